@@ -19,6 +19,7 @@ from recsys_ndcg.errors import (
     nearest,
     shown,
     warn,
+    warn_of_several,
 )
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.files import is_saved
@@ -278,7 +279,7 @@ def of_each_model(
         for name in names:
             with about(name) as said[name]:
                 found[name] = work(name, models[name])
-    warn(said)
+    warn_of_several(said)
     return found
 
 

@@ -9,6 +9,7 @@ from recsys_ndcg.files.archive import write_archive as write_archive
 from recsys_ndcg.files.contents import PACKINGS as PACKINGS
 from recsys_ndcg.files.contents import Content as Content
 from recsys_ndcg.files.contents import Place as Place
+from recsys_ndcg.files.contents import check_path as check_path
 from recsys_ndcg.files.contents import content_of as content_of
 from recsys_ndcg.files.contents import is_place as is_place
 from recsys_ndcg.files.contents import is_stream as is_stream
@@ -16,5 +17,6 @@ from recsys_ndcg.files.contents import most_bytes as most_bytes
 from recsys_ndcg.files.contents import named as named
 from recsys_ndcg.files.contents import open_file as open_file
 from recsys_ndcg.files.contents import packed_as as packed_as
+from recsys_ndcg.files.contents import reading as reading
 from recsys_ndcg.files.contents import replacing as replacing
 from recsys_ndcg.files.contents import write_whole as write_whole

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files import Content, Place, content_of, is_place
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import Content, Place, check_path, content_of, is_place
 from recsys_ndcg.input.file_kinds import KINDS, kind_of
 from recsys_ndcg.input.frames import Table, checked_columns, column_list, roles_of
 from recsys_ndcg.input.ids import Coded, index_of

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.errors import InvalidInputError, UnknownKeyError
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import index_of
 from recsys_ndcg.rendering import Readable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import remarks, report_document, warn_of
 from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.saving import tracker_metrics
-from recsys_ndcg.report.segments import Segments
+from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.tables import (
     audit_table,
     counts_of,
