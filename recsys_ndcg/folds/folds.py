@@ -21,7 +21,7 @@ from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
 from recsys_ndcg.progress import followed
-from recsys_ndcg.scoring import Audit, Totals, facts_for
+from recsys_ndcg.scoring import Audit, Totals
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds.fitting import FittedFold
@@ -256,7 +256,7 @@ def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ra
     called = [names.get(name, name) for name in own.names]
     if not plan.per_user:
         return Ranked(called, Totals.of(own.scores_of(lists)), None, orderless(lists))
-    facts = facts_for(lists, own.measurements)
+    facts = own.facts_of(lists)
     audit = Audit.of(lists, own.settled(facts, lists), facts).without_lists()
     return Ranked(called, audit.totals, audit, orderless(lists))
 

@@ -28,7 +28,7 @@ from recsys_ndcg.report.tables import (
     summary_table,
 )
 from recsys_ndcg.report.user_groups import refuse_both, segments_of
-from recsys_ndcg.scoring import Audit, facts_for, metric_among
+from recsys_ndcg.scoring import Audit, metric_among
 
 if TYPE_CHECKING:
     import altair as alt
@@ -94,7 +94,7 @@ class Report(Readable, Mapping[str, float]):
         DataWarning
             As `warn_of` does.
         """
-        facts = facts_for(lists, plan.measurements)
+        facts = plan.facts_of(lists)
         plan = plan.settled(facts, lists)
         audit = Audit.of(lists, plan, facts)
         warn_of(audit, facts, plan)

@@ -1,7 +1,5 @@
 from recsys_ndcg.scoring.audit import Audit as Audit
 from recsys_ndcg.scoring.measurement import Measurement as Measurement
-from recsys_ndcg.scoring.measuring import facts_for as facts_for
-from recsys_ndcg.scoring.measuring import measure as measure
 from recsys_ndcg.scoring.plan import Cutoffs as Cutoffs
 from recsys_ndcg.scoring.plan import Metrics as Metrics
 from recsys_ndcg.scoring.plan import Plan as Plan

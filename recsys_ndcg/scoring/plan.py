@@ -9,15 +9,19 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recsys_ndcg.convention import Convention, misleading
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
+from recsys_ndcg.lists import Facts, prepare
 from recsys_ndcg.metrics import Metric, check_free, parse
+from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, short_below
-from recsys_ndcg.scoring.measuring import facts_for, measure
+from recsys_ndcg.scoring.measuring import in_blocks
+from recsys_ndcg.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts, Grades, GroupedLists
-    from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.lists import Grades, GroupedLists
 
 Metrics = Iterable[str | Metric] | str | Metric | None
 Cutoffs = int | Iterable[int | None] | None
@@ -135,6 +139,25 @@ class Plan:
         more = (replace(first, metric=one, short_below=n) for one, n in added)
         return replace(self, measurements=(*self.measurements, *more))
 
+    def facts_of(self, lists: GroupedLists, known: Facts | None = None) -> Facts:
+        """Return what is to be known of lists to settle the plan.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            All of them, or a part whose facts are merged with those of the others.
+        known : Facts, optional
+            What is known already: only the first ties that these measurements hang on are new then.
+        """
+        exact = any(not isinstance(one.convention.gain, str) for one in self.measurements)
+        facts = Facts.of(lists, distinct=exact) if known is None else known
+        wanted = {one.order: one for one in self.measurements if one.hangs_on_ties(facts)}
+        ties = {}
+        for order, one in wanted.items():
+            ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
+            ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
+        return replace(facts, first_ties=ties)
+
     def settled(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, if everything in it can be computed.
 
@@ -155,6 +178,27 @@ class Plan:
         plan.check(facts, lists)
         return plan
 
+    def measure(self, lists: GroupedLists) -> Scores:
+        """Rank lists block by block, and fill a column for each measurement.
+
+        The plan is settled against the facts of all the lists: nothing is refused here.
+
+        Returns
+        -------
+        Scores
+            Of the users in the order of the lists. A score depends on the user's own rows alone, to
+            the last bit: neither on the other users nor on blocks and threads.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> lists = rn.RankedLists.from_tuples({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
+        >>> Plan.of("rr", threshold=4).measure(lists).per_user.ravel().tolist()
+        [0.5, 1.0]
+        """
+        wanted = self.measurements
+        return Scores.concat(in_blocks(lists, wanted, lambda block: block.scores(wanted)))
+
     def scores_of(self, lists: GroupedLists) -> Scores:
         """Settle the plan against lists, measure them by it, and hold undefined scores to it.
 
@@ -163,8 +207,7 @@ class Plan:
         InvalidInputError
             Something cannot be computed, or is undefined where it must not be.
         """
-        plan = self.settled(facts_for(lists, self.measurements), lists)
-        scores = measure(lists, plan.measurements)
+        scores = self.settled(self.facts_of(lists), lists).measure(lists)
         InvalidInputError.raise_for(scores.objection())
         return scores
 

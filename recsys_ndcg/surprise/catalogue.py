@@ -30,7 +30,6 @@ from recsys_ndcg.input import encode, in_common, index_of, objects
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import facts_for, measure
 from recsys_ndcg.surprise.estimates import Estimates
 from recsys_ndcg.surprise.formulas import MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -224,9 +223,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     with progress_bar(wanted=progress) as show:
         told = partial(show, "Ranking by popularity")
         lists = Placement(candidates, labels, plain, shown=False).lists(told)
-        plain = plain.with_reasons(facts_for(lists, plain.measurements))
+        plain = plain.with_reasons(plain.facts_of(lists))
         scored = ~np.isnan(report.scores.per_user)
-        means = measure(lists, plain.measurements).mean(scored)  # NaN where there is none
+        means = plain.measure(lists).mean(scored)  # NaN where there is none
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 
