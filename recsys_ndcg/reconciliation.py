@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention import CHOICES, PRESETS, WORDS, Convention, written
+from recsys_ndcg.convention import CHOICES, PRESETS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
@@ -31,8 +31,8 @@ _TRIED = {
     name: [value for value in values if value != "raise"]
     for name, values in {
         **CHOICES,
-        "tie_tolerance": (0.0, WORDS["tie_tolerance"]),
-        "recommend_from": (None, WORDS["recommend_from"]),
+        "tie_tolerance": (0.0, "float32"),
+        "recommend_from": (None, "threshold"),
     }.items()
     if name != "duplicates"  # settled when the data was read
 }

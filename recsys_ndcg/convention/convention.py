@@ -22,7 +22,7 @@ CHOICES: dict[str, tuple[str | float, ...]] = {
     name: tuple(words) for name, words in formulas.SAID.items()
 }
 _FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
-WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
+_WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
 #: What a report's signature adds, and what stands for all other choices in its short form.
 BESIDE = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
 
@@ -361,6 +361,34 @@ class Convention:
         object.__setattr__(made, "preset_of", (name, str(metric or "ndcg")))
         return made
 
+    def misleading(self, metric: str) -> str:
+        """Return why a preset made for another metric is not the library's way to measure this one.
+
+        Examples
+        --------
+        >>> Convention.preset("sklearn").misleading("dcg")
+        ''
+        """
+        if self.preset_of is None or not presets.PRESETS[self.preset_of[0]].has(metric):
+            return ""
+        name, made_for = self.preset_of
+        own, theirs = presets.choices(name, metric), presets.choices(name, made_for)
+        defaults = type(self)()
+        others = {
+            field: own.get(field, getattr(defaults, field))
+            for field in (*own, *theirs)
+            if own.get(field) != theirs.get(field)
+            and getattr(self, field) == theirs.get(field, getattr(defaults, field))
+        }
+        if not others:
+            return ""
+        said = ", ".join(f"{field}={value!r}" for field, value in others.items())
+        return (
+            f"Convention.preset({name!r}) holds the choices of its {made_for}, but {name} measures "
+            f"{metric} under {said}. Write convention={name!r}, which measures each metric as that "
+            f"library does, or Convention.preset({name!r}, {metric!r})."
+        )
+
     @staticmethod
     def presets() -> dict[str, str]:
         """Return the names of the presets, and what each reproduces."""
@@ -403,7 +431,7 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
 
 
 def _finite(name: str, value: float | str | None) -> float | str | None:
-    word = WORDS.get(name)
+    word = _WORDS.get(name)
     if (value is None and name != "tie_tolerance") or (isinstance(value, str) and value == word):
         return value
     if value is None or not is_number(value):

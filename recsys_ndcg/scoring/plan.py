@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.convention import Convention, misleading
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
 from recsys_ndcg.lists import Facts, prepare
 from recsys_ndcg.metrics import Metric, check_free, parse
@@ -49,6 +49,9 @@ class Plan:
 
     measurements: tuple[Measurement, ...]
     by_default: bool = False
+
+    #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
+    TIE_TOLERANCE: ClassVar[float] = 1e-9
 
     @classmethod
     def of(
@@ -131,6 +134,22 @@ class Plan:
     def under(self, **choices: Any) -> Plan:
         """Return the plan with other choices of every convention."""
         return self.each(lambda one: one.under(**choices))
+
+    def tolerant(self) -> Plan:
+        """Return the plan with at least the tolerance for ties that estimates of models need.
+
+        Examples
+        --------
+        >>> Plan.of("ndcg@10").tolerant().measurements[0].convention.tie_tolerance
+        1e-09
+        """
+
+        def change(one: Measurement) -> Measurement:
+            step = one.convention.tie_tolerance
+            fine = not isinstance(step, str) and step < self.TIE_TOLERANCE
+            return one.under(tie_tolerance=self.TIE_TOLERANCE) if fine else one
+
+        return self.each(change)
 
     def with_metrics(self, metrics: Sequence[Metric]) -> Plan:
         """Return the plan with more metrics, measured under the choices of the first."""
@@ -347,9 +366,7 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
 
 def _misled(metric: Metric, convention: Convention | str | None) -> str:
     """Return why a preset that was made for another metric is not the one for this."""
-    if not isinstance(convention, Convention) or convention.preset_of is None:
-        return ""
-    return misleading(*convention.preset_of, str(metric), convention)
+    return convention.misleading(str(metric)) if isinstance(convention, Convention) else ""
 
 
 def _senseless(facts: Facts) -> str:
