@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention import CHOICES, PRESETS, Convention, written
+from recsys_ndcg.convention import PRESETS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
@@ -30,7 +30,7 @@ _NEAREST = 5  # changes of one's own choices that are told
 _TRIED = {
     name: [value for value in values if value != "raise"]
     for name, values in {
-        **CHOICES,
+        **Convention.CHOICES,
         "tie_tolerance": (0.0, "float32"),
         "recommend_from": (None, "threshold"),
     }.items()

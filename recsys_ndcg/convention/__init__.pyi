@@ -1,5 +1,4 @@
 from recsys_ndcg.convention.convention import BESIDE as BESIDE
-from recsys_ndcg.convention.convention import CHOICES as CHOICES
 from recsys_ndcg.convention.convention import Convention as Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD as BY_THRESHOLD
 from recsys_ndcg.convention.gains import checked_weights as checked_weights

@@ -17,10 +17,6 @@ from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_num
 if TYPE_CHECKING:
     from recsys_ndcg.convention.gains import Discount, Gain
 
-#: The words that each field may be, the default first.
-CHOICES: dict[str, tuple[str | float, ...]] = {
-    name: tuple(words) for name, words in formulas.SAID.items()
-}
 _FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
 #: What a report's signature adds, and what stands for all other choices in its short form.
@@ -120,6 +116,10 @@ class Convention:
 
     #: The preset that this is, and the metric it was made for: no choice, and no part of equality.
     preset_of: ClassVar[tuple[str, str] | None] = None
+    #: The words that each field may be, the default first.
+    CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
+        name: tuple(words) for name, words in formulas.SAID.items()
+    }
 
     if not TYPE_CHECKING:  # a type checker reads the fields
 
@@ -133,7 +133,7 @@ class Convention:
 
     def __post_init__(self) -> None:
         """Refuse values that no rule stands behind."""
-        for name, choices in CHOICES.items():
+        for name, choices in self.CHOICES.items():
             value = getattr(self, name)
             if name in _FUNCTIONS and callable(value):
                 continue
@@ -332,6 +332,27 @@ class Convention:
     def any_order(self) -> bool:
         """Whether the rule for ties need not know which of the tied items is which."""
         return self.ties in ("expected", "best", "worst")
+
+    @classmethod
+    def checked(cls, given: Convention | str | None) -> Convention | str:
+        """Return the convention, the default one for None, or the name of a preset.
+
+        Raises
+        ------
+        InvalidInputError
+            It is something else, or no preset has that name.
+        """
+        if given is None:
+            return cls()
+        if isinstance(given, str):
+            cls.preset(given)
+        elif not isinstance(given, cls):
+            msg = (
+                f"convention must be a Convention(...), not {shown(given)}. "
+                "That of a library goes by its name: convention='sklearn', for instance."
+            )
+            raise InvalidInputError(msg)
+        return given
 
     @classmethod
     def preset(cls, name: str, metric: str | None = None) -> Convention:

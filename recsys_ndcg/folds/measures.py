@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.catalogue import placing
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 from recsys_ndcg.folds.fitting import FoldJob, Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
-from recsys_ndcg.scoring import Cutoffs, Plan, checked_convention
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
+from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")
 
@@ -192,7 +190,7 @@ class FoldPlan:
     ) -> FoldPlan:
         """Give the conventions of measures, as `resolved` takes them, the plug-in's tolerance."""
         known = resolved(measures)
-        checked_convention(convention)
+        Convention.checked(convention)
         rated, catalogue = (
             Plan.of(metrics, k=None, threshold=threshold, convention=convention).tolerant()
             if metrics

@@ -334,30 +334,9 @@ def metric_among(metric: str | Metric, names: Sequence[str], whose: str) -> str:
     raise InvalidInputError(msg)
 
 
-def checked_convention(convention: Convention | str | None) -> Convention | str:
-    """Return the convention, the default one for None, or the name of a preset.
-
-    Raises
-    ------
-    InvalidInputError
-        It is something else, or no preset has that name.
-    """
-    if convention is None:
-        return Convention()
-    if isinstance(convention, str):
-        Convention.preset(convention)
-    elif not isinstance(convention, Convention):
-        msg = (
-            f"convention must be a Convention(...), not {shown(convention)}. "
-            "That of a library goes by its name: convention='sklearn', for instance."
-        )
-        raise InvalidInputError(msg)
-    return convention
-
-
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
     """Return how a metric is measured: by a library's name, as that library measures it."""
-    chosen = checked_convention(convention)
+    chosen = Convention.checked(convention)
     if isinstance(chosen, str):
         return Convention.preset(chosen, str(metric))
     InvalidInputError.raise_for(_misled(metric, chosen))

@@ -164,7 +164,7 @@ def test_every_choice_is_among_them() -> None:
     convention = rn.Convention()
     beside = {"impossible", "duplicates", "max_grade"}
     assert {*convention.names(), "threshold"} == {*CHOICES, *beside}
-    for name, known in rn.convention.CHOICES.items():
+    for name, known in rn.Convention.CHOICES.items():
         if name not in beside:
             usual = {getattr(convention, name), "raise"}
             assert {one for one in known if one not in usual} <= {*map(_hashable, CHOICES[name])}
