@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files import write_whole
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import check_path, write_whole
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report

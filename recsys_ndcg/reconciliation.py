@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention import CHOICES, PRESETS, WORDS, Convention, written
+from recsys_ndcg.convention import PRESETS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
-from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Signature, facts_for, measure
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Signature
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import Facts, GroupedLists
@@ -30,9 +30,9 @@ _NEAREST = 5  # changes of one's own choices that are told
 _TRIED = {
     name: [value for value in values if value != "raise"]
     for name, values in {
-        **CHOICES,
-        "tie_tolerance": (0.0, WORDS["tie_tolerance"]),
-        "recommend_from": (None, WORDS["recommend_from"]),
+        **Convention.CHOICES,
+        "tie_tolerance": (0.0, "float32"),
+        "recommend_from": (None, "threshold"),
     }.items()
     if name != "duplicates"  # settled when the data was read
 }
@@ -101,7 +101,7 @@ def reconciled(
 ) -> pd.DataFrame:
     """Return the same for metrics under choices that a plan holds."""
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
-    facts = facts_for(lists, plan.measurements)
+    facts = plan.facts_of(lists)
     plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):
         msg = (
@@ -273,7 +273,7 @@ class Numbers:
                 one = mine.under(**changes)
                 if one not in self.known:
                     new[one] = one
-        facts = facts_for(self.lists, [*new], self.facts)
+        facts = Plan(tuple(new)).facts_of(self.lists, self.facts)
         for one in [*new]:
             try:
                 (new[one],) = Plan((one,)).settled(facts, self.lists).measurements
@@ -285,7 +285,7 @@ class Numbers:
         most = max(_CELLS // max(len(self.lists), 1), 1)
         for first in range(0, len(pairs), most):
             keys, settled = zip(*pairs[first : first + most], strict=True)
-            scores = measure(self.lists, settled)
+            scores = Plan(settled).measure(self.lists)
             for place, one in enumerate(keys):
                 self.known[one] = self._number(scores.select(slice(place, place + 1)))
 

@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.convention.convention import CHOICES as VALUES
 from recsys_ndcg.datasets import sample_ratings
 from tests.pages import (
     DOCS,
@@ -35,6 +34,8 @@ from tests.pages import (
 )
 
 DATA, CHOICES = ROOT / "docs" / "data.md", ROOT / "docs" / "choices.md"
+VALUES = rn.Convention.CHOICES
+_WARN = ("warn", "warn_of_several")
 
 
 def _name(page: Path) -> str:
@@ -150,7 +151,7 @@ def _warned() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(Path(rn.__file__).parent.rglob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef) and function.name != "warn":
+            if isinstance(function, ast.FunctionDef) and function.name not in _WARN:
                 found |= {
                     f"{path.name}:{call.lineno}": _wording(call.args[0], function)
                     for call in ast.walk(function)

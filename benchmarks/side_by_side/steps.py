@@ -13,10 +13,9 @@ from evaluate import METRICS, THRESHOLD
 
 import recsys_ndcg as rn
 from recsys_ndcg.lists import grouping, ranked_lists
-from recsys_ndcg.report import report
 from recsys_ndcg.report.report import Report
 from recsys_ndcg.scoring.audit import Audit
-from recsys_ndcg.scoring.measuring import measure
+from recsys_ndcg.scoring.plan import Plan
 from side_by_side.tables import table
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ PLACES: list[tuple[Any, str, str]] = [
     (ranked_lists, "encode", "ids to codes"),
     (grouping, "by_user", "grouping"),
     (ranked_lists, "distinct_by_user", "repeats"),
-    (report, "facts_for", "facts"),
+    (Plan, "facts_of", "facts"),
     (Audit, "of", "measuring"),
     (Report, "__init__", "report"),
 ]
@@ -84,7 +83,7 @@ def profile(frame: pd.DataFrame) -> tuple[pd.Series[float], dict[str, float]]:
         means = clock.around(evaluated, "all")()
     lists, plan, _ = clock.given["measuring"]
     # the same lists without the extreme orders of ties
-    clock.around(measure, "without ties")(lists, plan.measurements)
+    clock.around(plan.measure, "without ties")(lists)
     steps = {step: clock.seconds(step) for _, _, step in PLACES}
     steps["ties"] = max(steps["measuring"] - clock.seconds("without ties"), 0.0)
     for outer, inner in WITHIN.items():

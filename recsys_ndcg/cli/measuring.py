@@ -44,7 +44,7 @@ from recsys_ndcg.cli.reading import (
     read_entry,
     with_baseline,
 )
-from recsys_ndcg.errors import InvalidInputError, about, warn
+from recsys_ndcg.errors import InvalidInputError, about, warn_of_several
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         gated = replace(plan, measurements=part)
         with about("") as said:
             reports = evaluate_models(older, source, written, gated, metric, progress=progress)
-        warn({"": [], **dict.fromkeys(older, said)})
+        warn_of_several({"": [], **dict.fromkeys(older, said)})
     report = evaluate_files(source, written, plan, scale, per_user=files.users, progress=progress)
     gates = [one.gate(report.summary.loc[str(one.metric)]) for one in means]
     if models:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.options import argument, given_options, option, pairs_from
-from recsys_ndcg.errors import InvalidInputError, is_encodable, reading
+from recsys_ndcg.errors import InvalidInputError, is_encodable
 from recsys_ndcg.input import FileKind
 
 if TYPE_CHECKING:
@@ -210,6 +210,8 @@ def check_there(path: Path) -> None:
     InvalidInputError
         It is not, or is a folder.
     """
+    from recsys_ndcg.files import reading
+
     with reading(path):
         if not is_dash(path) and path.stat() and path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

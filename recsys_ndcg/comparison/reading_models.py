@@ -19,6 +19,7 @@ from recsys_ndcg.errors import (
     nearest,
     shown,
     warn,
+    warn_of_several,
 )
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.files import Archive
@@ -35,11 +36,11 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 _DISPUTED = (
-    "test={test!r} is disputed. Against Wilcoxon and sign tests: their question is not about the "
-    "mean, and on skewed differences they reject too often, the more so the more users there are "
-    "(Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, SIGIR 2023). For Wilcoxon: "
-    "corrected by Benjamini-Hochberg it kept its level and had the most power on TREC data (Otero, "
-    "Parapar & Barreiro, ECIR 2025). 't', 'randomisation' and 'bootstrap' are about the mean."
+    "their question is not about the mean, and on skewed differences they reject too often, the "
+    "more so the more users there are (Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, "
+    "SIGIR 2023). For Wilcoxon: corrected by Benjamini-Hochberg it kept its level and had the most "
+    "power on TREC data (Otero, Parapar & Barreiro, ECIR 2025). 't', 'randomisation' and "
+    "'bootstrap' are about the mean."
 )
 
 
@@ -142,7 +143,7 @@ def compare(  # noqa: PLR0913 - the contract
     testing: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
     how = check_options(users=users, margin=margin, draws=draws, seed=seed, **testing)
     if not how.kind.has_intervals:
-        warn(_DISPUTED.format(test=test))
+        warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
     asked = Asked(metrics, k, threshold, convention, columns, progress)
     least = 1 if baseline == CHANCE else 2  # for random order joins them
     entered, left_out, other_metrics = aligned(contenders_of(models, asked, least), users)
@@ -278,7 +279,7 @@ def of_each_model(
         for name in names:
             with about(name) as said[name]:
                 found[name] = work(name, models[name])
-    warn(said)
+    warn_of_several(said)
     return found
 
 

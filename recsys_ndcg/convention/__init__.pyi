@@ -1,6 +1,4 @@
 from recsys_ndcg.convention.convention import BESIDE as BESIDE
-from recsys_ndcg.convention.convention import CHOICES as CHOICES
-from recsys_ndcg.convention.convention import WORDS as WORDS
 from recsys_ndcg.convention.convention import Convention as Convention
 from recsys_ndcg.convention.gains import BY_THRESHOLD as BY_THRESHOLD
 from recsys_ndcg.convention.gains import checked_weights as checked_weights
@@ -12,4 +10,3 @@ from recsys_ndcg.convention.notation import parsed as parsed
 from recsys_ndcg.convention.notation import plainly as plainly
 from recsys_ndcg.convention.notation import written as written
 from recsys_ndcg.convention.presets import PRESETS as PRESETS
-from recsys_ndcg.convention.presets import misleading as misleading

@@ -17,12 +17,8 @@ from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_num
 if TYPE_CHECKING:
     from recsys_ndcg.convention.gains import Discount, Gain
 
-#: The words that each field may be, the default first.
-CHOICES: dict[str, tuple[str | float, ...]] = {
-    name: tuple(words) for name, words in formulas.SAID.items()
-}
 _FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
-WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
+_WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
 #: What a report's signature adds, and what stands for all other choices in its short form.
 BESIDE = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
 
@@ -120,6 +116,10 @@ class Convention:
 
     #: The preset that this is, and the metric it was made for: no choice, and no part of equality.
     preset_of: ClassVar[tuple[str, str] | None] = None
+    #: The words that each field may be, the default first.
+    CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
+        name: tuple(words) for name, words in formulas.SAID.items()
+    }
 
     if not TYPE_CHECKING:  # a type checker reads the fields
 
@@ -133,7 +133,7 @@ class Convention:
 
     def __post_init__(self) -> None:
         """Refuse values that no rule stands behind."""
-        for name, choices in CHOICES.items():
+        for name, choices in self.CHOICES.items():
             value = getattr(self, name)
             if name in _FUNCTIONS and callable(value):
                 continue
@@ -334,6 +334,27 @@ class Convention:
         return self.ties in ("expected", "best", "worst")
 
     @classmethod
+    def checked(cls, given: Convention | str | None) -> Convention | str:
+        """Return the convention, the default one for None, or the name of a preset.
+
+        Raises
+        ------
+        InvalidInputError
+            It is something else, or no preset has that name.
+        """
+        if given is None:
+            return cls()
+        if isinstance(given, str):
+            cls.preset(given)
+        elif not isinstance(given, cls):
+            msg = (
+                f"convention must be a Convention(...), not {shown(given)}. "
+                "That of a library goes by its name: convention='sklearn', for instance."
+            )
+            raise InvalidInputError(msg)
+        return given
+
+    @classmethod
     def preset(cls, name: str, metric: str | None = None) -> Convention:
         """Return how another library computes its numbers.
 
@@ -360,6 +381,34 @@ class Convention:
         made = cls(**presets.choices(name, metric))
         object.__setattr__(made, "preset_of", (name, str(metric or "ndcg")))
         return made
+
+    def misleading(self, metric: str) -> str:
+        """Return why a preset made for another metric is not the library's way to measure this one.
+
+        Examples
+        --------
+        >>> Convention.preset("sklearn").misleading("dcg")
+        ''
+        """
+        if self.preset_of is None or not presets.PRESETS[self.preset_of[0]].has(metric):
+            return ""
+        name, made_for = self.preset_of
+        own, theirs = presets.choices(name, metric), presets.choices(name, made_for)
+        defaults = type(self)()
+        others = {
+            field: own.get(field, getattr(defaults, field))
+            for field in (*own, *theirs)
+            if own.get(field) != theirs.get(field)
+            and getattr(self, field) == theirs.get(field, getattr(defaults, field))
+        }
+        if not others:
+            return ""
+        said = ", ".join(f"{field}={value!r}" for field, value in others.items())
+        return (
+            f"Convention.preset({name!r}) holds the choices of its {made_for}, but {name} measures "
+            f"{metric} under {said}. Write convention={name!r}, which measures each metric as that "
+            f"library does, or Convention.preset({name!r}, {metric!r})."
+        )
 
     @staticmethod
     def presets() -> dict[str, str]:
@@ -403,7 +452,7 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
 
 
 def _finite(name: str, value: float | str | None) -> float | str | None:
-    word = WORDS.get(name)
+    word = _WORDS.get(name)
     if (value is None and name != "tie_tolerance") or (isinstance(value, str) and value == word):
         return value
     if value is None or not is_number(value):

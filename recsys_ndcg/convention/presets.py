@@ -83,44 +83,6 @@ def choices(name: str, metric: str | None = None) -> dict[str, Any]:
     return {**one.choices, **further}
 
 
-def misleading(name: str, made_for: str, metric: str, convention: Any) -> str:
-    """Return why a preset made for one metric is not the library's way to measure another.
-
-    Parameters
-    ----------
-    name, made_for : str
-        Which preset, and which of its metrics it was made for.
-    metric : str
-        What is to be measured.
-    convention : Convention
-        The preset, perhaps with some of its choices replaced.
-
-    Examples
-    --------
-    >>> from recsys_ndcg import Convention
-    >>> misleading("sklearn", "ndcg", "dcg", Convention.preset("sklearn"))
-    ''
-    """
-    if not PRESETS[name].has(metric):
-        return ""
-    own, theirs = choices(name, metric), choices(name, made_for)
-    defaults = type(convention)()
-    others = {
-        field: own.get(field, getattr(defaults, field))
-        for field in (*own, *theirs)
-        if own.get(field) != theirs.get(field)
-        and getattr(convention, field) == theirs.get(field, getattr(defaults, field))
-    }
-    if not others:
-        return ""
-    said = ", ".join(f"{field}={value!r}" for field, value in others.items())
-    return (
-        f"Convention.preset({name!r}) holds the choices of its {made_for}, but {name} measures "
-        f"{metric} under {said}. Write convention={name!r}, which measures each metric as that "
-        f"library does, or Convention.preset({name!r}, {metric!r})."
-    )
-
-
 _BINARY = "ndcg precision recall ap rr hit"
 _TREC: Choices = {
     "gain": "linear",

@@ -1,9 +1,8 @@
-"""Checks of numbers, options, paths and installed libraries."""
+"""Checks of numbers, options and installed libraries."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -48,37 +47,6 @@ def comes_of_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-@contextmanager
-def reading(path: object) -> Iterator[None]:
-    """Turn what the system says against a file that is read into an error of ours.
-
-    Raises
-    ------
-    InvalidInputError
-        It is no path, or the file cannot be read.
-    """
-    check_path(path)
-    try:
-        yield
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror or error})."
-        raise InvalidInputError(msg) from None
-
-
-def check_path(path: object) -> None:
-    """Refuse what the system has no name for."""
-    if not isinstance(path, str | os.PathLike):
-        msg = f"Give the path of a file, not {shown(path)}."
-        raise InvalidInputError(msg)
-    try:
-        named = b"\0" not in os.fsencode(path) and os.fspath(path) != ""
-    except UnicodeEncodeError:
-        named = False
-    if not named:
-        msg = f"{str(path)!r}: cannot be the name of a file."
-        raise InvalidInputError(msg)
 
 
 def is_number(value: object) -> bool:

@@ -42,22 +42,18 @@ def about(name: str) -> Iterator[list[str]]:
         _SAID.reset(token)
 
 
-def warn(message: str | Mapping[str, Iterable[str]]) -> None:
-    """Emit a `DataWarning` that points at the line outside this package which led to it.
+def warn_of_several(said: Mapping[str, Iterable[str]]) -> None:
+    """Warn once of what is said of several, with the names of those if not of all."""
+    names: dict[str, list[str]] = {}
+    for name, messages in said.items():
+        for told in dict.fromkeys(messages):
+            names.setdefault(told, []).append(name)
+    for told, some in names.items():
+        warn(told if len(some) == len(said) else f"{', '.join(some)}: {told}")
 
-    Parameters
-    ----------
-    message : str or mapping of names to messages
-        What is said of several is said once, with those that it is said of if not of all.
-    """
-    if isinstance(message, Mapping):
-        names: dict[str, list[str]] = {}
-        for name, messages in message.items():
-            for told in dict.fromkeys(messages):
-                names.setdefault(told, []).append(name)
-        for told, some in names.items():
-            warn(told if len(some) == len(message) else f"{', '.join(some)}: {told}")
-        return
+
+def warn(message: str) -> None:
+    """Emit a `DataWarning` that points at the line outside this package which led to it."""
     said = _SAID.get()
     if said is not None:
         said.append(message)
@@ -96,12 +92,6 @@ class InvalidInputError(RecsysNdcgError):
 
 class DivergedModelError(InvalidInputError):
     """A model estimates NaN or infinity, and what that is clipped to looks like a rating."""
-
-
-class UnknownKeyError(InvalidInputError, KeyError):
-    """What a report raises as a mapping, asked for a metric that it does not have."""
-
-    __str__ = ValueError.__str__
 
 
 class UnknownMetricError(RecsysNdcgError):

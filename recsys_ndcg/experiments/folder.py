@@ -21,10 +21,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path, shown, warn
+from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN
-from recsys_ndcg.files import Archive, json_value, open_file, write_whole
+from recsys_ndcg.files import Archive, check_path, json_value, open_file, write_whole
 from recsys_ndcg.folds import FoldRun, Ranked
 from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
-from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_several
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
 from recsys_ndcg.experiments.fingerprints import (
     fingerprint,
@@ -162,7 +162,7 @@ class Outcome:
         said = {
             name: [told for one in some for told in one.said] for name, some in by_model.items()
         }
-        warn(said)
+        warn_of_several(said)
         for name, some in by_model.items():
             FoldRuns.warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
 

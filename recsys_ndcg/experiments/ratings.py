@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.catalogue import Training
-from recsys_ndcg.errors import InvalidInputError, reading, shown
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
-from recsys_ndcg.files import arrow_column, is_place
+from recsys_ndcg.files import arrow_column, is_place, reading
 from recsys_ndcg.folds import ratings_of, seconds_of
 from recsys_ndcg.input import Rows, Table, read_ratings
 

@@ -18,13 +18,12 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import (
     InvalidInputError,
     RecsysNdcgError,
-    check_path,
     nearest,
     needing,
     shown,
     visible,
 )
-from recsys_ndcg.files import open_file
+from recsys_ndcg.files import check_path, open_file
 from recsys_ndcg.progress import progress_bar
 
 if TYPE_CHECKING:

@@ -5,8 +5,10 @@ from recsys_ndcg.files.archive import json_value as json_value
 from recsys_ndcg.files.contents import PACKINGS as PACKINGS
 from recsys_ndcg.files.contents import Content as Content
 from recsys_ndcg.files.contents import Place as Place
+from recsys_ndcg.files.contents import check_path as check_path
 from recsys_ndcg.files.contents import is_place as is_place
 from recsys_ndcg.files.contents import is_stream as is_stream
 from recsys_ndcg.files.contents import open_file as open_file
+from recsys_ndcg.files.contents import reading as reading
 from recsys_ndcg.files.contents import replacing as replacing
 from recsys_ndcg.files.contents import write_whole as write_whole

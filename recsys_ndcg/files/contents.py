@@ -17,11 +17,42 @@ from pathlib import Path
 from stat import S_IMODE, S_ISCHR
 from typing import IO, Any, TypeGuard
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_path, needing, reading
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, shown
 
 #: No files to be replaced, whatever they lead to.
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 _USUAL = 0o666  # less what the umask takes
+
+
+@contextmanager
+def reading(path: object) -> Iterator[None]:
+    """Turn what the system says against a file that is read into an error of ours.
+
+    Raises
+    ------
+    InvalidInputError
+        It is no path, or the file cannot be read.
+    """
+    check_path(path)
+    try:
+        yield
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror or error})."
+        raise InvalidInputError(msg) from None
+
+
+def check_path(path: object) -> None:
+    """Refuse what the system has no name for."""
+    if not isinstance(path, str | os.PathLike):
+        msg = f"Give the path of a file, not {shown(path)}."
+        raise InvalidInputError(msg)
+    try:
+        named = b"\0" not in os.fsencode(path) and os.fspath(path) != ""
+    except UnicodeEncodeError:
+        named = False
+    if not named:
+        msg = f"{str(path)!r}: cannot be the name of a file."
+        raise InvalidInputError(msg)
 
 
 def write_whole(path: str | Path, text: str | bytes) -> None:

@@ -5,12 +5,10 @@ from recsys_ndcg.folds.folds import FoldRuns as FoldRuns
 from recsys_ndcg.folds.folds import Ranked as Ranked
 from recsys_ndcg.folds.folds import rated_lists as rated_lists
 from recsys_ndcg.folds.folds import run_in_order as run_in_order
-from recsys_ndcg.folds.measures import TIE_TOLERANCE as TIE_TOLERANCE
 from recsys_ndcg.folds.measures import FoldPlan as FoldPlan
 from recsys_ndcg.folds.measures import lower_is_better as lower_is_better
 from recsys_ndcg.folds.measures import make_measure as make_measure
 from recsys_ndcg.folds.measures import resolved as resolved
-from recsys_ndcg.folds.measures import tolerant_plan as tolerant_plan
 from recsys_ndcg.folds.splits import LeaveLastOut as LeaveLastOut
 from recsys_ndcg.folds.splits import LeaveNOut as LeaveNOut
 from recsys_ndcg.folds.splits import TimeSplit as TimeSplit

@@ -16,7 +16,6 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.folds.splits import UserKFold, ratings_of
 from recsys_ndcg.input import Rows, floats, ids_of
 from recsys_ndcg.lists import Facts, RankedLists, group
-from recsys_ndcg.scoring import facts_for
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds.measures import FoldPlan
@@ -100,7 +99,7 @@ class Splits:
         lists = _lists_of(self.data, self.splitter, plan)
         if lists is None:
             return plan
-        plan = plan.each(lambda one: one.settled(facts_for(lists, one.measurements), lists))
+        plan = plan.each(lambda one: one.settled(one.facts_of(lists), lists))
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
         for told in dict.fromkeys(chain.from_iterable(one.doubts(facts) for one in plans)):
             warn(told)

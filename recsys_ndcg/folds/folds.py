@@ -17,16 +17,15 @@ from joblib import Parallel, delayed, effective_n_jobs
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
-from recsys_ndcg.folds.measures import ACCURACY, TIE_TOLERANCE, FoldPlan
+from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
 from recsys_ndcg.progress import followed
-from recsys_ndcg.scoring import Audit, Totals, facts_for
+from recsys_ndcg.scoring import Audit, Plan, Totals
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds.fitting import FittedFold
     from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.scoring import Plan
 
 
 class Ranked(NamedTuple):
@@ -256,7 +255,7 @@ def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ra
     called = [names.get(name, name) for name in own.names]
     if not plan.per_user:
         return Ranked(called, Totals.of(own.scores_of(lists)), None, orderless(lists))
-    facts = facts_for(lists, own.measurements)
+    facts = own.facts_of(lists)
     audit = Audit.of(lists, own.settled(facts, lists), facts).without_lists()
     return Ranked(called, audit.totals, audit, orderless(lists))
 
@@ -304,7 +303,7 @@ def orderless(lists: GroupedLists) -> bool:
         lengths = np.repeat(lists.lengths, np.diff(lists.offsets))
         return bool(len(lengths) and lengths.max() > 1 and (lists.tied == lengths).all())
     first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)
-    same = np.abs(lists.estimated - first) <= TIE_TOLERANCE
+    same = np.abs(lists.estimated - first) <= Plan.TIE_TOLERANCE
     return bool(same.all()) and int(lists.n_items.max()) > 1
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recsys_ndcg.catalogue import placing
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 from recsys_ndcg.folds.fitting import FoldJob, Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
-from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, checked_convention
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.scoring import Measurement
+from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")
 
@@ -159,33 +156,6 @@ def _measure_of(metric: Metric, protocol: str) -> Measure:
     return Measure(name, greater_is_better=True, metric=metric, protocol=protocol)
 
 
-#: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
-TIE_TOLERANCE = 1e-9
-
-
-def tolerant_plan(
-    metrics: Metrics,
-    k: Cutoffs = None,
-    *,
-    threshold: float | None = None,
-    convention: Convention | str | None = None,
-) -> Plan:
-    """Return what is asked for, with at least this tolerance for ties.
-
-    Examples
-    --------
-    >>> tolerant_plan("ndcg@10").measurements[0].convention.tie_tolerance
-    1e-09
-    """
-
-    def tolerant(one: Measurement) -> Measurement:
-        step = one.convention.tie_tolerance
-        fine = not isinstance(step, str) and step < TIE_TOLERANCE
-        return one.under(tie_tolerance=TIE_TOLERANCE) if fine else one
-
-    return Plan.of(metrics, k=k, threshold=threshold, convention=convention).each(tolerant)
-
-
 @dataclass(frozen=True)
 class FoldPlan:
     """What is measured of every fold.
@@ -220,9 +190,11 @@ class FoldPlan:
     ) -> FoldPlan:
         """Give the conventions of measures, as `resolved` takes them, the plug-in's tolerance."""
         known = resolved(measures)
-        checked_convention(convention)
+        Convention.checked(convention)
         rated, catalogue = (
-            tolerant_plan(metrics, threshold=threshold, convention=convention) if metrics else None
+            Plan.of(metrics, k=None, threshold=threshold, convention=convention).tolerant()
+            if metrics
+            else None
             for metrics in (
                 [one.metric for one in known if one.metric and one.protocol == protocol]
                 for protocol in _PROTOCOLS

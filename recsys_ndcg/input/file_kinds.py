@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path
-from recsys_ndcg.files import PACKINGS
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import PACKINGS, check_path
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from recsys_ndcg.lists import prepare
 from recsys_ndcg.metrics import NDCG, checked_k
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.rendering import UserLists
-from recsys_ndcg.scoring import facts_for
+from recsys_ndcg.scoring import Plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
@@ -145,7 +145,8 @@ def _both_lists(
         There is no NDCG of them, where the report is of metrics that read no gains.
     """
     asked = replace(measurement, metric=NDCG(k))
-    InvalidInputError.raise_for(asked.objection(facts_for(lists, [asked]), lists))
+    plan = Plan((asked,))
+    plan.check(plan.facts_of(lists), lists)
     estimated, convention = not lists.order_only, measurement.convention
     lists = prepare(lists, convention)
     in_order = SortedLists(lists, convention, depth=k)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, warn
+from recsys_ndcg.errors import InvalidInputError, warn
 from recsys_ndcg.input import index_of
 from recsys_ndcg.rendering import Readable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import remarks, report_document, warnings_of
 from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.saving import tracker_metrics
-from recsys_ndcg.report.segments import Segments
+from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.tables import (
     audit_table,
     counts_of,
@@ -28,7 +28,7 @@ from recsys_ndcg.report.tables import (
     summary_table,
 )
 from recsys_ndcg.report.user_groups import refuse_both, segments_of
-from recsys_ndcg.scoring import Audit, facts_for, metric_among
+from recsys_ndcg.scoring import Audit, metric_among
 
 if TYPE_CHECKING:
     import altair as alt
@@ -94,7 +94,7 @@ class Report(Readable, Mapping[str, float]):
         DataWarning
             As `of_audit` does.
         """
-        facts = facts_for(lists, plan.measurements)
+        facts = plan.facts_of(lists)
         plan = plan.settled(facts, lists)
         return cls.of_audit(Audit.of(lists, plan, facts), facts, plan)
 

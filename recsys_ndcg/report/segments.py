@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Codes, Floats, Record
-from recsys_ndcg.errors import InvalidInputError, UnknownKeyError, shown, visible
+from recsys_ndcg.errors import InvalidInputError, shown, visible
 from recsys_ndcg.input import index_of, written
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.rendering import (
@@ -47,6 +47,12 @@ _COLUMNS = {
     "corrected": "p (Holm)",
 }
 _LEAD = "Each segment beside the others: its difference from them, and how sure it is."
+
+
+class UnknownKeyError(InvalidInputError, KeyError):
+    """What a report raises as a mapping, asked for a metric that it does not have."""
+
+    __str__ = ValueError.__str__
 
 
 def segments_document(segments: Segments) -> Document:

@@ -14,7 +14,7 @@ from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists import GroupedLists, group, hashed
 from recsys_ndcg.scale.batches import as_array, batch_rows
 from recsys_ndcg.scale.tables import PartialReport
-from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan, facts_for
+from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import Grades
@@ -203,7 +203,7 @@ class Accumulator:
                 first = shown(lists.users[known][0])
                 _check_new(int(known.sum()), f"an earlier batch, such as {first}")
             seen = with_smallest(seen, hashes, self._most)
-        facts = facts_for(lists, self._plan.measurements)
+        facts = self._plan.facts_of(lists)
         plan = settle_threshold(self._plan, self._settled, facts.all_true)
         highest = facts.all_true.highest
         if self._part is not None:

@@ -15,8 +15,8 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, check_path, needing, shown
-from recsys_ndcg.files import replacing
+from recsys_ndcg.errors import InvalidInputError, needing, shown
+from recsys_ndcg.files import check_path, replacing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import form_of
 from recsys_ndcg.scale.database import (

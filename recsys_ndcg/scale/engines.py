@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, check_path
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.files import check_path
 
 if TYPE_CHECKING:
     from recsys_ndcg.report import Report

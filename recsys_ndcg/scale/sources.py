@@ -71,7 +71,7 @@ _READ = {
     ),
 }
 #: The types of SQL for whole numbers in text, and what their values are.
-_WHOLE = {"BIGINT": "whole numbers", "UBIGINT": "uint64"}
+_WHOLE = {"BIGINT": "whole numbers", "UBIGINT": "uint64", "DECIMAL(20, 0)": "decimal"}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,8 @@
 from recsys_ndcg.scoring.audit import Audit as Audit
 from recsys_ndcg.scoring.measurement import Measurement as Measurement
-from recsys_ndcg.scoring.measuring import facts_for as facts_for
-from recsys_ndcg.scoring.measuring import measure as measure
 from recsys_ndcg.scoring.plan import Cutoffs as Cutoffs
 from recsys_ndcg.scoring.plan import Metrics as Metrics
 from recsys_ndcg.scoring.plan import Plan as Plan
-from recsys_ndcg.scoring.plan import checked_convention as checked_convention
 from recsys_ndcg.scoring.plan import metric_among as metric_among
 from recsys_ndcg.scoring.scores import ListCounts as ListCounts
 from recsys_ndcg.scoring.scores import Scores as Scores

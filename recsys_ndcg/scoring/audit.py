@@ -17,7 +17,7 @@ from recsys_ndcg.lazy import lazy
 from recsys_ndcg.lists import CandidateLists, truth_by_user
 from recsys_ndcg.metrics import Judged
 from recsys_ndcg.parallel import allowed, at_most
-from recsys_ndcg.scoring.measuring import Block, facts_for, in_blocks
+from recsys_ndcg.scoring.measuring import Block, in_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.scores import ORDERS, Scores
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
@@ -91,7 +91,7 @@ class Audit:
         plan : Plan
             Settled for all.
         facts : Facts, optional
-            What is known of these lists, if somebody looked already (`facts_for`).
+            What is known of these lists, if somebody looked already (`Plan.facts_of`).
         highest : float, optional
             The highest grade there is, of which these lists may be a part; NaN where it is not
             known.
@@ -101,7 +101,7 @@ class Audit:
         InvalidInputError
             Something cannot be computed of them, or a score is undefined where it must not be.
         """
-        facts = facts or facts_for(lists, plan.measurements)
+        facts = facts or plan.facts_of(lists)
         plan.check(facts, lists)
         scores = _scores_and_ties(lists, plan)
         InvalidInputError.raise_for(scores.objection())
@@ -223,8 +223,9 @@ class Audit:
         lists = self.lists
         assert lists is not None, "asked before"  # noqa: S101
         with at_most(self.n_jobs):
-            facts = facts_for(lists, measurements)
-            return self.of(lists, Plan(measurements).settled(facts, lists), facts)
+            plan = Plan(measurements)
+            facts = plan.facts_of(lists)
+            return self.of(lists, plan.settled(facts, lists), facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +299,7 @@ class MeasuredLists:
     def _settled(self, wanted: dict[str, list[Measurement]]) -> Plan:
         """Return a plan of all measurements, with the reason beside what has no number."""
         plan = Plan(tuple(chain(*wanted.values())))
-        return plan.with_reasons(facts_for(self.lists, plan.measurements, self.facts))
+        return plan.with_reasons(plan.facts_of(self.lists, self.facts))
 
     def _blind(self, one: Measurement, ties: str) -> Measurement:
         """Measure random order, or an extreme one."""

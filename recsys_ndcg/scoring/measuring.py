@@ -1,16 +1,15 @@
-"""measure: all columns that share a sort in one pass over blocks of users."""
+"""All columns that share a sort in one pass over blocks of users."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.lazy import Known
-from recsys_ndcg.lists import Facts, prepare
+from recsys_ndcg.lists import prepare
 from recsys_ndcg.parallel import blocks_of, in_threads
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.scoring.scores import ListCounts, Scores
@@ -21,34 +20,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring.measurement import Measurement
 
 Result = TypeVar("Result")
-
-
-def measure(lists: GroupedLists, measurements: Iterable[Measurement]) -> Scores:
-    """Rank lists block by block, and fill a column for each measurement.
-
-    Parameters
-    ----------
-    lists : GroupedLists
-        As they came.
-    measurements : iterable of Measurement
-        Settled against the facts of all the lists: nothing is refused here.
-
-    Returns
-    -------
-    Scores
-        Of the users in the order of the lists. A score depends on the user's own rows alone, to
-        the last bit: neither on the other users nor on blocks and threads.
-
-    Examples
-    --------
-    >>> import recsys_ndcg as rn
-    >>> from recsys_ndcg.scoring import Measurement
-    >>> lists = rn.RankedLists.from_tuples({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
-    >>> measure(lists, [Measurement(rn.RR(), threshold=4)]).per_user.ravel().tolist()
-    [0.5, 1.0]
-    """
-    wanted = tuple(measurements)
-    return Scores.concat(in_blocks(lists, wanted, lambda block: block.scores(wanted)))
 
 
 def in_blocks(
@@ -75,30 +46,6 @@ def in_blocks(
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
 
     return in_threads(lambda users: work(Block(lists, users, depth)), blocks)
-
-
-def facts_for(
-    lists: GroupedLists, measurements: Sequence[Measurement], known: Facts | None = None
-) -> Facts:
-    """Return what is to be known of lists to settle some measurements.
-
-    Parameters
-    ----------
-    lists : GroupedLists
-        All of them, or a part whose facts are merged with those of the others.
-    measurements : sequence of Measurement
-        What is to be measured.
-    known : Facts, optional
-        What is known already: only the first ties that these measurements hang on are new then.
-    """
-    exact = any(not isinstance(one.convention.gain, str) for one in measurements)
-    facts = Facts.of(lists, distinct=exact) if known is None else known
-    wanted = {one.order: one for one in measurements if one.hangs_on_ties(facts)}
-    ties = {}
-    for order, one in wanted.items():
-        ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
-        ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
-    return replace(facts, first_ties=ties)
 
 
 class Block:

@@ -7,17 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from recsys_ndcg.convention import Convention, misleading
+import numpy as np
+
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
+from recsys_ndcg.lists import Facts, prepare
 from recsys_ndcg.metrics import Metric, check_free, parse
+from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, short_below
-from recsys_ndcg.scoring.measuring import facts_for, measure
+from recsys_ndcg.scoring.measuring import in_blocks
+from recsys_ndcg.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts, Grades, GroupedLists
-    from recsys_ndcg.scoring.scores import Scores
+    from recsys_ndcg.lists import Grades, GroupedLists
 
 Metrics = Iterable[str | Metric] | str | Metric | None
 Cutoffs = int | Iterable[int | None] | None
@@ -45,6 +49,9 @@ class Plan:
 
     measurements: tuple[Measurement, ...]
     by_default: bool = False
+
+    #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
+    TIE_TOLERANCE: ClassVar[float] = 1e-9
 
     @classmethod
     def of(
@@ -128,12 +135,47 @@ class Plan:
         """Return the plan with other choices of every convention."""
         return self.each(lambda one: one.under(**choices))
 
+    def tolerant(self) -> Plan:
+        """Return the plan with at least the tolerance for ties that estimates of models need.
+
+        Examples
+        --------
+        >>> Plan.of("ndcg@10").tolerant().measurements[0].convention.tie_tolerance
+        1e-09
+        """
+
+        def change(one: Measurement) -> Measurement:
+            step = one.convention.tie_tolerance
+            fine = not isinstance(step, str) and step < self.TIE_TOLERANCE
+            return one.under(tie_tolerance=self.TIE_TOLERANCE) if fine else one
+
+        return self.each(change)
+
     def with_metrics(self, metrics: Sequence[Metric]) -> Plan:
         """Return the plan with more metrics, measured under the choices of the first."""
         first, cutoffs = self.measurements[0], short_below([*self.metrics, *metrics])
         added = zip(metrics, cutoffs[len(self.measurements) :], strict=True)
         more = (replace(first, metric=one, short_below=n) for one, n in added)
         return replace(self, measurements=(*self.measurements, *more))
+
+    def facts_of(self, lists: GroupedLists, known: Facts | None = None) -> Facts:
+        """Return what is to be known of lists to settle the plan.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            All of them, or a part whose facts are merged with those of the others.
+        known : Facts, optional
+            What is known already: only the first ties that these measurements hang on are new then.
+        """
+        exact = any(not isinstance(one.convention.gain, str) for one in self.measurements)
+        facts = Facts.of(lists, distinct=exact) if known is None else known
+        wanted = {one.order: one for one in self.measurements if one.hangs_on_ties(facts)}
+        ties = {}
+        for order, one in wanted.items():
+            ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
+            ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
+        return replace(facts, first_ties=ties)
 
     def settled(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, if everything in it can be computed.
@@ -155,6 +197,27 @@ class Plan:
         plan.check(facts, lists)
         return plan
 
+    def measure(self, lists: GroupedLists) -> Scores:
+        """Rank lists block by block, and fill a column for each measurement.
+
+        The plan is settled against the facts of all the lists: nothing is refused here.
+
+        Returns
+        -------
+        Scores
+            Of the users in the order of the lists. A score depends on the user's own rows alone, to
+            the last bit: neither on the other users nor on blocks and threads.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> lists = rn.RankedLists.from_tuples({"ann": [(4.5, 1), (3.0, 5)], "bob": [(2.0, 4)]})
+        >>> Plan.of("rr", threshold=4).measure(lists).per_user.ravel().tolist()
+        [0.5, 1.0]
+        """
+        wanted = self.measurements
+        return Scores.concat(in_blocks(lists, wanted, lambda block: block.scores(wanted)))
+
     def scores_of(self, lists: GroupedLists) -> Scores:
         """Settle the plan against lists, measure them by it, and hold undefined scores to it.
 
@@ -163,8 +226,7 @@ class Plan:
         InvalidInputError
             Something cannot be computed, or is undefined where it must not be.
         """
-        plan = self.settled(facts_for(lists, self.measurements), lists)
-        scores = measure(lists, plan.measurements)
+        scores = self.settled(self.facts_of(lists), lists).measure(lists)
         InvalidInputError.raise_for(scores.objection())
         return scores
 
@@ -272,30 +334,9 @@ def metric_among(metric: str | Metric, names: Sequence[str], whose: str) -> str:
     raise InvalidInputError(msg)
 
 
-def checked_convention(convention: Convention | str | None) -> Convention | str:
-    """Return the convention, the default one for None, or the name of a preset.
-
-    Raises
-    ------
-    InvalidInputError
-        It is something else, or no preset has that name.
-    """
-    if convention is None:
-        return Convention()
-    if isinstance(convention, str):
-        Convention.preset(convention)
-    elif not isinstance(convention, Convention):
-        msg = (
-            f"convention must be a Convention(...), not {shown(convention)}. "
-            "That of a library goes by its name: convention='sklearn', for instance."
-        )
-        raise InvalidInputError(msg)
-    return convention
-
-
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
     """Return how a metric is measured: by a library's name, as that library measures it."""
-    chosen = checked_convention(convention)
+    chosen = Convention.checked(convention)
     if isinstance(chosen, str):
         return Convention.preset(chosen, str(metric))
     InvalidInputError.raise_for(_misled(metric, chosen))
@@ -304,9 +345,7 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
 
 def _misled(metric: Metric, convention: Convention | str | None) -> str:
     """Return why a preset that was made for another metric is not the one for this."""
-    if not isinstance(convention, Convention) or convention.preset_of is None:
-        return ""
-    return misleading(*convention.preset_of, str(metric), convention)
+    return convention.misleading(str(metric)) if isinstance(convention, Convention) else ""
 
 
 def _senseless(facts: Facts) -> str:

@@ -12,8 +12,9 @@ from surprise.accuracy import fcp, mae, mse, rmse
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds import rated_lists, tolerant_plan
+from recsys_ndcg.folds import rated_lists
 from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.scoring import Plan
 from recsys_ndcg.surprise.library import complete, say
 
 Function = TypeVar("Function", bound="Callable[..., float]")
@@ -78,7 +79,7 @@ def _mean(  # noqa: PLR0913, PLR0917 - those of each metric
     convention: Convention | str | None,
 ) -> float:
     metric = METRICS[name](k)
-    plan = tolerant_plan(metric, threshold=threshold, convention=convention)
+    plan = Plan.of(metric, k=None, threshold=threshold, convention=convention).tolerant()
     report = measured(rated_lists(predictions, plan.duplicates), plan)
     value = float(report.mean.iloc[0])
     if verbose:

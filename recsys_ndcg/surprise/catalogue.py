@@ -25,12 +25,11 @@ from recsys_ndcg.catalogue import (
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds import TIE_TOLERANCE, tolerant_plan
 from recsys_ndcg.input import check_same_ids, encode, index_of, objects
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import facts_for, measure
+from recsys_ndcg.scoring import Plan
 from recsys_ndcg.surprise.estimates import Estimates
 from recsys_ndcg.surprise.formulas import MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -117,7 +116,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         raise InvalidInputError(msg)
 
     def first(block: Estimated) -> dict[str, Any]:
-        row, item, rank = top(block.table, k or candidates.n_items, tolerance=TIE_TOLERANCE)
+        row, item, rank = top(block.table, k or candidates.n_items, tolerance=Plan.TIE_TOLERANCE)
         return {
             "user": raw[row + block.first],
             "item": training.items[item],
@@ -202,7 +201,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     cid         2           1     1.0          1.0       1.0
     """
     labels = labels_from_testset(testset)
-    plan = tolerant_plan(metrics, k, threshold=threshold, convention=convention)
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).tolerant()
     plan = plan.with_threshold(Grades.of(labels.true))
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
     for metric in plan.metrics:
@@ -224,9 +223,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     with progress_bar(wanted=progress) as show:
         told = partial(show, "Ranking by popularity")
         lists = Placement(candidates, labels, plain, shown=False).lists(told)
-        plain = plain.with_reasons(facts_for(lists, plain.measurements))
+        plain = plain.with_reasons(plain.facts_of(lists))
         scored = ~np.isnan(report.scores.per_user)
-        means = measure(lists, plain.measurements).mean(scored)  # NaN where there is none
+        means = plain.measure(lists).mean(scored)  # NaN where there is none
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 
 import recsys_ndcg as rn
-from recsys_ndcg.convention import CHOICES
 from tests import drawn
 from tests.refusal import refused
 
@@ -26,7 +25,9 @@ OTHER = {
     "max_grade": (None, 5.0, 1e16),
 }
 MAPPINGS = ({0: 0, 1: 1}, {0.1: 1 / 3, -2.5: 1e-300, 5: 1e21})
-EVERY = [(name, value) for name, values in (CHOICES | OTHER).items() for value in values]
+EVERY = [
+    (name, value) for name, values in (rn.Convention.CHOICES | OTHER).items() for value in values
+]
 
 
 @pytest.mark.parametrize(("name", "value"), [*EVERY, *(("gain", one) for one in MAPPINGS)])
@@ -58,7 +59,7 @@ def test_any_combination_is_read_back(chosen: Choices) -> None:
 
 def test_every_field_is_tried_and_moves_the_signature() -> None:
     """A new field cannot be forgotten here; two different conventions never look the same."""
-    assert {one.name for one in fields(rn.Convention)} == set(CHOICES) | set(OTHER)
+    assert {one.name for one in fields(rn.Convention)} == set(rn.Convention.CHOICES) | set(OTHER)
     top = rn.Convention(max_grade=4.0)
     seen = [top.replace(**{name: value}).signature for name, value in EVERY]
     different = {(name, str(value)) for name, value in EVERY if getattr(top, name) != value}
@@ -265,7 +266,7 @@ def test_a_choice_is_explained_by_its_own_words(name: str, value: Any, said: str
     """And no other value of it is."""
     top = rn.Convention(max_grade=4.0)
     assert said in top.replace(**{name: value}).explain()
-    for other in (CHOICES | OTHER)[name]:
+    for other in (rn.Convention.CHOICES | OTHER)[name]:
         if other != value:
             assert said not in top.replace(**{name: other}).explain()
 

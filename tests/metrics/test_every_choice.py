@@ -13,7 +13,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
-from recsys_ndcg.scoring import Measurement, Plan, facts_for, measure
+from recsys_ndcg.scoring import Measurement, Plan
 from recsys_ndcg.scoring.measuring import in_blocks
 from tests import drawn, made, textbook
 from tests.textbook import Choices
@@ -130,7 +130,8 @@ def test_no_choice_shows_in_the_columns_beside_it(impossible: str | None) -> Non
         kinds += [replace(each, blind=True) for each in kinds]
         kinds += [one, replace(one, metric=rn.Judged(2)), replace(one, metric=rn.Recall(1))]
         kinds += [replace(each, unlabelled_as=5.0) for each in kinds]
-        groups.append(Plan(tuple(kinds)).with_reasons(facts_for(lists, kinds)).measurements)
+        plan = Plan(tuple(kinds))
+        groups.append(plan.with_reasons(plan.facts_of(lists)).measurements)
     together = _measured(lists, tuple(one for group in groups for one in group))
     alone = [_measured(lists, group) for group in groups]
     np.testing.assert_array_equal(together, np.concatenate(alone, axis=2))
@@ -155,7 +156,7 @@ def test_users_in_blocks_of_their_own_score_the_same(
 def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:
     """Return scores, and standard deviations under random order."""
     (deviations,) = in_blocks(lists, measurements, lambda block: block.deviations(measurements))
-    return np.stack([measure(lists, measurements).per_user, deviations])
+    return np.stack([Plan(measurements).measure(lists).per_user, deviations])
 
 
 def test_every_choice_is_among_them() -> None:
@@ -163,7 +164,7 @@ def test_every_choice_is_among_them() -> None:
     convention = rn.Convention()
     beside = {"impossible", "duplicates", "max_grade"}
     assert {*convention.names(), "threshold"} == {*CHOICES, *beside}
-    for name, known in rn.convention.CHOICES.items():
+    for name, known in rn.Convention.CHOICES.items():
         if name not in beside:
             usual = {getattr(convention, name), "raise"}
             assert {one for one in known if one not in usual} <= {*map(_hashable, CHOICES[name])}

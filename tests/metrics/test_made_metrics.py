@@ -24,7 +24,7 @@ import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.cli import options
 from recsys_ndcg.metrics import METRICS, Metric
-from recsys_ndcg.scoring import Measurement, measure
+from recsys_ndcg.scoring import Measurement, Plan
 from tests import drawn, made, textbook
 from tests.commands import refusal, run
 from tests.refusal import refused
@@ -372,7 +372,7 @@ def test_who_is_asked_about_does_not_depend_on_what_is_measured_beside() -> None
     lists = rn.RankedLists.from_trec({"ann": {"a": 1}, "bob": {"a": 1}}, {"ann": {"a": 1.0}})
     rules = [Measurement(seven(), rn.Convention(missing_user=rule)) for rule in ("skip", "zero")]
     for order in (rules, rules[::-1]):
-        scores = measure(lists, order)
+        scores = Plan(tuple(order)).measure(lists)
         found = dict(
             zip([one.convention.missing_user for one in order], scores.per_user.T, strict=True)
         )

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.convention import CHOICES
 from recsys_ndcg.metrics import METRICS
 from tests import drawn, drawn_reports
 from tests.refusal import refused
@@ -109,9 +108,9 @@ def _experiment() -> list[tuple[int, int, float | None, float, dict[str, bool]]]
 
 EXPERIMENT = _experiment()
 VALUES: dict[str, tuple[Any, ...]] = {
-    **CHOICES,
-    "gain": (*CHOICES["gain"], drawn.MAPPED, drawn.root),
-    "discount": (*CHOICES["discount"], drawn.stairs),
+    **rn.Convention.CHOICES,
+    "gain": (*rn.Convention.CHOICES["gain"], drawn.MAPPED, drawn.root),
+    "discount": (*rn.Convention.CHOICES["discount"], drawn.stairs),
     "tie_tolerance": (0.0, 1.0, "float32"),
     "recommend_from": (None, 0.3, 2.0, "threshold"),
     "max_grade": (5.0, 6.0),

@@ -19,7 +19,7 @@ from recsys_ndcg.lists import Facts
 from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import ordering, sorted_lists
-from recsys_ndcg.scoring import Measurement, Plan, Scores, Totals, facts_for, measure
+from recsys_ndcg.scoring import Measurement, Plan, Scores, Totals
 from tests import drawn
 from tests.refusal import refused
 
@@ -96,11 +96,11 @@ def test_facts_of_parts_merge_to_those_of_the_whole(data: Drawn, cut: int) -> No
     cut = min(cut, len(lists))
     plan = Plan.of("ap@2", threshold=1, convention=rn.Convention(ap_over="hits", gain={0.0: 1}))
     parts = [
-        facts_for(lists.between(*users), plan.measurements)
+        plan.facts_of(lists.between(*users))
         for users in ((0, cut), (cut, len(lists)))
         if users[1] > users[0]
     ]
-    whole = facts_for(lists, plan.measurements)
+    whole = plan.facts_of(lists)
     for order in (parts, parts[::-1]):
         merged = reduce(add, order)
         # NaN, the bound of no grades, is not equal to itself
@@ -131,10 +131,10 @@ def test_a_partition_is_measured_by_a_plan_that_was_settled_without_it() -> None
     )
     parts = [rn.RankedLists.from_frame(part) for _, part in frame.groupby(frame["user"] % 3)]
     plan = Plan.of(["ndcg", "recall", "ap"], k=3)
-    facts = reduce(add, (facts_for(part, plan.measurements) for part in parts))
+    facts = reduce(add, (plan.facts_of(part) for part in parts))
     settled = pickle.loads(pickle.dumps(plan.settled(facts)))  # noqa: S301 - our own
     assert settled.threshold == 1.0
-    scores = [measure(part, settled.measurements) for part in parts]
+    scores = [settled.measure(part) for part in parts]
     whole = rn.evaluate(frame, metrics=["ndcg", "recall", "ap"], k=3)
     totals = reduce(add, (Totals.of(one) for one in scores))
     np.testing.assert_allclose(totals.mean, whole.mean, rtol=1e-14)
@@ -163,14 +163,14 @@ def test_what_cannot_be_computed_is_refused_before_scoring(
     plan = Plan.of([metric, "precision@2"], k=None, threshold=4, convention=own)
     kind = type(plan.metrics[0])
     monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
-    facts = facts_for(lists, plan.measurements)
+    facts = plan.facts_of(lists)
     with refused(why):
         plan.settled(facts, lists)
     with refused(why):
         rn.evaluate(ROWS, metrics=metric, k=None, threshold=4, convention=own)
     known = plan.with_reasons(facts)
     assert known.measurements[0].reason
-    scores = measure(lists, known.measurements)
+    scores = known.measure(lists)
     assert np.isnan(scores.per_user[:, 0]).all()
     assert not np.isnan(scores.per_user[:, 1]).any()
 
@@ -187,8 +187,8 @@ def test_nothing_is_raised_while_scoring(data: Drawn, chosen: Any) -> None:
         for k in ((2, None) if kind.cutoff != "none" else (None,))
     ]
     plan = Plan(tuple(measurements))
-    plan = plan.with_reasons(facts_for(lists, plan.measurements))
-    scores = measure(lists, plan.measurements)
+    plan = plan.with_reasons(plan.facts_of(lists))
+    scores = plan.measure(lists)
     for place, one in enumerate(plan.measurements):
         assert np.isnan(scores.per_user[:, place]).all() or not one.reason
 
@@ -282,10 +282,10 @@ def test_what_shares_a_pass_is_what_it_is_alone(
         for blind in (False, True)
     ]
     plan = Plan(tuple(measurements))
-    plan = plan.with_reasons(facts_for(lists, plan.measurements))
-    together = measure(lists, plan.measurements).per_user
+    plan = plan.with_reasons(plan.facts_of(lists))
+    together = plan.measure(lists).per_user
     for place, one in enumerate(plan.measurements):
-        alone = measure(lists, [one]).per_user[:, 0]
+        alone = Plan((one,)).measure(lists).per_user[:, 0]
         np.testing.assert_array_equal(together[:, place], alone, err_msg=str(one))
 
 
@@ -353,4 +353,4 @@ def test_where_impossible_predictions_go_depends_on_the_tolerance() -> None:
     lists = rn.RankedLists.from_surprise(rows)
     last = rn.Convention(impossible="last", ties="best")
     pair = [Measurement(rn.RR(), last.replace(tie_tolerance=step), 1.0) for step in (0.0, 3.0)]
-    assert measure(lists, pair).per_user.tolist() == [[0.5, 0.5]]
+    assert Plan(tuple(pair)).measure(lists).per_user.tolist() == [[0.5, 0.5]]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.report.tables import intervals
-from recsys_ndcg.scoring import Plan, Scores, Totals, facts_for, measure
+from recsys_ndcg.scoring import Plan, Scores, Totals
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.scores import ORDERS
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES
@@ -35,7 +35,7 @@ def _scores(grades: list[list[float]], threshold: float = 2) -> Scores:
     lists = rn.RankedLists.from_tuples(rows)
     convention = rn.Convention(gain="linear")
     plan = Plan.of(NAMES, threshold=threshold, convention=convention)
-    return measure(lists, plan.settled(facts_for(lists, plan.measurements)).measurements)
+    return plan.scores_of(lists)
 
 
 grade = st.sampled_from([0.0, 0.5, 1.0, 3.0, 4.5, 1e30, 1e150, 1e290])
@@ -191,7 +191,7 @@ def test_a_segment_scores_what_its_rows_alone_do() -> None:
     )
     plan = Plan.of(NAMES, threshold=3)
     lists = rn.RankedLists.from_frame(frame)
-    scores = measure(lists, plan.settled(facts_for(lists, plan.measurements)).measurements)
+    scores = plan.scores_of(lists)
     some = frame[frame["user"] % 3 == 0]
     own = rn.evaluate(some, metrics=NAMES, threshold=3)
     cut = scores.take(np.arange(30) % 3 == 0)

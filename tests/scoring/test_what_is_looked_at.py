@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scoring import Plan, facts_for
+from recsys_ndcg.scoring import Plan
 from tests import made, textbook
 from tests.drawn import convention_of
 from tests.refusal import refused
@@ -79,7 +79,7 @@ def test_a_weight_is_refused_where_it_is_needed() -> None:
         assert np.isfinite(plan.scores_of(lists).per_user).all()
     plan = Plan.of("ndcg@5", convention=top)
     with refused("discount gives .* at rank 4"):
-        plan.settled(facts_for(lists, plan.measurements))
+        plan.settled(plan.facts_of(lists))
 
 
 def test_the_first_row_that_is_the_reason_is_named() -> None:
