@@ -162,7 +162,8 @@ def _warned() -> dict[str, str]:
                 found |= {
                     f"{path.name}:{one.lineno}": _wording(one.value, function)
                     for one in ast.walk(function)
-                    if path.match("lists/facts.py") and isinstance(one, ast.Yield) and one.value
+                    if path.match("lists/facts.py") or function.name == "warnings_of"
+                    if isinstance(one, ast.Yield) and one.value
                 }
     return found
 

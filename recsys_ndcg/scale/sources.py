@@ -341,6 +341,9 @@ def _columns_of(
     check_capitals(names, schemas[first].names)
     sql = {}
     for ours, theirs in names.items():
+        if not theirs:
+            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
+            raise InvalidInputError(msg)
         # of one width, by which all are told apart
         whole = kinds[ours] == "whole numbers"
         sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)

@@ -370,7 +370,7 @@ def test_the_rule_stands_in_the_signature(rule: str) -> None:
 @pytest.mark.parametrize("value", ["lst", None, True, 0, "Drop", ["drop"]])
 def test_another_rule_is_refused(value: Any) -> None:
     """With those that there are."""
-    with refused("impossible must be one of 'rank', 'last', 'drop'; got "):
+    with refused("impossible must be one of 'rank', 'last', 'drop', not "):
         rn.Convention(impossible=value)
 
 
