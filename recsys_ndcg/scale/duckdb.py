@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -32,7 +32,7 @@ from recsys_ndcg.scale.database import (
 )
 from recsys_ndcg.scale.engines import IDS
 from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, facts_of
-from recsys_ndcg.scale.sources import ROW, Source, source_of, with_whole_ids
+from recsys_ndcg.scale.sources import LONGEST, ROW, Source, source_of, with_whole_ids
 from recsys_ndcg.scale.tables import ListMaker, evaluate_batches, given_tables
 
 if TYPE_CHECKING:
@@ -236,7 +236,9 @@ def _sorted(
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)
-        sources = {name: with_whole_ids(database, one) for name, one in sources.items()}
+        sources = _with_like_users(
+            {name: with_whole_ids(database, one) for name, one in sources.items()}
+        )
         for name, one in sources.items():
             database.run(
                 f'COPY (SELECT * FROM {one.read(*extra)} ORDER BY "user", {order}) '
@@ -260,6 +262,15 @@ def _sorted(
         bounds = _bounds(database, paths, memory, text)
     give_back()
     return paths, bounds, facts
+
+
+def _with_like_users(sources: dict[str, Source]) -> dict[str, Source]:
+    """Return sources whose users are of one type, if they are numbers of several."""
+    kinds = {one.kinds["user"] for one in sources.values()}
+    if len(kinds) == 1 or "text" in kinds:  # text and numbers are refused when rows are looked at
+        return sources
+    users = {name: f"CAST({one.sql['user']} AS {LONGEST})" for name, one in sources.items()}
+    return {n: replace(one, sql={**one.sql, "user": users[n]}) for n, one in sources.items()}
 
 
 def _read(path: Path) -> str:

@@ -70,8 +70,10 @@ _READ = {
         ", which is not read as numbers. Convert it, or name another column.",
     ),
 }
+#: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
+LONGEST = "DECIMAL(20, 0)"
 #: The types of SQL for whole numbers in text, and what their values are.
-_WHOLE = {"BIGINT": "whole numbers", "UBIGINT": "uint64", "DECIMAL(20, 0)": "decimal"}
+_WHOLE = {"BIGINT": "whole numbers", "UBIGINT": "uint64", LONGEST: "decimal"}
 
 
 @dataclass(frozen=True)

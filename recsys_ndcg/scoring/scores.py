@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _LARGEST = 1e300  # so that sums over many users fit a float64
+_SMALLEST = 1e-305  # so that a share of it, as the mean of a tie is, has all its digits
 _SAME = 1e-12  # of the higher of two scores: less is the last digits of their sums
 
 
@@ -190,9 +191,12 @@ class Scores(Measured, Record):
         if not others:
             return first
         truths = [one.truth for one in parts if one.truth is not None]
+        users = [one.users for one in parts]
+        if {one.dtype.kind for one in users} == {"i", "u"}:  # NumPy would round them to floats
+            users = [one.astype(object) for one in users]
         return cls(
             first.measurements,
-            users=np.concatenate([one.users for one in parts]),
+            users=np.concatenate(users),
             **{name: np.concatenate([one.parts[name] for one in parts]) for name in _PARTS},
             counts=ListCounts.concat([one.counts for one in parts]),
             roles={
@@ -389,7 +393,7 @@ class Scores(Measured, Record):
         return quotient(self.excess, self.roles["deviation"], self.moving)
 
     def objection(self) -> str:
-        """Return whose parts are too large, or who has no score and must have one."""
+        """Return whose parts are too large or too small, or who has no score and must have one."""
         for place, one in enumerate(self.measurements):
             parts = np.maximum(np.abs(self.numerator[:, place]), self.denominator[:, place])
             beyond = (parts > _LARGEST) & ~self.left_out[:, place]
@@ -399,6 +403,13 @@ class Scores(Measured, Record):
                     f"{one} collects {parts[beyond][0]:g} of user {shown(first)}, too much to be "
                     "added up. Rescale the grades or the estimates; a model that estimates such "
                     "numbers has diverged."
+                )
+            ideal = self.denominator[:, place]
+            tiny = (ideal > 0) & (ideal < _SMALLEST) & ~self.left_out[:, place]
+            if tiny.any():
+                return (
+                    f"{one} divides by {ideal[tiny][0]:g} for user {shown(self.users[tiny][0])}, "
+                    "too little to be exact. Rescale the grades or the gains."
                 )
             undefined = self.undefined[:, place]
             if one.convention.undefined == "raise" and undefined.any():

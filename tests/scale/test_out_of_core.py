@@ -304,6 +304,21 @@ def test_ids_may_fill_64_bits(end: str, tmp_path: Path, in_parts: Any) -> None:
     assert report.users.tolist() == sorted(frame["user"].unique())
 
 
+@pytest.mark.parametrize("rows", [4, 800])
+def test_users_with_a_sign_here_and_without_there(rows: int, tmp_path: Path, in_parts: Any) -> None:
+    """NumPy has no type for both but floats, which 2^63 + 5 is too long for."""
+    in_parts(rows)
+    labels = pd.DataFrame({"user": [-1, -1, 2, 2], "item": [1, 2, 1, 2], "true": [1.0, 2, 3, 1]})
+    users = np.array([2, 2, 2**63 + 5, 2**63 + 5], dtype=np.uint64)
+    results = labels.assign(user=users).rename(columns={"true": "estimated"})
+    paths = {"labels": tmp_path / "labels.parquet", "results": tmp_path / "results.parquet"}
+    labels.to_parquet(paths["labels"])
+    results.to_parquet(paths["results"])
+    report = rn.evaluate(paths, metrics="ndcg@2", memory_limit="2GB")
+    assert report == rn.evaluate({"labels": labels, "results": results}, metrics="ndcg@2")
+    assert report.users.tolist() == [-1, 2, 2**63 + 5]
+
+
 def test_grades_with_and_without_gaps(tmp_path: Path) -> None:
     """As pandas writes them: whole numbers in one file, floats in the next."""
     frame = predictions(5)

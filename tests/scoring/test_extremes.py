@@ -76,11 +76,13 @@ def test_errors_too_large_to_be_added_up_are_refused(rows: Any, metric: str) -> 
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
 @pytest.mark.parametrize("ideal", ["global", "local"])
-def test_small_gains_are_divided_exactly(gain: str, ideal: str) -> None:
-    """As if they were in another unit."""
+def test_gains_too_small_to_be_divided_are_refused(gain: str, ideal: str) -> None:
+    """The mean of 5e-324 and 0 is 0, so that random order scored no more than the worst one."""
     convention = rn.Convention(gain=gain, ideal=ideal)
     options: dict[str, Any] = {"metrics": "ndcg", "convention": convention}
     rows: Any = {"ann": [(2.0, 5e-324), (1.0, 0.0)], "bob": [(3.0, 5.0), (2.0, 1.0)]}
+    with refused("ndcg@10 divides by 4.94.*e-324 for user 'ann', too little .*Rescale the grades"):
+        rn.evaluate(rows, **options)
     mixed = {**rows, "ann": [(2.0, 5e-324), (3.0, 5.0)]}
     assert rn.evaluate(mixed, **options)["ndcg@10"] == 1.0
     small, plain = ({"ann": [(2.0, one), (1.0, 0.0), (0.0, 0.0)]} for one in (1e-304, 1.0))
