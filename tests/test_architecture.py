@@ -84,12 +84,12 @@ LONGEST_FUNCTION = 60  # lines of code
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.house`. A number may fall, never grow.
 LIMITS = {
-    "code lines": 25_273,
-    "files": 232,
-    "names crossing a room's border": 339,
-    "imports past a door": 4,
+    "code lines": 22_187,
+    "files": 169,
+    "names crossing a room's border": 246,
+    "imports past a door": 0,
     "class names used twice": 0,
-    "short files with one neighbour": 1,
+    "short files with one neighbour": 0,
 }
 
 
