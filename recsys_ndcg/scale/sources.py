@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +71,12 @@ _READ = {
 }
 #: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
 LONGEST = "DECIMAL(20, 0)"
-#: The types of SQL for whole numbers in text, and what their values are.
-_WHOLE = {"BIGINT": "whole numbers", "UBIGINT": "uint64", LONGEST: "decimal"}
+#: The types of SQL for whole numbers in text, with the least and the greatest number of each.
+_WHOLE = {
+    "BIGINT": (-(2**63), 2**63 - 1),
+    "UBIGINT": (0, 2**64 - 1),
+    LONGEST: (-(2**63), 2**64 - 1),
+}
 
 
 @dataclass(frozen=True)
@@ -375,12 +378,16 @@ def with_whole_ids(database: Database, source: Source) -> Source:
     if not source.is_text:
         return source
     sql, kinds = dict(source.sql), dict(source.kinds)
+    asked = []
     for column in IDS:
-        read = sql[column]
-        plain = (f"try_cast({read} AS {kind})::VARCHAR = {read}" for kind in _WHOLE)
-        asked = ", ".join(f"bool_and(coalesce({one}, false))" for one in plain)
-        (are_plain,) = database.run(f"SELECT {asked} FROM {source.relation}")
-        kind = next(compress(_WHOLE, are_plain), None)
+        number = f"try_cast({sql[column]} AS {LONGEST})"
+        plain = f"CASE WHEN {number}::VARCHAR = {sql[column]} THEN {number} END"
+        asked.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
+    (found,) = database.run(f"SELECT {', '.join(asked)} FROM {source.relation}")  # in one pass
+    for column, (others, low, high) in zip(IDS, found, strict=True):
+        fits = (kind for kind, (least, most) in _WHOLE.items() if least <= low <= high <= most)
+        kind = None if others or low is None else next(fits, None)
         if kind is not None:
-            sql[column], kinds[column] = f"CAST({read} AS {kind})", _WHOLE[kind]
+            sql[column] = f"CAST({sql[column]} AS {kind})"
+            kinds[column] = "whole numbers" if kind == "BIGINT" else kind
     return replace(source, sql=sql, kinds=kinds)
