@@ -59,9 +59,8 @@ class DataOptions:
         given = self.files
         if set(given) not in _WAYS:
             msg = (
-                "Where the predictions are is said in one way, and here by "
-                f"{' and '.join(given) or 'none'}. Give FILE, or --labels and --results, or "
-                "--qrels and --run."
+                "Say in one way where the predictions are: by FILE, or --labels and --results, or "
+                f"--qrels and --run. Given: {' and '.join(given) or 'none of them'}."
             )
             raise InvalidInputError(msg)
         if sum(map(is_dash, given.values())) > 1:

@@ -253,12 +253,17 @@ def names_in(code: CodeType) -> set[str]:
     return {name for one in _codes_in(code) for name in one.co_names}
 
 
-def _used_of(value: Any, names: set[str]) -> Any:
-    """Return of a module of the user's own what a function names, of `helpers.clean` clean."""
+def _used_of(value: Any, names: set[str], seen: tuple[ModuleType, ...] = ()) -> Any:
+    """Return of a module of the user's own what a function names, of `helpers.clean` clean.
+
+    It may name a module and a function in it alike, `clean.clean`; modules may hold each other.
+    """
     if not isinstance(value, ModuleType) or _library_of(value) is not None:
         return value
-    held = vars(value)
-    return {name: _used_of(held[name], names - {name}) for name in sorted(names) if name in held}
+    if value in seen:
+        return value.__name__
+    held = {name: one for name, one in sorted(vars(value).items()) if name in names}
+    return {name: _used_of(one, names, (*seen, value)) for name, one in held.items()}
 
 
 def _imports_in(code: CodeType) -> Iterator[tuple[str, tuple[str, ...], int]]:

@@ -298,7 +298,7 @@ def _check_entries(
     if not paired and any(hasattr(kind, "__len__") for kind in set(map(type, entries))):
         rows = is_row(entries[0])
         unlike = (is_row(one) != rows or (rows and len(one) != 2) for one in entries)
-        known = f", and user {shown(user.values[0])} has {shown(entries[0])}"
+        known = f", and the first one is {shown(entries[0])}"
         alike = f"{form}, alike for all users"
         if table == "predictions":
             alike = "each must be (estimated, true), or all of them grades in ranked order"

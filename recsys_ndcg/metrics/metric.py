@@ -33,7 +33,7 @@ ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
 #: And what an item is worth in DCG and its kin.
 GAINS = ORDER | {"gain"}
 
-_PLAIN = re.compile(r"[\w.+-]*")  # what a name can hold and read back
+PLAIN = re.compile(r"[\w.+-]*")  # what a name can hold and read back
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Metric:
         object.__setattr__(self, "k", checked_k(self.k))
         for one in fields(self):
             value = getattr(self, one.name)
-            if isinstance(value, str) and not _PLAIN.fullmatch(value):
+            if isinstance(value, str) and not PLAIN.fullmatch(value):
                 msg = f"{self.name}: {one.name} may hold letters, digits and _.+- , not {value!r}."
                 raise InvalidInputError(msg)
             # so that a name reads back, and equal ones are equal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from ast import literal_eval
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import fields
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from recsys_ndcg.convention import ALSO_CALLED, bare, plainly
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
-from recsys_ndcg.metrics.metric import Metric
+from recsys_ndcg.metrics.metric import PLAIN, Metric
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -21,6 +20,7 @@ _Class = TypeVar("_Class", bound=type[Metric])
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
 _ENTRY_POINTS = "recsys_ndcg.metrics"
+_WORDS = {"None": None, "True": True, "False": False}
 
 
 def register(metric: _Class) -> _Class:
@@ -128,11 +128,14 @@ def _cutoff(text: str, where: str) -> int:
 
 def _value(text: str, where: str) -> Any:
     """Return what Python wrote as None, True, False, a number or a text in quotes."""
-    for read in (literal_eval, float):  # the latter for inf and nan
-        with suppress(ValueError, SyntaxError):
-            value = read(text)
-            if isinstance(value, str | int | float | None):
-                return value
+    if text in _WORDS:
+        return _WORDS[text]
+    quoted = re.fullmatch(rf"(['\"])({PLAIN.pattern})\1", text)
+    if quoted:
+        return quoted[2]
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
     msg = f"{where!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
     raise InvalidInputError(msg)
 

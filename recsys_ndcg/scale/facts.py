@@ -206,6 +206,8 @@ def _number_faults(table: LazyTable, name: str) -> Iterator[Fault]:
         advice = "each must be a finite number: " + (
             "leave out what was not recommended"
             if name == RESULTS
+            else "correct it, or name the right column with columns="
+            if table.read_as_text
             else "if a model diverged, train it again"
         )
         nothing = "no value, or none that is a number," if table.read_as_text else "NaN"
@@ -217,7 +219,8 @@ def _number_faults(table: LazyTable, name: str) -> Iterator[Fault]:
     if "true" in table.names:
         grade, advice = _number("true"), "use NaN for an unlabelled item"
         if table.read_as_text:
-            yield Fault("true", grade.is_null(), "what is no number", advice)
+            named = f"{advice}, or name the right column with columns="
+            yield Fault("true", grade.is_null(), "what is no number", named)
         yield Fault("true", _is_infinite(grade), "an infinite grade", advice)
 
 

@@ -210,7 +210,7 @@ def test_results_are_joined_with_labels(folder: Path) -> None:
     assert "protocol:catalogue" in sized["signatures"]["ndcg@10"]
     runs = ["compare", "good.run", "poor.run", "--qrels", "qrels", "--format", "json"]
     assert json.loads(run(*runs).stdout)["leaderboards"]["ndcg@10"][0]["mean"] == means[0]
-    assert "said in one way" in refusal(*words, "--qrels", "qrels")
+    assert "Say in one way" in refusal(*words, "--qrels", "qrels")
     assert "--n-items tells" in refusal("compare", "good.csv", "poor.csv", "--n-items", "9")
     assert "read once" in refusal("compare", "good.csv", "poor.csv", "--labels", "-")
     assert "none.csv: cannot be read" in refusal("compare", *FILES, "--labels", "none.csv")

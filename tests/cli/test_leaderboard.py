@@ -78,7 +78,7 @@ def test_a_saved_report_has_one_too(path: Path, tmp_path: Path) -> None:
         (["--metric", "ndcg,rr"], "2 metrics"),
         (["--metric", "p@5"], "--threshold 4"),
         (["--metric", "rmse", "--sort", "z"], "no z for any user"),
-        (["--labels", "p.csv"], "said in one way"),
+        (["--labels", "p.csv"], "Say in one way"),
     ],
 )
 def test_what_is_no_leaderboard_is_refused(path: Path, words: list[str], match: str) -> None:
@@ -104,4 +104,4 @@ def test_a_file_without_users_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").touch()
     assert "the file is empty" in refusal("leaderboard", tmp_path / "empty.csv")
     assert "cannot be read" in refusal("leaderboard", tmp_path / "none.csv")
-    assert "by none. Give FILE" in refusal("leaderboard")
+    assert "Given: none of them." in refusal("leaderboard")

@@ -87,7 +87,7 @@ def test_what_comes_too_late_is_refused(folder: Path) -> None:
         told = refusal("report", folder / name, "--html", folder / name)
         assert "the file of the data" in told
     assert "No such file" in refusal("report", folder / "none.json")
-    assert "said in one way" in refusal("report")
+    assert "Say in one way" in refusal("report")
     both = refusal(
         "compare", folder / "good.csv", folder / "poor.csv", "--html", folder / "good.csv"
     )

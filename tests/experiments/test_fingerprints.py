@@ -323,17 +323,22 @@ PACKAGE = {
     "pack/__init__.py": "from .exported import go\n",
     "pack/exported.py": "from spaced import deep\ndef go(x): return deep.value(x) + 1\n",
     "pack/sub.py": "def inner(x): return x + 2\n",
+    "pack/same.py": "def same(x): return x + 4\n",
     "pack/model.py": (
         "def exported(train):\n    from pack import go\n    return go(train)\n"
         "def member(train):\n    from pack import sub\n    return sub.inner(train)\n"
         "def relative(train):\n    from . import sub\n    return sub.inner(train)\n"
         "def dotted(train):\n    import pack.sub\n    return pack.sub.inner(train)\n"
         "def spaced(train):\n    import spaced.deep as deep\n    return deep.value(train)\n"
+        "def same_dotted(train):\n    import pack.same\n    return pack.same.same(train)\n"
+        "def same_member(train):\n    from pack import same\n    return same.same(train)\n"
+        "def same_named(train):\n    import pack.same as one\n    return one.same(train)\n"
         "def held(train, modules={'a': __import__('pack.exported').exported}): return train\n"
     ),
     "spaced/deep.py": "def value(x): return x + 3\n",  # in no package
 }
-LATE = ("exported", "member", "relative", "dotted", "spaced", "held")
+SAME = ("same_dotted", "same_member", "same_named")
+LATE = ("exported", "member", "relative", "dotted", "spaced", "held", *SAME)
 
 
 @pytest.mark.parametrize(
@@ -342,6 +347,7 @@ LATE = ("exported", "member", "relative", "dotted", "spaced", "held")
         ("pack/exported.py", {"exported", "held"}),
         ("pack/sub.py", {"member", "relative", "dotted"}),
         ("spaced/deep.py", {"exported", "spaced", "held"}),
+        ("pack/same.py", {*SAME}),
     ],
 )
 def test_modules_of_ones_own_are_followed_wherever_they_are_imported(

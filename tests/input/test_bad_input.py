@@ -188,7 +188,7 @@ def test_true_values_that_are_all_missing_or_all_the_same_are_refused() -> None:
         ([1, 2, 3], "Row 0 .*1.*each must be"),
         ([FRAME.to_dict("records")[0], OK[1]], "Row 0 .*each must be"),
         ({"a": [(1, 2, 3)]}, r"\(1, 2, 3\).*each must be \(estimated, true\)"),
-        ({"a": [1, (2, 3)]}, "'a' has the entry .2, 3., and user 'a' has 1; each must be"),
+        ({"a": [1, (2, 3)]}, "'a' has the entry .2, 3., and the first one is 1; each must be"),
         ([[3, 1, 2, 0, 2], [0, 1, 2, 3, 4]], r"Row 0 .*\(user, item, estimated, true\)"),
         ({"a": 3}, r"'a'.*\(estimated, true\)"),
         (5, "Cannot read an? int"),
