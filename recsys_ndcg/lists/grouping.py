@@ -263,8 +263,8 @@ def _first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
     user, item = users[pairs.user[again[0]]], items[pairs.columns["item"][again[0]]]
     return (
         f"{pairs.table}: user {shown(user)} has the item {shown(item)} twice or more "
-        f"({counted(len(again), 'such repeat')} in all). Remove them, or choose duplicates='max' or "
-        "'mean', or, by the order of the rows, 'first' or 'last': convention="
+        f"({counted(len(again), 'such repeat')} in all). Remove them, or choose duplicates='max' "
+        "or 'mean', or, by the order of the rows, 'first' or 'last': convention="
         "Convention(duplicates='max') (--convention duplicates=max), and the same where lists are "
         "made apart."
     )
