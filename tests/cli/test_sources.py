@@ -167,10 +167,10 @@ def test_labels_and_results_or_trec_stand_in_place_of_a_file(command: str) -> No
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        ([], "by none. Give FILE, or --labels and --results, or --qrels and --run."),
-        (["--labels", "l.csv"], "by --labels. Give FILE, or --labels and --results"),
-        (["p.csv", "--run", "run"], "by FILE and --run. Give FILE, or"),
-        (["--qrels", "q", "--results", "r.csv"], "by --results and --qrels. Give"),
+        ([], "by FILE, or --labels and --results, or --qrels and --run. Given: none of them."),
+        (["--labels", "l.csv"], "Given: --labels."),
+        (["p.csv", "--run", "run"], "Given: FILE and --run."),
+        (["--qrels", "q", "--results", "r.csv"], "Given: --results and --qrels."),
         (
             ["--qrels", "q", "--run", "run", "--sep", ";"],
             "qrels and runs: they have a form of their own",
