@@ -219,7 +219,11 @@ REFUSED: list[tuple[Any, Any, str]] = [
     (FRAME, {"ann": np.array(3)}, "'ann' has no list but one value, 3; give"),
     (FRAME, {"ann": []}, "no items in any list; give"),
     ({"ann": set()}, RANKED, "no items in any list; give"),
-    (FRAME, {"ann": ["x"], "bob": [("y", 1)]}, "'bob' has the entry .'y', 1., and the first one is"),
+    (
+        FRAME,
+        {"ann": ["x"], "bob": [("y", 1)]},
+        "'bob' has the entry .'y', 1., and the first one is",
+    ),
     (FRAME, {"ann": [("x", 1)], "bob": ["y"]}, "'bob' has the entry 'y', and the first one is"),
     ({"ann": {"x": 5}, "bob": ["y"]}, RANKED, "'bob' has the entry 'y', and.*alike for all users"),
     (FRAME, {"ann": [("x", 1, 2)]}, r"'ann' has the entry \('x', 1, 2\); give"),
