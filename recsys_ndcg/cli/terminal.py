@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -15,8 +15,7 @@ from recsys_ndcg.errors import printable
 from recsys_ndcg.rendering import Code, Document, Part, Sentences, ShownTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
+    from rich.console import Console, RenderableType
 
 _BREAKS = re.compile(r"_(?=\w\w)")  # d_z is one word
 _USUAL_WIDTH = 80
@@ -47,18 +46,12 @@ def print_document(
             if isinstance(part, ShownTable):
                 if place:
                     to.print()
-                _print_table(part, to)
+                draw = draw_grid if part.numeric is None else _draw_list
+                to.print(*draw(part, to.width), sep="\n")
             elif not quiet:
                 _print_lines(part, to, full=full)
         if document.verdict and not place and not quiet:
             to.print(printable(document.verdict), soft_wrap=False)
-
-
-def _print_table(table: ShownTable, to: Console) -> None:
-    if table.numeric is None:
-        to.print(Grid(table.cells, table.note, left=table.left, bold=table.bold))
-    else:
-        to.print(*_listed(table, table.numeric, to.width), sep="\n")
 
 
 def _print_lines(part: Part, to: Console, *, full: bool) -> None:
@@ -70,8 +63,8 @@ def _print_lines(part: Part, to: Console, *, full: bool) -> None:
             to.print(printable(line), style="dim", soft_wrap=True)
 
 
-class Grid:
-    """A frame of text as a table; all but the first columns are set to the right.
+def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
+    """Give a table in blocks that fit; all but the first columns are set to the right.
 
     Headings break at their underscores, cells do not break, and the gaps are as wide as a
     terminal of the usual width allows. Where a terminal is narrower than the table, the columns
@@ -79,61 +72,42 @@ class Grid:
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    table : ShownTable
         Of text.
-    title : str
-        Above it.
-    left : int
-        How many columns are set to the left.
-    bold : collection of int
-        The rows that stand out.
+    room : int
+        How wide the terminal is.
     """
-
-    def __init__(
-        self, frame: pd.DataFrame, title: str = "", *, left: int = 1, bold: Container[int] = ()
-    ) -> None:
-        self._bold = bold
-        self._frame = frame.map(printable).rename(columns=lambda name: printable(str(name)))
-        self._title, self._left = title, left
-        self._headings = [_BREAKS.split(str(column)) for column in self._frame]
-        self._widths = [
-            max(map(cell_len, [*words, *self._frame[column]]))
-            for words, column in zip(self._headings, self._frame, strict=True)
-        ]
-
-    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | str]:
-        """Give the blocks that fit."""
-        keys, room = range(self._left), options.max_width
-        widths = self._widths
-        if sum(widths[: self._left]) + self._left + max(widths[self._left :], default=0) > room:
-            widths = [min(width, max(room // 3, _LEAST)) for width in widths]  # long ones break
-        gap = 2 if _width(widths, 2) <= min(room, _USUAL_WIDTH) else 1
-        blocks: list[list[int]] = [[*keys]]
-        for column in range(self._left, len(widths)):
-            wide = _width([widths[one] for one in (*blocks[-1], column)], gap)
-            if wide > room and len(blocks[-1]) > self._left:
-                blocks.append([*keys])
-            blocks[-1].append(column)
-        for place, columns in enumerate(blocks):
-            if place:
-                yield ""
-            yield self._block(columns, widths, "" if place else self._title, gap)
-
-    def _block(self, columns: list[int], widths: list[int], title: str, gap: int) -> Table:
-        table = _titled(title, padding=0)
-        for place in columns:
-            justify: JustifyMethod = "left" if place < self._left else "right"
+    frame, left = table.cells.map(printable), table.left
+    headings = [_BREAKS.split(printable(str(name))) for name in frame]
+    widths = [
+        max(map(cell_len, [*words, *cells]))
+        for words, (_, cells) in zip(headings, frame.items(), strict=True)
+    ]
+    if sum(widths[:left]) + left + max(widths[left:], default=0) > room:
+        widths = [min(width, max(room // 3, _LEAST)) for width in widths]  # long ones break
+    gap = 2 if _width(widths, 2) <= min(room, _USUAL_WIDTH) else 1
+    blocks = [[*range(left)]]
+    for column in range(left, len(widths)):
+        wide = _width([widths[one] for one in (*blocks[-1], column)], gap)
+        if wide > room and len(blocks[-1]) > left:
+            blocks.append([*range(left)])
+        blocks[-1].append(column)
+    for place, columns in enumerate(blocks):
+        if place:
+            yield ""
+        block = _titled("" if place else table.note, padding=0)
+        for column in columns:
             # not as padding, of which rich before 15 leaves some behind the last column
-            table.add_column(
-                "\n".join(self._headings[place]),
-                justify=justify,
+            block.add_column(
+                "\n".join(headings[column]),
+                justify="left" if column < left else "right",
                 vertical="bottom",
-                width=widths[place] + gap * (place != self._left - 1),
+                width=widths[column] + gap * (column != left - 1),
                 overflow="fold",
             )
-        for place, row in enumerate(self._frame.iloc[:, columns].itertuples(index=False)):
-            table.add_row(*row, style="bold" if place in self._bold else None)
-        return table
+        for row, cells in enumerate(frame.iloc[:, columns].itertuples(index=False)):
+            block.add_row(*cells, style="bold" if row in table.bold else None)
+        yield block
 
 
 def _titled(title: str, **layout: Any) -> Table:
@@ -151,10 +125,10 @@ def _width(widths: Sequence[int], gap: int) -> int:
     return sum(widths) + gap * (len(widths) - 1)
 
 
-def _listed(table: ShownTable, numeric: Container[str], width: int) -> Iterator[RenderableType]:
+def _draw_list(table: ShownTable, room: int) -> Iterator[RenderableType]:
     """Give a table whose cells may be long, or, where there is little room, a paragraph a row."""
-    cells = table.cells.map(printable)
-    if width < _NARROW:
+    cells, numeric = table.cells.map(printable), table.numeric or ()
+    if room < _NARROW:
         if table.note:
             yield _folding(printable(table.note), "bold")
         for row in cells.to_dict("records"):

@@ -124,14 +124,12 @@ class LiveLeaderboard:
         return table.sort_values(first, ascending=lower_is_better(first))
 
     def _drawn(self) -> Group:
-        from recsys_ndcg.cli.terminal import Grid
-        from recsys_ndcg.rendering import number
+        from recsys_ndcg.cli.terminal import draw_grid
+        from recsys_ndcg.rendering import ShownTable
+        from recsys_ndcg.report import text_cells
 
-        table = self.table().reset_index()
-        cells = table.astype(object)
-        for name in table.columns[2:]:
-            cells[name] = [number(value) for value in table[name]]
-        return Group(Grid(cells.astype(str)), drawn(self._steps.lines(monotonic())))
+        table = ShownTable("The means so far", text_cells(self.table()))
+        return Group(*draw_grid(table, err.width), drawn(self._steps.lines(monotonic())))
 
 
 @contextmanager
