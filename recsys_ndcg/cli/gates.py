@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from recsys_ndcg.cli.options import (
-    MARGIN,
-    USERS,
-    complete,
-    given_options,
-    names_of,
-    option,
-    plan_of,
-)
+from recsys_ndcg.cli.options import MARGIN, USERS, complete, given_options, metric_of, option
 from recsys_ndcg.cli.output import complain
 from recsys_ndcg.errors import InvalidInputError, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recsys_ndcg.cli.options import Choices
     from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring import Plan
 
 _FAILED = 1
 
@@ -83,24 +73,6 @@ def _limit(option: str, text: str, k: Sequence[int]) -> Limit:
         msg = f"{option} {text}: {metric} lies between 0 and 1, so that this says nothing."
         raise InvalidInputError(msg)
     return Limit(metric, value)
-
-
-def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
-    """Return the one metric that a text names.
-
-    Raises
-    ------
-    InvalidInputError
-        It names several.
-    """
-    from recsys_ndcg.metrics import parse
-
-    found = [one for name in names_of([text]) for one in parse(name, k)]
-    if len(found) != 1:
-        told = f": {', '.join(map(str, found))}" if found else ""
-        msg = f"{option} {text}: that is {len(found)} metrics{told}. Name one, such as ndcg@10."
-        raise InvalidInputError(msg)
-    return found[0]
 
 
 @dataclass(frozen=True)
@@ -160,20 +132,6 @@ class Replacing(Gates):
     margin: float | None = option(MARGIN)
     alpha: float = option("How often what is worse by the margin may pass.", default=0.05)
     users: str = option(USERS, default="all", autocompletion=complete("users"))
-
-
-def gated_plan(
-    choices: Choices, names: list[str] | None, k: list[int], gated: Iterable[Metric]
-) -> Plan:
-    """Return the plan that the options ask for, in which what a gate names is measured, too.
-
-    The usual metrics fall away where nothing tells what is relevant, unless a gate needs that.
-    """
-    metrics = list(dict.fromkeys(gated))
-    wanted = plan_of(choices, None, k).names if names is None else names
-    plan = plan_of(choices, [*wanted, *map(str, metrics)], k)
-    needed = any(one.needs_threshold for one in metrics)
-    return replace(plan, by_default=names is None and not needed)
 
 
 def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:

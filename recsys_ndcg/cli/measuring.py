@@ -7,37 +7,26 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.gates import Gates, Replacing, close, gated_plan
+from recsys_ndcg.cli.gates import Gates, Replacing, close
 from recsys_ndcg.cli.options import (
     MARGIN,
     REQUIRED,
     USERS,
     Choices,
     MetricOptions,
-    Style,
     argument,
     complete,
     given_options,
     names_of,
     option,
-    plan_of,
 )
-from recsys_ndcg.cli.output import (
-    Files,
-    Page,
-    err,
-    out,
-    show_comparison,
-    show_document,
-    show_report,
-)
+from recsys_ndcg.cli.output import Files, Page, Style, err, out
 from recsys_ndcg.cli.reading import (
     DataOptions,
     Scale,
     Written,
     check_there,
     escape_surrogates,
-    evaluate_files,
     evaluate_models,
     is_dash,
     named,
@@ -91,7 +80,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     older = dict([*models.items()][1:])
     gate = zip(["--fail-if-worse"], older.values(), strict=False)
     files.check({**source.files, **scale.files, **dict(gate)}, style.form)
-    plan = gated_plan(choices, measured.names, ks, [*(one.metric for one in means), *metric])
+    plan = choices.plan(measured.names, ks, [*(one.metric for one in means), *metric])
     if models:
         metric = metric or plan.metrics[:1]
         part = tuple(one for one in plan.measurements if one.metric in metric)
@@ -99,7 +88,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         with about("") as said:
             reports = evaluate_models(older, source, written, gated, metric, progress=progress)
         warn_of_several({"": [], **dict.fromkeys(older, said)})
-    report = evaluate_files(source, written, plan, scale, per_user=files.users, progress=progress)
+    report = source.evaluate(written, plan, scale, per_user=files.users, progress=progress)
     gates = [one.gate(report.summary.loc[str(one.metric)]) for one in means]
     if models:
         from recsys_ndcg.comparison import compare
@@ -113,7 +102,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             progress=False,
         )
         gates.append(found.not_worse(name, other, margin=replacing.margin))
-    show_report(report, style, err if files.pipes else out)
+    style.show_report(report, err if files.pipes else out)
     files.write(report)
     close(gates, quiet=style.quiet)
 
@@ -245,7 +234,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
     _check_read(files, source, choices, written)
     page.check(files, save=tables.save)
     gated = [*(one.metric for one in means), *worse]
-    plan = gated_plan(choices, names, ks, gated)
+    plan = choices.plan(names, ks, gated)
     progress = not style.quiet
     reports = evaluate_models(files, source, written, plan, gated, progress=progress)
     how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
@@ -253,7 +242,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
     if tables.save is not None:
         found.save(tables.save)
     if not page.write(found):
-        show_comparison(found, style, kinds)
+        style.show_comparison(found, kinds)
     judged = [name for name in files if name != other]
     close(_gates(found, judged, means, other, worse), quiet=style.quiet)
 
@@ -329,14 +318,13 @@ def explain(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg explain predictions.csv --user 42 -k 5
     recsys-ndcg explain --qrels qrels.txt --run run.txt --user 301 --format csv
     """
-    plan = plan_of(choices, [f"ndcg@{k}"], [k])
-    report = evaluate_files(source, written, plan)
+    report = source.evaluate(written, choices.plan([f"ndcg@{k}"], [k]))
     table = report.explain(_id_as_in(report, user), k)
     for name in ("item", "ideal_item"):
         table[name] = escape_surrogates(table[name])
     (signature,) = report.signatures.values()
     document = explanation_document(table, signature)
-    show_document(document, table.reset_index(), style, tables_only=True)
+    style.show(document, table.reset_index(), tables_only=True)
 
 
 def _id_as_in(report: Report, user: str) -> Any:
@@ -373,7 +361,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.evaluation import lists_of
     from recsys_ndcg.reconciliation import in_one_table, reconciled, reconciliation_document
 
-    plan = plan_of(choices, names_of(metric), [10])
+    plan = choices.plan(names_of(metric), [10])
     lists = lists_of(source.data(), plan, **written.form(), n_items=source.n_items)
     with err.status("Computing it as every library does"):
         table = reconciled(lists, plan, None, reported)
@@ -383,4 +371,4 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     else:
         document = in_one_table(table)
     values = table.drop(columns="causes")
-    show_document(document, values, style, tables_only=True)
+    style.show(document, values, tables_only=True)

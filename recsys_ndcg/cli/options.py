@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, check_choice
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from recsys_ndcg.convention import Convention
+    from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Plan
 
 _OWN = re.compile(
@@ -81,28 +82,57 @@ class Choices:
     )
     convention: list[str] | None = option("A choice such as gain=linear; may be repeated.")
 
+    def plan(
+        self, metrics: Sequence[str] | None, k: Sequence[int], gated: Sequence[Metric] = ()
+    ) -> Plan:
+        """Return what is asked for: metrics under a preset or a signature, with some choices.
 
-@dataclass(frozen=True)
-class Style:
-    """How what was found is shown."""
+        Under a preset each metric is measured as that library measures it. A text of choices may
+        hold several, ``key=value`` with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it
+        is a signature, which holds every choice, and the threshold if none is given.
 
-    form: str = option(
-        f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
-        "--format",
-        default="text",
-        autocompletion=complete("format"),
-    )
-    quiet: bool = option(
-        "The table alone: no remarks, no warnings.", "--quiet", "-q", default=False
-    )
-    full_signature: bool = option(
-        "Every choice, also the usual ones.", "--full-signature", default=False
-    )
+        Parameters
+        ----------
+        metrics : sequence of str, optional
+            The usual ones if there are none. They fall away where nothing tells what is relevant,
+            unless a gate needs that.
+        k : sequence of int
+            The cutoffs of names without their own.
+        gated : sequence of Metric
+            What a gate names, which is measured, too.
 
-    def __post_init__(self) -> None:
-        """Refuse a format that there is not."""
-        object.__setattr__(self, "form", self.form.lower())
-        check_choice("form", self.form, FORMATS)
+        Examples
+        --------
+        >>> plan = Choices(4, "catboost", ["short_list=k"]).plan(["ndcg", "ap"], [10])
+        >>> [(str(one), one.convention.undefined) for one in plan.measurements]
+        [('ndcg@10', 1.0), ('ap@10', 0.0)]
+        """
+        from recsys_ndcg.convention import Convention, parsed
+        from recsys_ndcg.scoring import Plan
+
+        texts = [text.removeprefix("yours: ") for text in self.convention or ()]
+        signatures = [text for text in texts if "|" in text or text.startswith("defaults:")]
+        if len(signatures) + (self.preset is not None) > 1:
+            msg = "A preset or a signature already holds every choice: give one of them."
+            raise InvalidInputError(msg)
+        chosen = ",".join(text for text in texts if text not in signatures)
+        given = pairs_from(chosen, "--convention") or {}
+        if ":" in given.get("gain", ""):
+            given["gain"] = f"map({given['gain'].replace(':', '=').replace('/', ',')})"
+        convention: Convention | str | None = self.preset
+        threshold = self.threshold
+        for text in signatures:
+            convention = Convention.from_signature(text)
+            if threshold is None:
+                told = Convention.texts_of(text)[1].get("threshold", "none")
+                threshold = parsed("threshold", told)
+        under: dict[str, Any] = {"k": k, "threshold": threshold, "convention": convention}
+        plan = Plan.of(metrics, **under)
+        if gated:
+            needed = any(one.needs_threshold for one in gated)
+            every = Plan.of([*plan.names, *map(str, gated)], **under)
+            plan = replace(every, by_default=plan.by_default and not needed)
+        return plan.under(**{key: parsed(key, text) for key, text in given.items()})
 
 
 @dataclass(frozen=True)
@@ -205,42 +235,6 @@ def _is_metric(word: str) -> bool:
 _TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
 
 
-def plan_of(choices: Choices, metrics: Sequence[str] | None, k: Sequence[int]) -> Plan:
-    """Return what the options ask for: metrics under a preset or a signature, with some choices.
-
-    Under a preset each metric is measured as that library measures it. A text of choices may hold
-    several, ``key=value`` with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it is a
-    signature, which holds every choice, and the threshold if none is given. Without metrics, the
-    usual ones.
-
-    Examples
-    --------
-    >>> plan = plan_of(Choices(4, "catboost", ["short_list=k"]), ["ndcg", "ap"], [10])
-    >>> [(str(one), one.convention.undefined) for one in plan.measurements]
-    [('ndcg@10', 1.0), ('ap@10', 0.0)]
-    """
-    from recsys_ndcg.convention import Convention, parsed
-    from recsys_ndcg.scoring import Plan
-
-    texts = [text.removeprefix("yours: ") for text in choices.convention or ()]
-    signatures = [text for text in texts if "|" in text or text.startswith("defaults:")]
-    if len(signatures) + (choices.preset is not None) > 1:
-        msg = "A preset or a signature already holds every choice: give one of them."
-        raise InvalidInputError(msg)
-    chosen = ",".join(text for text in texts if text not in signatures)
-    given = pairs_from(chosen, "--convention") or {}
-    if ":" in given.get("gain", ""):
-        given["gain"] = f"map({given['gain'].replace(':', '=').replace('/', ',')})"
-    convention: Convention | str | None = choices.preset
-    threshold = choices.threshold
-    for text in signatures:
-        convention = Convention.from_signature(text)
-        if threshold is None:
-            threshold = parsed("threshold", Convention.texts_of(text)[1].get("threshold", "none"))
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    return plan.under(**{key: parsed(key, text) for key, text in given.items()})
-
-
 def names_of(texts: Sequence[str]) -> list[str]:
     """Return the metrics that stand in texts, with commas or one by one.
 
@@ -253,6 +247,24 @@ def names_of(texts: Sequence[str]) -> list[str]:
     """
     names = _COMMA.split(",".join(texts))
     return [_imported(name.strip()) for name in names if name.strip()]
+
+
+def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
+    """Return the one metric that a text names.
+
+    Raises
+    ------
+    InvalidInputError
+        It names several.
+    """
+    from recsys_ndcg.metrics import parse
+
+    found = [one for name in names_of([text]) for one in parse(name, k)]
+    if len(found) != 1:
+        told = f": {', '.join(map(str, found))}" if found else ""
+        msg = f"{option} {text}: that is {len(found)} metrics{told}. Name one, such as ndcg@10."
+        raise InvalidInputError(msg)
+    return found[0]
 
 
 def _imported(text: str) -> str:

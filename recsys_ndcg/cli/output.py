@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from recsys_ndcg.cli.options import option
+from recsys_ndcg.cli.options import FORMATS, complete, option
 from recsys_ndcg.cli.reading import is_dash, same_file
-from recsys_ndcg.errors import InvalidInputError, needing, printable, visible
+from recsys_ndcg.errors import InvalidInputError, check_choice, needing, printable, visible
 
 if TYPE_CHECKING:
     from typing import Any
 
     import pandas as pd
 
-    from recsys_ndcg.cli.options import Style
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report import Report
 
-_BOARD = ("leaderboard",)
 _NO_WIDTH = 500  # a pipe has none, so nothing is cut there
 
 
@@ -66,40 +64,87 @@ def complain(kind: str, text: str) -> None:
     err.print(f"{kind}: {visible(text)}")
 
 
-def show_document(
-    document: Document,
-    values: pd.DataFrame | dict[str, Any],
-    style: Style,
-    *,
-    to: Console = out,
-    tables_only: bool = False,
-) -> None:
-    """Print a document, or its numbers.
+@dataclass(frozen=True)
+class Style:
+    """How what was found is shown."""
 
-    Parameters
-    ----------
-    document : Document
-        What people read.
-    values : pandas.DataFrame or dict
-        The same for programs.
-    style : Style
-        In which form, and how much of it.
-    to : Console
-        Where text goes.
-    tables_only : bool
-        Whether Markdown and LaTeX are the tables alone.
-    """
-    from recsys_ndcg.cli.terminal import print_document
+    form: str = option(
+        f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
+        "--format",
+        default="text",
+        autocompletion=complete("format"),
+    )
+    quiet: bool = option(
+        "The table alone: no remarks, no warnings.", "--quiet", "-q", default=False
+    )
+    full_signature: bool = option(
+        "Every choice, also the usual ones.", "--full-signature", default=False
+    )
 
-    if style.form == "text":
-        print_document(document, to, quiet=style.quiet, full=style.full_signature)
-    elif style.form in {"csv", "json"}:
-        emit(_data_as(style.form, values))
-    elif style.quiet or tables_only:
-        emit(document.render(style.form, tables_only=True))
-    else:
-        for line in document.render(style.form).splitlines():
-            say(line)
+    def __post_init__(self) -> None:
+        """Refuse a format that there is not."""
+        object.__setattr__(self, "form", self.form.lower())
+        check_choice("form", self.form, FORMATS)
+
+    def show(
+        self,
+        document: Document,
+        values: pd.DataFrame | dict[str, Any],
+        *,
+        to: Console = out,
+        tables_only: bool = False,
+    ) -> None:
+        """Print a document, or its numbers.
+
+        Parameters
+        ----------
+        document : Document
+            What people read.
+        values : pandas.DataFrame or dict
+            The same for programs.
+        to : Console
+            Where text goes.
+        tables_only : bool
+            Whether Markdown and LaTeX are the tables alone.
+        """
+        from recsys_ndcg.cli.terminal import print_document
+
+        if self.form == "text":
+            print_document(document, to, quiet=self.quiet, full=self.full_signature)
+        elif self.form in {"csv", "json"}:
+            emit(_data_as(self.form, values))
+        elif self.quiet or tables_only:
+            emit(document.render(self.form, tables_only=True))
+        else:
+            for line in document.render(self.form).splitlines():
+                say(line)
+
+    def show_report(self, report: Report, to: Console = out) -> None:
+        """Print a report."""
+        values = self._with_signatures(report.summary.rename_axis("metric"), report)
+        self.show(report.document(), values, to=to)
+
+    def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:
+        """Print tables of a comparison; for programs the first of them, of all metrics."""
+        values: pd.DataFrame | dict[str, Any]
+        if self.form == "json":
+            values = found.to_dict()
+        elif kinds[0] == "pairs":
+            values = found.pairwise
+        elif kinds[0] == "segments":
+            values = found.segments.reset_index()
+        else:
+            values = self._with_signatures(found.to_frame(), found)
+        self.show(found.document(kinds=kinds), values)
+
+    def _with_signatures(self, table: pd.DataFrame, found: Report | Comparison) -> pd.DataFrame:
+        """Return a table of metrics with how each was computed, complete or in short."""
+        signed = {
+            name: visible(one.text if self.full_signature else one.short)
+            for name, one in found.signatures.items()
+        }
+        values = table.reset_index()
+        return values.assign(signature=values["metric"].map(signed))
 
 
 def _data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
@@ -122,36 +167,6 @@ def _data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
         return safe.rename(columns=guarded).to_csv(index=False, lineterminator="\n")
     plain: Any = values.astype(object).where(values.notna(), None)
     return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
-
-
-def show_report(report: Report, style: Style, to: Console = out) -> None:
-    """Print a report."""
-    values = _with_signatures(report.summary.rename_axis("metric"), report, style)
-    show_document(report.document(), values, style, to=to)
-
-
-def show_comparison(found: Comparison, style: Style, kinds: Sequence[str] = _BOARD) -> None:
-    """Print tables of a comparison; for programs the first of them, of all metrics."""
-    values: pd.DataFrame | dict[str, Any]
-    if style.form == "json":
-        values = found.to_dict()
-    elif kinds[0] == "pairs":
-        values = found.pairwise
-    elif kinds[0] == "segments":
-        values = found.segments.reset_index()
-    else:
-        values = _with_signatures(found.to_frame(), found, style)
-    show_document(found.document(kinds=kinds), values, style)
-
-
-def _with_signatures(table: pd.DataFrame, found: Report | Comparison, style: Style) -> pd.DataFrame:
-    """Return a table of metrics with how each was computed, complete or in short."""
-    signed = {
-        name: visible(one.text if style.full_signature else one.short)
-        for name, one in found.signatures.items()
-    }
-    values = table.reset_index()
-    return values.assign(signature=values["metric"].map(signed))
 
 
 @dataclass(frozen=True)

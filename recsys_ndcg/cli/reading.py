@@ -21,63 +21,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
 
-_APART = ("labels", "results", "qrels", "run")
 _WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
-
-
-@dataclass(frozen=True)
-class DataOptions:
-    """Where the predictions are."""
-
-    file: Path | None = argument(
-        f"Predictions: {FileKind.describe_all()}, made by Surprise. "
-        "'-' reads text from standard input.",
-        "FILE",
-    )
-    labels: Path | None = option(
-        "In place of FILE: what is known (user, item, true); with --results."
-    )
-    results: Path | None = option("What was recommended (user, item, rank or estimated).")
-    qrels: Path | None = option("In place of FILE: judgements of TREC; with --run.")
-    run: Path | None = option("A run of TREC.")
-    n_items: int | None = option(
-        "The size of the catalogue that --results or --run were chosen from: chance is "
-        "then that of lists drawn from it."
-    )
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """What is read, by the options that name it."""
-        others = {
-            f"--{name}": getattr(self, name) for name in ("labels", "results", "qrels", "run")
-        }
-        named: dict[str, Path | None] = {"FILE": self.file, **others}
-        return {option: path for option, path in named.items() if path is not None}
-
-    def check(self) -> None:
-        """Refuse options that name the data in none of the three ways, or in several."""
-        given = self.files
-        if set(given) not in _WAYS:
-            msg = (
-                "Say in one way where the predictions are: by FILE, or --labels and --results, or "
-                f"--qrels and --run. Given: {' and '.join(given) or 'none of them'}."
-            )
-            raise InvalidInputError(msg)
-        if sum(map(is_dash, given.values())) > 1:
-            msg = f"{' and '.join(given)}: only one can be standard input, '-'."
-            raise InvalidInputError(msg)
-
-    def data(self) -> Any:
-        """Return what is read, as `recsys_ndcg.evaluate` takes it.
-
-        Raises
-        ------
-        InvalidInputError
-            As for `check`; or standard input is closed.
-        """
-        self.check()
-        opened = {option.strip("-"): _opened(path) for option, path in self.files.items()}
-        return opened.get("FILE", opened)
 
 
 @dataclass(frozen=True)
@@ -122,42 +66,134 @@ class Scale:
         return {f"FILE {place}": path for place, path in enumerate(self.more or (), start=2)}
 
 
-def evaluate_files(  # noqa: PLR0913 - one parameter per group of options
-    source: DataOptions,
-    written: Written,
-    plan: Plan,
-    scale: Scale | None = None,
-    *,
-    per_user: Path | None = None,
-    progress: bool = False,
-) -> Report:
-    """Measure the lists in the files that are named.
+@dataclass(frozen=True)
+class DataOptions:
+    """Where the predictions are."""
 
-    Raises
-    ------
-    InvalidInputError
-        The options do not go together, the data cannot be read, or nothing can be measured of it.
-    """
-    from recsys_ndcg.evaluation import evaluated
-
-    scale = Scale() if scale is None else scale
-    data = source.data()
-    several = bool(scale.more) or scale.memory_limit is not None
-    if several and (source.qrels is not None or any(map(is_dash, source.files.values()))):
-        msg = (
-            "Several files, and --memory-limit, are for tables in files of their own, and "
-            "neither for standard input nor for --qrels and --run."
-        )
-        raise InvalidInputError(msg)
-    return evaluated(
-        [data, *scale.more] if scale.more else data,
-        plan,
-        **written.form(),
-        n_items=source.n_items,
-        memory_limit=scale.memory_limit,
-        per_user=per_user,
-        progress=progress,
+    file: Path | None = argument(
+        f"Predictions: {FileKind.describe_all()}, made by Surprise. "
+        "'-' reads text from standard input.",
+        "FILE",
     )
+    labels: Path | None = option(
+        "In place of FILE: what is known (user, item, true); with --results."
+    )
+    results: Path | None = option("What was recommended (user, item, rank or estimated).")
+    qrels: Path | None = option("In place of FILE: judgements of TREC; with --run.")
+    run: Path | None = option("A run of TREC.")
+    n_items: int | None = option(
+        "The size of the catalogue that --results or --run were chosen from: chance is "
+        "then that of lists drawn from it."
+    )
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """What is read, by the options that name it."""
+        named = {
+            "FILE": self.file,
+            "--labels": self.labels,
+            "--results": self.results,
+            "--qrels": self.qrels,
+            "--run": self.run,
+        }
+        return {option: path for option, path in named.items() if path is not None}
+
+    def check(self) -> None:
+        """Refuse options that name the data in none of the three ways, or in several."""
+        given = self.files
+        if set(given) not in _WAYS:
+            msg = (
+                "Say in one way where the predictions are: by FILE, or --labels and --results, or "
+                f"--qrels and --run. Given: {' and '.join(given) or 'none of them'}."
+            )
+            raise InvalidInputError(msg)
+        if sum(map(is_dash, given.values())) > 1:
+            msg = f"{' and '.join(given)}: only one can be standard input, '-'."
+            raise InvalidInputError(msg)
+
+    def data(self) -> Any:
+        """Return what is read, as `recsys_ndcg.evaluate` takes it.
+
+        Raises
+        ------
+        InvalidInputError
+            As for `check`; or standard input is closed.
+        """
+        self.check()
+        opened = {option.strip("-"): _opened(path) for option, path in self.files.items()}
+        return opened.get("FILE", opened)
+
+    def evaluate(
+        self,
+        written: Written,
+        plan: Plan,
+        scale: Scale | None = None,
+        *,
+        per_user: Path | None = None,
+        progress: bool = False,
+    ) -> Report:
+        """Measure the lists in the files.
+
+        Raises
+        ------
+        InvalidInputError
+            The options do not go together, the data cannot be read, or nothing can be measured of
+            it.
+        """
+        from recsys_ndcg.evaluation import evaluated
+
+        scale = Scale() if scale is None else scale
+        data = self.data()
+        several = bool(scale.more) or scale.memory_limit is not None
+        if several and (self.qrels is not None or any(map(is_dash, self.files.values()))):
+            msg = (
+                "Several files, and --memory-limit, are for tables in files of their own, and "
+                "neither for standard input nor for --qrels and --run."
+            )
+            raise InvalidInputError(msg)
+        return evaluated(
+            [data, *scale.more] if scale.more else data,
+            plan,
+            **written.form(),
+            n_items=self.n_items,
+            memory_limit=scale.memory_limit,
+            per_user=per_user,
+            progress=progress,
+        )
+
+    def load(self, kinds: Sequence[Any], *late: Any, beside: str) -> Any:
+        """Return what was saved in FILE, if it is of one of the kinds.
+
+        Parameters
+        ----------
+        kinds : sequence of type
+            Of what may be saved there, such as `Report`.
+        *late : options
+            Those that come too late to change what is saved.
+        beside : str
+            Which options may stand beside FILE, for the message.
+
+        Raises
+        ------
+        InvalidInputError
+            There is no such file, or options come too late.
+        """
+        from recsys_ndcg.files import Archive
+
+        given = self.files
+        for path in given.values():
+            check_there(path)
+        for kind in kinds if self.file is not None else ():
+            name = kind.__name__.lower()
+            if Archive.is_saved(given["FILE"], name):
+                if given_options(*late) or len(given) > 1:
+                    msg = (
+                        f"{self.file} is a saved {name}, in which all is measured: give it{beside} "
+                        "alone."
+                    )
+                    raise InvalidInputError(msg)
+                return kind.load(given["FILE"])
+        return None
 
 
 def escape_surrogates(values: Any) -> Any:
@@ -214,43 +250,6 @@ def check_there(path: Path) -> None:
     with reading(path):
         if not is_dash(path) and path.stat() and path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-
-
-def saved_in(source: DataOptions, kinds: Sequence[Any], *late: Any, beside: str) -> Any:
-    """Return what was saved in FILE, if it is of one of the kinds.
-
-    Parameters
-    ----------
-    source : DataOptions
-        What is read.
-    kinds : sequence of type
-        Of what may be saved there, such as `Report`.
-    *late : options
-        Those that come too late to change what is saved.
-    beside : str
-        Which options may stand beside FILE, for the message.
-
-    Raises
-    ------
-    InvalidInputError
-        There is no such file, or options come too late.
-    """
-    from recsys_ndcg.files import Archive
-
-    given = source.files
-    for path in given.values():
-        check_there(path)
-    for kind in kinds if source.file is not None else ():
-        name = kind.__name__.lower()
-        if Archive.is_saved(given["FILE"], name):
-            if given_options(*late) or len(given) > 1:
-                msg = (
-                    f"{source.file} is a saved {name}, in which all is measured: give it{beside} "
-                    "alone."
-                )
-                raise InvalidInputError(msg)
-            return kind.load(given["FILE"])
-    return None
 
 
 def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
@@ -371,7 +370,7 @@ def evaluate_models(  # noqa: PLR0913 - one parameter per group of options
     def work(_: str, path: Path) -> Report:
         if not Archive.is_saved(path):
             where: dict[str, Any] = {place: path}
-            return evaluate_files(replace(alone, **where), written, plan)
+            return replace(alone, **where).evaluate(written, plan)
         report = Report.load(path)
         lacking = [str(one) for one in gated if str(one) not in report.metrics]
         if lacking:

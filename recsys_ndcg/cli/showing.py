@@ -6,26 +6,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.gates import metric_of
 from recsys_ndcg.cli.options import (
     FORMATS,
     Choices,
     MetricOptions,
-    Style,
     argument,
     complete,
+    metric_of,
     option,
-    plan_of,
 )
-from recsys_ndcg.cli.output import Page, show_comparison, show_document, show_report
-from recsys_ndcg.cli.reading import (
-    DataOptions,
-    Scale,
-    Written,
-    escape_surrogates,
-    evaluate_files,
-    saved_in,
-)
+from recsys_ndcg.cli.output import Page, Style
+from recsys_ndcg.cli.reading import DataOptions, Scale, Written, escape_surrogates
 from recsys_ndcg.errors import InvalidInputError, visible
 
 if TYPE_CHECKING:
@@ -68,17 +59,17 @@ def report(  # noqa: PLR0913 - one parameter per option
     files = {**source.files, **scale.files}
     page.check(files)
     late = (scale, written, choices, measured)
-    found = saved_in(source, [Report, Comparison], *late, beside=", --html and --format")
+    found = source.load([Report, Comparison], *late, beside=", --html and --format")
     if found is None:
-        plan = plan_of(choices, measured.names, measured.ks)
-        found = evaluate_files(source, written, plan, scale, progress=not style.quiet)
+        plan = choices.plan(measured.names, measured.ks)
+        found = source.evaluate(written, plan, scale, progress=not style.quiet)
     if page.write(found):
         return
     if isinstance(found, Report):
-        show_report(found, style)
+        style.show_report(found)
     else:
         segments = found.groups is not None and style.form != "csv"
-        show_comparison(found, style, ["leaderboard", *(["segments"] * segments)])
+        style.show_comparison(found, ["leaderboard", *(["segments"] * segments)])
 
 
 def leaderboard(  # noqa: PLR0913 - one parameter per option
@@ -125,7 +116,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     document = leaderboard_document(board, f"{name} by {by}", report.signature(name))
     values = board.reset_index()
     values.insert(0, "rank", values.pop("rank"))
-    show_document(document, values, style, tables_only=True)
+    style.show(document, values, tables_only=True)
 
 
 def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
@@ -153,11 +144,11 @@ def _measured(
     from recsys_ndcg.report import Report
 
     name = None if metric is None else str(metric_of(metric, "--metric", [10]))
-    report = saved_in(source, [Report], choices, written, beside=" and --metric")
+    report = source.load([Report], choices, written, beside=" and --metric")
     if report is not None:
         return report, report.metrics[0] if name is None else name
-    plan = plan_of(choices, [name or "ndcg@10"], [10])
-    return evaluate_files(source, written, plan), plan.names[0]
+    plan = choices.plan([name or "ndcg@10"], [10])
+    return source.evaluate(written, plan), plan.names[0]
 
 
 def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
@@ -177,7 +168,7 @@ def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     models = ShownTable("Models", shown, left=2)
     section = Section("runs", "Runs", "", [models, Sentences(runs.remarks)])
     document = Document(facts="", sections=[section])
-    show_document(document, table, style, tables_only=True)
+    style.show(document, table, tables_only=True)
 
 
 def presets(*, form: str = _FORM) -> None:
@@ -229,7 +220,7 @@ def _show(rows: list[dict[str, Any]], title: str, form: str) -> None:
     table = pd.DataFrame(rows)
     shown = ShownTable(title, table, left=len(table.columns), numeric=())
     document = Document(facts=title, sections=[Section("list", title, "", [shown])])
-    show_document(document, table, Style(form), tables_only=True)
+    Style(form).show(document, table, tables_only=True)
 
 
 def _named(kind: type[Metric]) -> str:

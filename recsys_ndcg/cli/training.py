@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.live import Live
 
-from recsys_ndcg.cli.options import REQUIRED, Style, argument, option
-from recsys_ndcg.cli.output import Page, err, out, say, show_comparison, show_report
+from recsys_ndcg.cli.options import REQUIRED, argument, option
+from recsys_ndcg.cli.output import Page, Style, err, out, say
 from recsys_ndcg.cli.showing import leaderboard_document
 from recsys_ndcg.errors import InvalidInputError, check_whole
 from recsys_ndcg.progress import Steps, drawn
@@ -70,7 +70,7 @@ def experiment(
                 found = run(**asked, progress=live.progress, on_result=live.add)
     if page.write(found):
         return
-    show_comparison(found, style)
+    style.show_comparison(found)
     if style.form == "text" and not style.quiet:
         _say_costs(found)
 
@@ -263,7 +263,7 @@ def _show_models(comparison: Comparison, reports: dict[str, Report], names: list
     report = reports[best]
     say()
     say(f"{best}, {names[0]}, in detail", "bold")
-    show_report(report, Style())
+    Style().show_report(report)
     for title, ascending in (("Best users", False), ("Worst users", True)):
         users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
         say()
