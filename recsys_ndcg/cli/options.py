@@ -162,10 +162,6 @@ class MetricOptions:
         return names_of(self.metrics) if self.metrics else None
 
 
-USERS = "all: different users are refused; common: those that all models have are compared."
-MARGIN = "Up to which a difference does not matter, such as 0.005."
-
-
 def given_options(*groups: Any) -> list[str]:
     """Return the options of some groups that are not at their defaults."""
     return [

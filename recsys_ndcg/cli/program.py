@@ -48,7 +48,7 @@ _NAME = "recsys-ndcg"
 #: Where each is, in the order of the help.
 _COMMANDS = {
     "evaluate": "measuring",
-    "compare": "measuring",
+    "compare": "comparing",
     "report": "showing",
     "leaderboard": "showing",
     "explain": "measuring",

@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.options import argument, given_options, option, pairs_from
+from recsys_ndcg.cli.options import REQUIRED, argument, given_options, option, pairs_from
 from recsys_ndcg.errors import InvalidInputError, is_encodable
 from recsys_ndcg.input import FileKind
 
@@ -161,6 +161,60 @@ class DataOptions:
             progress=progress,
         )
 
+    def evaluate_each(
+        self,
+        models: Mapping[str, Path],
+        written: Written,
+        plan: Plan,
+        gated: Sequence[Metric],
+        *,
+        progress: bool,
+    ) -> dict[str, Report]:
+        """Return the report of each file, in place of what is named here beside what is known.
+
+        Parameters
+        ----------
+        models : mapping of str to path
+            By their names: a saved report is taken as it is, predictions are measured by the plan.
+        written : Written
+            How the files are written.
+        plan : Plan
+            What is measured.
+        gated : sequence of Metric
+            What a saved report must have.
+        progress : bool
+            Whether a bar counts the files, where a person watches.
+
+        Raises
+        ------
+        InvalidInputError
+            A file cannot be read, or nothing can be measured of it.
+        """
+        from recsys_ndcg.comparison import of_each_model
+        from recsys_ndcg.files import Archive
+        from recsys_ndcg.report import Report
+
+        place = "results" if self.labels else "run" if self.qrels else "file"
+
+        def work(_: str, path: Path) -> Report:
+            if not Archive.is_saved(path):
+                own: dict[str, Any] = {"file": None, "results": None, "run": None, place: path}
+                return replace(self, **own).evaluate(written, plan)
+            report = Report.load(path)
+            lacking = [str(one) for one in gated if str(one) not in report.metrics]
+            if lacking:
+                msg = (
+                    f"it was not measured in {', '.join(lacking)}; it has "
+                    f"{', '.join(report.metrics)}."
+                )
+                raise InvalidInputError(msg)
+            return report
+
+        # what is saved is quickly found to be damaged
+        order = sorted(models, key=lambda name: not Archive.is_saved(models[name]))
+        found = of_each_model({name: models[name] for name in order}, work, progress=progress)
+        return {name: found[name] for name in models}
+
     def load(self, kinds: Sequence[Any], *late: Any, beside: str) -> Any:
         """Return what was saved in FILE, if it is of one of the kinds.
 
@@ -194,6 +248,57 @@ class DataOptions:
                     raise InvalidInputError(msg)
                 return kind.load(given["FILE"])
         return None
+
+
+@dataclass(frozen=True)
+class Models:
+    """The files of the models, and what is known apart from them."""
+
+    models: list[str] = argument(
+        "One per model: predictions, of any kind that 'evaluate' reads, or a saved report. "
+        "NAME=FILE gives it a name.",
+        "FILES...",
+        REQUIRED,
+    )
+    labels: Path | None = option("What is known (user, item, true): every file then holds results.")
+    qrels: Path | None = option("Judgements of TREC: every file is then a run.")
+    n_items: int | None = option("The size of the catalogue that results were chosen from.")
+
+    @property
+    def source(self) -> DataOptions:
+        """What is known, in each model's place of FILE."""
+        return DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
+
+    def files(self, baseline: str | None) -> tuple[dict[str, Path], str | None]:
+        """Return the files by name, and the baseline's name: one of theirs, or of one file more."""
+        given = [read_entry(one) for one in self.models]
+        files = named(given)
+        if baseline is None or baseline in files:
+            return files, baseline
+        entry = read_entry(baseline)
+        for name, path in files.items():
+            if same_file(path, entry[1]):
+                return files, name
+        files = named([*given, entry])
+        return files, list(files)[-1]
+
+    def check(self, files: Mapping[str, Path], *late: Any) -> None:
+        """Refuse files that are not there, and options that come too late for what is in them."""
+        from recsys_ndcg.files import Archive
+
+        for name, path in self.source.files.items():
+            if is_dash(path):
+                msg = f"{name}: every model needs it, and standard input is read once."
+                raise InvalidInputError(msg)
+        for path in (*files.values(), *self.source.files.values()):
+            check_there(path)
+        options = given_options(*late)
+        if options and all(map(Archive.is_saved, files.values())):
+            msg = (
+                f"Every model is a saved report, so that {' and '.join(options)} would change "
+                "nothing. Leave it, or give the predictions."
+            )
+            raise InvalidInputError(msg)
 
 
 def escape_surrogates(values: Any) -> Any:
@@ -313,74 +418,3 @@ def _stem(path: Path) -> str:
     if is_dash(path):
         return "standard input"
     return FileKind.stem_of(path.name, ".run") or path.name or str(path)
-
-
-def with_baseline(words: Sequence[str], word: str | None) -> tuple[dict[str, Path], str | None]:
-    """Return models and one more, and its name; the word may name one of them, or its file."""
-    given = [read_entry(one) for one in words]
-    files = named(given)
-    if word is None or word in files:
-        return files, word
-    entry = read_entry(word)
-    for name, path in files.items():
-        if same_file(path, entry[1]):
-            return files, name
-    files = named([*given, entry])
-    return files, list(files)[-1]
-
-
-def evaluate_models(  # noqa: PLR0913 - one parameter per group of options
-    files: Mapping[str, Path],
-    source: DataOptions,
-    written: Written,
-    plan: Plan,
-    gated: Sequence[Metric],
-    *,
-    progress: bool,
-) -> dict[str, Report]:
-    """Return the report of each file: a saved one as it is, predictions measured by a plan.
-
-    Parameters
-    ----------
-    files : mapping of str to path
-        By the names of the models.
-    source : DataOptions
-        What is known, where the files hold results: labels, or judgements.
-    written : Written
-        How the files are written.
-    plan : Plan
-        What is measured.
-    gated : sequence of Metric
-        What a saved report must have.
-    progress : bool
-        Whether a bar counts the files, where a person watches.
-
-    Raises
-    ------
-    InvalidInputError
-        A file cannot be read, or nothing can be measured of it.
-    """
-    from recsys_ndcg.comparison import of_each_model
-    from recsys_ndcg.files import Archive
-    from recsys_ndcg.report import Report
-
-    place = "results" if source.labels else "run" if source.qrels else "file"
-    alone = replace(source, file=None, results=None, run=None)
-
-    def work(_: str, path: Path) -> Report:
-        if not Archive.is_saved(path):
-            where: dict[str, Any] = {place: path}
-            return replace(alone, **where).evaluate(written, plan)
-        report = Report.load(path)
-        lacking = [str(one) for one in gated if str(one) not in report.metrics]
-        if lacking:
-            msg = (
-                f"it was not measured in {', '.join(lacking)}; it has {', '.join(report.metrics)}."
-            )
-            raise InvalidInputError(msg)
-        return report
-
-    # what is saved is quickly found to be damaged
-    order = sorted(files, key=lambda name: not Archive.is_saved(files[name]))
-    found = of_each_model({name: files[name] for name in order}, work, progress=progress)
-    return {name: found[name] for name in files}
