@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.comparing import Replacing, close
 from recsys_ndcg.cli.options import REQUIRED, Choices, MetricOptions, complete, names_of, option
-from recsys_ndcg.cli.output import Files, Style, err, out
+from recsys_ndcg.cli.output import Files, Style, err, out, table_document
 from recsys_ndcg.cli.reading import (
     DataOptions,
     Scale,
@@ -104,20 +104,13 @@ def _models(source: DataOptions, replacing: Replacing) -> dict[str, Path]:
 
 def explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
     """Return what `Report.explain` says of a user's list, relevant items marked with a star."""
-    from recsys_ndcg.rendering import Document, Section, ShownTable
-    from recsys_ndcg.report import signatures_section, text_cells
+    from recsys_ndcg.report import text_cells
 
     cells = text_cells(table.drop(columns="relevant"), brief=_BRIEF)
     stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
     cells["true"] += stars.to_numpy()
-    shown = ShownTable("Rank by rank", cells.rename(columns={"estimated": "est."}), left=2)
-    return Document(
-        facts=f"{len(table)} ranks",
-        sections=[
-            Section("ranks", "Rank by rank", "*: relevant items.", [shown]),
-            signatures_section([signature]),
-        ],
-    )
+    cells = cells.rename(columns={"estimated": "est."})
+    return table_document("Rank by rank", cells, signature=signature, left=2)
 
 
 def explain(  # noqa: PLR0913 - one parameter per option

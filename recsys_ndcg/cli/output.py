@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.rendering import Document
     from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Signature
 
 _NO_WIDTH = 500  # a pipe has none, so nothing is cut there
 
@@ -167,6 +168,36 @@ def _data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
         return safe.rename(columns=guarded).to_csv(index=False, lineterminator="\n")
     plain: Any = values.astype(object).where(values.notna(), None)
     return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
+
+
+def table_document(
+    title: str,
+    cells: pd.DataFrame,
+    remarks: Sequence[str] = (),
+    signature: Signature | None = None,
+    **how: Any,
+) -> Document:
+    """Return a document of one table.
+
+    Parameters
+    ----------
+    title : str
+        What is in it.
+    cells : pandas.DataFrame
+        All text.
+    remarks : sequence of str
+        What is said below it.
+    signature : Signature, optional
+        How its numbers were computed.
+    **how
+        As `ShownTable` takes it.
+    """
+    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.report import signatures_section
+
+    parts = [ShownTable(title, cells, **how), Sentences(remarks)]
+    signatures = [] if signature is None else [signatures_section([signature])]
+    return Document(facts=title, sections=[Section("table", title, "", parts), *signatures])
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from recsys_ndcg.cli.options import (
     metric_of,
     option,
 )
-from recsys_ndcg.cli.output import Page, Style
+from recsys_ndcg.cli.output import Page, Style, table_document
 from recsys_ndcg.cli.reading import DataOptions, Scale, Written, escape_surrogates
 from recsys_ndcg.errors import InvalidInputError, visible
 
@@ -121,20 +121,12 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
 
 def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
     """Return what `Report.leaderboard` says of the users."""
-    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
-    from recsys_ndcg.report import signatures_section, text_cells
+    from recsys_ndcg.report import text_cells
 
     cells = text_cells(board.reset_index().set_index("rank")).map(visible)
-    shown = ShownTable(title, cells, left=2, note=title)
     trivial = board.attrs["trivial"]
-    left_out = f"{trivial} users for whom every order is the same are left out."
-    return Document(
-        facts=f"{len(board)} users",
-        sections=[
-            Section("users", "Users", "", [shown, Sentences([left_out] if trivial else [])]),
-            signatures_section([signature]),
-        ],
-    )
+    left_out = [f"{trivial} users for whom every order is the same are left out."]
+    return table_document(title, cells, left_out if trivial else (), signature, left=2, note=title)
 
 
 def _measured(
@@ -154,7 +146,6 @@ def _measured(
 def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     """Print the models of some runs, the best of each group first."""
     from recsys_ndcg.experiments import load_runs
-    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
     from recsys_ndcg.report import text_cells
 
     runs = load_runs(*paths)
@@ -165,10 +156,7 @@ def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     )
     cells = text_cells(brief.set_index("run")).map(visible)
     shown = cells.rename(columns=_SHORT) if style.form == "text" else cells
-    models = ShownTable("Models", shown, left=2)
-    section = Section("runs", "Runs", "", [models, Sentences(runs.remarks)])
-    document = Document(facts="", sections=[section])
-    style.show(document, table, tables_only=True)
+    style.show(table_document("Models", shown, runs.remarks, left=2), table, tables_only=True)
 
 
 def presets(*, form: str = _FORM) -> None:
@@ -215,11 +203,8 @@ def metrics(*, form: str = _FORM) -> None:
 def _show(rows: list[dict[str, Any]], title: str, form: str) -> None:
     import pandas as pd
 
-    from recsys_ndcg.rendering import Document, Section, ShownTable
-
     table = pd.DataFrame(rows)
-    shown = ShownTable(title, table, left=len(table.columns), numeric=())
-    document = Document(facts=title, sections=[Section("list", title, "", [shown])])
+    document = table_document(title, table, left=len(table.columns), numeric=())
     Style(form).show(document, table, tables_only=True)
 
 
