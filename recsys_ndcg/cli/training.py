@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.live import Live
 
-from recsys_ndcg.cli.options import REQUIRED, argument, option
+from recsys_ndcg.cli.options import REQUIRED, Choices, argument, option
 from recsys_ndcg.cli.output import Page, Style, err, out, say
 from recsys_ndcg.cli.showing import leaderboard_document
 from recsys_ndcg.errors import InvalidInputError, check_whole
@@ -184,32 +184,39 @@ def demo(
 
     from recsys_ndcg.comparison import compare, of_each_model
     from recsys_ndcg.datasets import sample_ratings
-    from recsys_ndcg.evaluation import evaluate
+    from recsys_ndcg.evaluation import evaluated
     from recsys_ndcg.input import read_ratings
-    from recsys_ndcg.metrics import parse
     from recsys_ndcg.surprise import import_library
 
     check_whole("seed", seed, 0, _HIGHEST_SEED)
     page.check({} if ratings is None else {"--ratings": ratings})
     table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
     _check_enough(table)
+    scale = float(table["rating"].min()), float(table["rating"].max())
+    limit = scale[1] * 0.8 if threshold is None else threshold
+    plan = Choices(limit).plan(["ndcg", "precision", "recall", "rmse"], [k])
     surprise = import_library("The demo")
-    shuffled = table[["user", "item", "rating"]].iloc[
-        np.random.default_rng(seed).permutation(len(table))
-    ]
+    order = np.random.default_rng(seed).permutation(len(table))
+    shuffled = table[["user", "item", "rating"]].iloc[order]
     n_test = len(table) // 5
     test = list(shuffled[:n_test].itertuples(index=False, name=None))
-    scale = float(table["rating"].min()), float(table["rating"].max())
     reader = surprise.Reader(rating_scale=scale)
     train = surprise.Dataset.load_from_df(shuffled[n_test:], reader).build_full_trainset()
-    limit = scale[1] * 0.8 if threshold is None else threshold
-    names = [str(parse(name, [k])[0]) for name in ("ndcg", "precision", "recall", "rmse")]
+    similarity = {"name": "pearson_baseline", "user_based": False}
+    models = {
+        "SVD": surprise.SVD(random_state=seed),
+        "KNNBaseline": surprise.KNNBaseline(
+            sim_options=similarity, bsl_options={"method": "als"}, verbose=False
+        ),
+        "BaselineOnly": surprise.BaselineOnly(verbose=False),
+        "NormalPredictor": surprise.NormalPredictor(),
+    }
 
     def train_and_evaluate(_: str, model: Any) -> Report:
         np.random.seed(seed)  # noqa: NPY002 - what NormalPredictor draws from
-        return evaluate(model.fit(train).test(test), metrics=names, threshold=limit)
+        return evaluated(model.fit(train).test(test), plan)
 
-    reports = of_each_model(_models(surprise, seed), train_and_evaluate, progress=True)
+    reports = of_each_model(models, train_and_evaluate, progress=True)
     comparison = compare(reports)
     if page.write(comparison):
         return
@@ -219,7 +226,7 @@ def demo(
         f"rank; relevant from {limit:g}.",
         wrap=True,
     )
-    _show_models(comparison, reports, names)
+    _show_models(comparison, reports)
 
 
 def _check_enough(ratings: pd.DataFrame) -> None:
@@ -240,33 +247,20 @@ def _check_enough(ratings: pd.DataFrame) -> None:
         raise InvalidInputError(msg)
 
 
-def _models(surprise: Any, seed: int) -> dict[str, Any]:
-    """Return the models by their names, yet to be trained."""
-    similarity = {"name": "pearson_baseline", "user_based": False}
-    return {
-        "SVD": surprise.SVD(random_state=seed),
-        "KNNBaseline": surprise.KNNBaseline(
-            sim_options=similarity, bsl_options={"method": "als"}, verbose=False
-        ),
-        "BaselineOnly": surprise.BaselineOnly(verbose=False),
-        "NormalPredictor": surprise.NormalPredictor(),
-    }
-
-
-def _show_models(comparison: Comparison, reports: dict[str, Report], names: list[str]) -> None:
+def _show_models(comparison: Comparison, reports: dict[str, Report]) -> None:
     from recsys_ndcg.cli.terminal import print_document
 
-    best = comparison.leaderboard.index[0]
+    name, best = comparison.metrics[0], comparison.leaderboard.index[0]
     say()
-    print_document(comparison.document(names[0]), out, quiet=True)
+    print_document(comparison.document(name), out, quiet=True)
     say(comparison.verdict, wrap=True)
     report = reports[best]
     say()
-    say(f"{best}, {names[0]}, in detail", "bold")
+    say(f"{best}, {name}, in detail", "bold")
     Style().show_report(report)
     for title, ascending in (("Best users", False), ("Worst users", True)):
-        users = report.leaderboard(names[0], n=5, by="z", ascending=ascending)
+        users = report.leaderboard(name, n=5, by="z", ascending=ascending)
         say()
-        document = leaderboard_document(users, f"{title} by z", report.signature(names[0]))
+        document = leaderboard_document(users, f"{title} by z", report.signature(name))
         print_document(document, out, quiet=True)
     say(f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True)
