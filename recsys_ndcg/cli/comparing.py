@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from recsys_ndcg.cli.options import (
-    Choices,
-    MetricOptions,
-    complete,
-    given_options,
-    metric_of,
-    option,
-)
+from recsys_ndcg.cli.options import Choices, MetricOptions, given_options, metric_of, option
 from recsys_ndcg.cli.output import Page, Style, complain
 from recsys_ndcg.cli.reading import Models, Written, check_there
 from recsys_ndcg.errors import InvalidInputError, is_number
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
-    from recsys_ndcg.comparison import Comparison, Gate
+    from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
 
 _USERS = "all: different users are refused; common: those that all models have are compared."
@@ -102,7 +95,7 @@ class Gates:
         metavar="BASELINE",
     )
     metric: str | None = option(
-        "In what --fail-if-worse compares.  [default: the first]", autocompletion=complete("metric")
+        "In what --fail-if-worse compares.  [default: the first]", words="metric"
     )
 
     def read(self, margin: float | None, k: Sequence[int]) -> tuple[list[Limit], list[Metric]]:
@@ -142,7 +135,13 @@ class Replacing(Gates):
     )
     margin: float | None = option(_MARGIN)
     alpha: float = option("How often what is worse by the margin may pass.", default=0.05)
-    users: str = option(_USERS, default="all", autocompletion=complete("users"))
+    users: str = option(_USERS, default="all", words="users")
+
+    def check(self) -> None:
+        """Refuse what cannot be used, before anything is measured."""
+        from recsys_ndcg.comparison import check_options
+
+        check_options(users=self.users, margin=self.margin, alpha=self.alpha)
 
 
 def close(gates: Iterable[Gate], *, quiet: bool = False) -> None:
@@ -165,14 +164,13 @@ class Statistics:
     by: str | None = option(
         "Also for segments of the users: a file of user, segment, or activity, "
         "list_length, relevant, cold.",
-        autocompletion=complete("segments"),
+        words="segments",
     )
     train: Path | None = option("What the models were trained on, for --by activity and --by cold.")
-    users: str = option(_USERS, default="all", autocompletion=complete("users"))
-    test: str = option(f"{', '.join(TESTS)}.", default="t", autocompletion=complete("test"))
+    users: str = option(_USERS, default="all", words="users")
+    test: str = option(f"{', '.join(TESTS)}.", default="t", words="test")
     correction: str | None = option(
-        f"For many pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]",
-        autocompletion=complete("correction"),
+        f"For many pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]", words="correction"
     )
     alpha: float = option("How often equal models may be called different.", default=0.05)
     margin: float | None = option(_MARGIN)
@@ -242,11 +240,11 @@ def compare(  # noqa: PLR0913 - one parameter per option
     ks, names = measured.ks, measured.names
     kinds = tables.kinds(style.form, segments=statistics.by is not None)
     files, other = models.files(gate.fail_if_worse)
-    means, worse = gate.read(statistics.margin, ks)
+    limits, worse = gate.read(statistics.margin, ks)
     statistics.check(files)
     models.check(files, choices, models.source, written)
     page.check(files, save=tables.save)
-    gated = [*(one.metric for one in means), *worse]
+    gated = [*(one.metric for one in limits), *worse]
     plan = choices.plan(names, ks, gated)
     progress = not style.quiet
     reports = models.source.evaluate_each(files, written, plan, gated, progress=progress)
@@ -257,20 +255,12 @@ def compare(  # noqa: PLR0913 - one parameter per option
     if not page.write(found):
         style.show_comparison(found, kinds)
     judged = [name for name in files if name != other]
-    close(_gates(found, judged, means, other, worse), quiet=style.quiet)
-
-
-def _gates(
-    found: Comparison,
-    models: list[str],
-    limits: list[Limit],
-    other: str | None,
-    metric: list[Metric],
-) -> Iterator[Gate]:
-    """Say of each model whether its means are good enough, and it is not worse than another."""
-    for limit in limits:
-        board = found.leaderboards[str(limit.metric)]
-        for model in models:
-            yield limit.gate(board.loc[model], f" of {model}")
-    for model in models if other is not None else ():
-        yield found.not_worse(model, other, metric=next(iter(metric), None))
+    gates = [
+        limit.gate(found.leaderboards[str(limit.metric)].loc[model], f" of {model}")
+        for limit in limits
+        for model in judged
+    ]
+    if other is not None:
+        metric = worse[0] if worse else None
+        gates += [found.not_worse(model, other, metric=metric) for model in judged]
+    close(gates, quiet=style.quiet)

@@ -8,17 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.cli.comparing import Replacing, close
-from recsys_ndcg.cli.options import REQUIRED, Choices, MetricOptions, complete, names_of, option
+from recsys_ndcg.cli.options import REQUIRED, Choices, MetricOptions, names_of, option
 from recsys_ndcg.cli.output import Files, Style, err, out, table_document
-from recsys_ndcg.cli.reading import (
-    DataOptions,
-    Scale,
-    Written,
-    check_there,
-    escape_surrogates,
-    named,
-    read_entry,
-)
+from recsys_ndcg.cli.reading import DataOptions, Scale, Written, escape_surrogates
 from recsys_ndcg.errors import about, warn_of_several
 
 if TYPE_CHECKING:
@@ -56,7 +48,10 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     """
     ks, progress = measured.ks, not style.quiet
     means, metric = replacing.read(replacing.margin, ks)
-    models = _models(source, replacing)
+    models: dict[str, Path] = {}
+    if replacing.fail_if_worse is not None:
+        replacing.check()
+        models = source.with_baseline(replacing.fail_if_worse)
     older = dict([*models.items()][1:])
     gate = zip(["--fail-if-worse"], older.values(), strict=False)
     files.check({**source.files, **scale.files, **dict(gate)}, style.form)
@@ -85,21 +80,6 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     style.show_report(report, err if files.pipes else out)
     files.write(report)
     close(gates, quiet=style.quiet)
-
-
-def _models(source: DataOptions, replacing: Replacing) -> dict[str, Path]:
-    """Return what is measured and what was before, by their names; nothing without a gate."""
-    if replacing.fail_if_worse is None:
-        return {}
-    from recsys_ndcg.comparison import check_options
-
-    check_options(users=replacing.users, margin=replacing.margin, alpha=replacing.alpha)
-    source.check()
-    *_, path = source.files.values()
-    models = named([("", path), read_entry(replacing.fail_if_worse)])
-    for one in (*source.files.values(), *models.values()):
-        check_there(one)
-    return models
 
 
 def explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
@@ -154,7 +134,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         "Such as precision@10; may be repeated.",
         default=REQUIRED,
         show_default=False,
-        autocompletion=complete("metric"),
+        words="metric",
     ),
     choices: Choices,
     reported: float | None = option("A number somebody published, to be explained."),

@@ -15,7 +15,7 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.metrics import Metric
@@ -32,8 +32,17 @@ FORMATS = ("text", "markdown", "latex", "csv", "json")
 REQUIRED = MISSING
 
 
-def option(text: str, *names: str, default: Any = None, **how: Any) -> Any:
-    """Return an option of the command line with its help, as a parameter or a field has it."""
+def option(
+    text: str, *names: str, default: Any = None, words: str | None = None, **how: Any
+) -> Any:
+    """Return an option of the command line with its help, as a parameter or a field has it.
+
+    A shell completes it with the words of a kind, if it has any.
+    """
+    if words is not None:
+        how["autocompletion"] = lambda incomplete: [
+            word for word in _words()[words] if word.startswith(incomplete)
+        ]
     return field(default=default, metadata={"typer": typer.Option(*names, help=text, **how)})
 
 
@@ -41,11 +50,6 @@ def argument(text: str, metavar: str, default: Any = None) -> Any:
     """Return what is typed without the name of an option, likewise."""
     declared = typer.Argument(metavar=metavar, help=text, show_default=False)
     return field(default=default, metadata={"typer": declared})
-
-
-def complete(kind: str) -> Callable[[str], list[str]]:
-    """Return what a shell completes a word with: those of a kind that begin like it."""
-    return lambda incomplete: [word for word in _words()[kind] if word.startswith(incomplete)]
 
 
 def _words() -> dict[str, Iterable[str]]:
@@ -78,7 +82,7 @@ class Choices:
     preset: str | None = option(
         "As this library computes it, such as trec_eval or sklearn; 'recsys-ndcg "
         "presets' lists them.",
-        autocompletion=complete("preset"),
+        words="preset",
     )
     convention: list[str] | None = option("A choice such as gain=linear; may be repeated.")
 
@@ -143,7 +147,7 @@ class MetricOptions:
     metrics: list[str] | None = option(
         "Such as ndcg,precision@5,rr; may be repeated, and the first decides. "
         "'recsys-ndcg metrics' lists them.",
-        autocompletion=complete("metric"),
+        words="metric",
     )
 
     @property

@@ -9,17 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from recsys_ndcg.cli.options import FORMATS, complete, option
+from recsys_ndcg.cli.options import FORMATS, option
 from recsys_ndcg.cli.reading import is_dash, same_file
 from recsys_ndcg.errors import InvalidInputError, check_choice, needing, printable, visible
 
 if TYPE_CHECKING:
-    from typing import Any
-
     import pandas as pd
 
     from recsys_ndcg.comparison import Comparison
@@ -73,7 +71,7 @@ class Style:
         f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
         "--format",
         default="text",
-        autocompletion=complete("format"),
+        words="format",
     )
     quiet: bool = option(
         "The table alone: no remarks, no warnings.", "--quiet", "-q", default=False

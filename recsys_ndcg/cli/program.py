@@ -8,36 +8,28 @@ import re
 import signal
 import sys
 import warnings
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
 from textwrap import indent
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
+from types import FrameType
+from typing import Annotated, Any, NoReturn, get_type_hints
 
-from recsys_ndcg.errors import (
-    DataWarning,
-    MissingExtraError,
-    RecsysNdcgError,
-    comes_of_interrupt,
-    needing,
-)
+from recsys_ndcg.errors import DataWarning, RecsysNdcgError, comes_of_interrupt, needing
 
 try:
     with needing("typer", "rich", job="The command line", extra="cli"):
         import typer
         from typer.core import TyperCommand
-except MissingExtraError as error:
+except RecsysNdcgError as error:
     sys.exit(str(error))
 
 from recsys_ndcg.cli.options import spread
 from recsys_ndcg.cli.output import complain, say
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import FrameType
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"

@@ -123,6 +123,21 @@ class DataOptions:
         opened = {option.strip("-"): _opened(path) for option, path in self.files.items()}
         return opened.get("FILE", opened)
 
+    def with_baseline(self, word: str) -> dict[str, Path]:
+        """Return the file that is measured, and the baseline's, by their names; both are there.
+
+        Raises
+        ------
+        InvalidInputError
+            As for `check`; or a file is not there, or is given twice.
+        """
+        self.check()
+        *_, path = self.files.values()
+        models = named([("", path), read_entry(word)])
+        for one in (*self.files.values(), *models.values()):
+            check_there(one)
+        return models
+
     def evaluate(
         self,
         written: Written,
@@ -201,13 +216,8 @@ class DataOptions:
                 own: dict[str, Any] = {"file": None, "results": None, "run": None, place: path}
                 return replace(self, **own).evaluate(written, plan)
             report = Report.load(path)
-            lacking = [str(one) for one in gated if str(one) not in report.metrics]
-            if lacking:
-                msg = (
-                    f"it was not measured in {', '.join(lacking)}; it has "
-                    f"{', '.join(report.metrics)}."
-                )
-                raise InvalidInputError(msg)
+            for metric in gated:
+                report.signature(metric)  # refuses what it was not measured in
             return report
 
         # what is saved is quickly found to be damaged

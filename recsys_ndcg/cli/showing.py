@@ -6,15 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.options import (
-    FORMATS,
-    Choices,
-    MetricOptions,
-    argument,
-    complete,
-    metric_of,
-    option,
-)
+from recsys_ndcg.cli.options import FORMATS, Choices, MetricOptions, argument, metric_of, option
 from recsys_ndcg.cli.output import Page, Style, table_document
 from recsys_ndcg.cli.reading import DataOptions, Scale, Written, escape_surrogates
 from recsys_ndcg.errors import InvalidInputError, visible
@@ -27,9 +19,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Signature
 
-_FORM = option(
-    f"{', '.join(FORMATS)}.", "--format", default="text", autocompletion=complete("format")
-)
+_FORM = option(f"{', '.join(FORMATS)}.", "--format", default="text", words="format")
 _SHORT = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 
 
@@ -78,15 +68,14 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     more: list[Path] | None = argument("More folders of experiments.", "RUNS"),
     written: Written,
     metric: str | None = option(
-        "Such as precision@5.  [default: ndcg@10, or the first of a saved report]",
-        autocompletion=complete("metric"),
+        "Such as precision@5.  [default: ndcg@10, or the first of a saved report]", words="metric"
     ),
     by: str = option(
         "score; adjusted: how far from chance to the best order of the list; z: how "
         "surely that is no chance.",
         "--sort",
         default="score",
-        autocompletion=complete("sort"),
+        words="sort",
     ),
     n: int = option("How many users.", "-n", default=20),
     ascending: bool = option("The worst first.", "--ascending", default=False),

@@ -8,7 +8,6 @@ from recsys_ndcg.errors.checks import needing as needing
 from recsys_ndcg.errors.classes import DataWarning as DataWarning
 from recsys_ndcg.errors.classes import DivergedModelError as DivergedModelError
 from recsys_ndcg.errors.classes import InvalidInputError as InvalidInputError
-from recsys_ndcg.errors.classes import MissingExtraError as MissingExtraError
 from recsys_ndcg.errors.classes import RecsysNdcgError as RecsysNdcgError
 from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.errors.classes import about as about
