@@ -185,9 +185,8 @@ class Statistics:
         options = asdict(self)
         by, train = options.pop("by"), options.pop("train")
         check_options(models, **options)
-        for path in (None if by in BUILT_IN else by, train):
-            if path is not None:
-                check_there(Path(path))
+        named = (None if by in BUILT_IN else by, train)
+        check_there(*(Path(path) for path in named if path is not None))
 
 
 @dataclass(frozen=True)

@@ -274,15 +274,13 @@ class Files:
 
         if self.per_user is not None and _is_streamed(self.per_user):
             _write(self.per_user, per_user_file(report.per_user, ".csv"))
-        if self.json is None:
-            return
-        if not is_dash(self.json):
+        if self.json is not None and is_dash(self.json):
+            with TemporaryDirectory() as folder:
+                part = Path(folder) / "report.json"
+                report.save(part)
+                _write(self.json, part.read_bytes())
+        elif self.json is not None:
             report.save(self.json)
-            return
-        with TemporaryDirectory() as folder:
-            part = Path(folder) / "report.json"
-            report.save(part)
-            _write(self.json, part.read_bytes())
 
 
 def check_apart(read: Mapping[str, Path], **written: Path | None) -> None:

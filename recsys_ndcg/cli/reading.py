@@ -134,8 +134,7 @@ class DataOptions:
         self.check()
         *_, path = self.files.values()
         models = named([("", path), read_entry(word)])
-        for one in (*self.files.values(), *models.values()):
-            check_there(one)
+        check_there(*self.files.values(), *models.values())
         return models
 
     def evaluate(
@@ -245,8 +244,7 @@ class DataOptions:
         from recsys_ndcg.files import Archive
 
         given = self.files
-        for path in given.values():
-            check_there(path)
+        check_there(*given.values())
         for kind in kinds if self.file is not None else ():
             name = kind.__name__.lower()
             if Archive.is_saved(given["FILE"], name):
@@ -300,8 +298,7 @@ class Models:
             if is_dash(path):
                 msg = f"{name}: every model needs it, and standard input is read once."
                 raise InvalidInputError(msg)
-        for path in (*files.values(), *self.source.files.values()):
-            check_there(path)
+        check_there(*files.values(), *self.source.files.values())
         options = given_options(*late)
         if options and all(map(Archive.is_saved, files.values())):
             msg = (
@@ -352,19 +349,20 @@ def _opened(path: Path) -> Path | IO[bytes]:
     return sys.stdin.buffer
 
 
-def check_there(path: Path) -> None:
-    """Refuse a file that is not there, before anything is measured.
+def check_there(*paths: Path) -> None:
+    """Refuse files that are not there, before anything is measured.
 
     Raises
     ------
     InvalidInputError
-        It is not, or is a folder.
+        One is not, or is a folder.
     """
     from recsys_ndcg.files import reading
 
-    with reading(path):
-        if not is_dash(path) and path.stat() and path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    for path in paths:
+        with reading(path):
+            if not is_dash(path) and path.stat() and path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
 def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
@@ -408,16 +406,12 @@ def read_entry(word: str) -> tuple[str, Path]:
 
 def _short_names(paths: Sequence[Path]) -> list[str]:
     """Return short names of files: equal ones with as many folders as they need."""
-    wholes = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 - links stay
-    folders = [whole.parts[1:-1] for whole in wholes]
-    deepest = max(map(len, folders), default=0)
-    steps = []
-    for last in (_stem, lambda path: path.name):  # svd.csv and svd.json of one folder
-        for depth in range(deepest + 1):
-            near = [one[max(len(one) - depth, 0) :] for one in folders]
-            steps.append(
-                ["/".join([*one, last(path)]) for one, path in zip(near, paths, strict=True)]
-            )
+    places = [Path(os.path.abspath(path)).parts[1:] for path in paths]  # noqa: PTH100 - links stay
+    steps = [
+        ["/".join([*one[-depth:-1], last(path)]) for one, path in zip(places, paths, strict=True)]
+        for last in (_stem, lambda path: path.name)  # svd.csv and svd.json of one folder
+        for depth in range(1, max(map(len, places), default=0) + 1)
+    ]
     return [
         next((step[place] for step in steps if step.count(step[place]) == 1), str(path))
         for place, path in enumerate(paths)

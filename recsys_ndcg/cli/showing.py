@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.rendering import Document
-    from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Signature
 
 _FORM = option(f"{', '.join(FORMATS)}.", "--format", default="text", words="format")
@@ -58,8 +57,8 @@ def report(  # noqa: PLR0913 - one parameter per option
     if isinstance(found, Report):
         style.show_report(found)
     else:
-        segments = found.groups is not None and style.form != "csv"
-        style.show_comparison(found, ["leaderboard", *(["segments"] * segments)])
+        segments = [] if found.groups is None else ["segments"]
+        style.show_comparison(found, ["leaderboard", *segments])
 
 
 def leaderboard(  # noqa: PLR0913 - one parameter per option
@@ -99,7 +98,13 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
             raise InvalidInputError(msg)
         _show_runs([source.file, *(more or ())], metric, style)
         return
-    report, name = _measured(source, written, choices, metric)
+    from recsys_ndcg.report import Report
+
+    name = None if metric is None else str(metric_of(metric, "--metric", [10]))
+    report = source.load([Report], choices, written, beside=" and --metric")
+    if report is None:
+        report = source.evaluate(written, choices.plan([name or "ndcg@10"], [10]))
+    name = report.metrics[0] if name is None else name
     board = report.leaderboard(name, n, by=by, ascending=ascending)
     board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
     document = leaderboard_document(board, f"{name} by {by}", report.signature(name))
@@ -116,20 +121,6 @@ def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) 
     trivial = board.attrs["trivial"]
     left_out = [f"{trivial} users for whom every order is the same are left out."]
     return table_document(title, cells, left_out if trivial else (), signature, left=2, note=title)
-
-
-def _measured(
-    source: DataOptions, written: Written, choices: Choices, metric: str | None
-) -> tuple[Report, str]:
-    """Return a report, and the name of the metric in it."""
-    from recsys_ndcg.report import Report
-
-    name = None if metric is None else str(metric_of(metric, "--metric", [10]))
-    report = source.load([Report], choices, written, beside=" and --metric")
-    if report is not None:
-        return report, report.metrics[0] if name is None else name
-    plan = choices.plan([name or "ndcg@10"], [10])
-    return source.evaluate(written, plan), plan.names[0]
 
 
 def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:

@@ -151,8 +151,7 @@ def _printing_aside() -> Iterator[None]:
 
 def _say_costs(found: Comparison) -> None:
     """Say how long each model takes, and how much memory."""
-    costs = found.runs.groupby(level="model", sort=False)
-    for model, rows in costs:
+    for model, rows in found.runs.groupby(level="model", sort=False):
         say(
             f"- {model}: fit {rows['fit_time'].mean():.2f} s, test {rows['test_time'].mean():.2f} "
             f"s, {rows['peak_memory_mb'].max():.0f} MB at most ({len(rows)} folds)."
