@@ -66,12 +66,11 @@ def _limit(option: str, text: str, k: Sequence[int]) -> Limit:
         msg = f"{option}: {text!r} is not of the form metric=number, such as ndcg@10=0.8."
         raise InvalidInputError(msg)
     metric = metric_of(name, option, k)
-    other = "--fail-over" if option == "--fail-under" else "--fail-under"
-    if metric.greater_is_better != (option == "--fail-under"):
+    fitting = "--fail-under" if metric.greater_is_better else "--fail-over"
+    if option != fitting:
         better = "more" if metric.greater_is_better else "less"
-        msg = (
-            f"{option} {text}: {better} is better in {metric}, so give {other} {metric}={value:g}."
-        )
+        example = f"{fitting} {metric}={value:g}"
+        msg = f"{option} {text}: {better} is better in {metric}, so give {example}."
         raise InvalidInputError(msg)
     if metric.bounded and not 0 <= value <= 1:
         msg = f"{option} {text}: {metric} lies between 0 and 1, so that this says nothing."

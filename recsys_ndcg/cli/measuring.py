@@ -53,8 +53,8 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         replacing.check()
         models = source.with_baseline(replacing.fail_if_worse)
     older = dict([*models.items()][1:])
-    gate = zip(["--fail-if-worse"], older.values(), strict=False)
-    files.check({**source.files, **scale.files, **dict(gate)}, style.form)
+    gate = {"--fail-if-worse": path for path in older.values()}
+    files.check({**source.files, **scale.files, **gate}, style.form)
     plan = choices.plan(measured.names, ks, [*(one.metric for one in means), *metric])
     if models:
         metric = metric or plan.metrics[:1]

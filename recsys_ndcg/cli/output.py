@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Signature
 
+    Values = pd.DataFrame | dict[str, Any]
+
 _NO_WIDTH = 500  # a pipe has none, so nothing is cut there
 
 
@@ -86,12 +88,7 @@ class Style:
         check_choice("form", self.form, FORMATS)
 
     def show(
-        self,
-        document: Document,
-        values: pd.DataFrame | dict[str, Any],
-        *,
-        to: Console = out,
-        tables_only: bool = False,
+        self, document: Document, values: Values, *, to: Console = out, tables_only: bool = False
     ) -> None:
         """Print a document, or its numbers.
 
@@ -125,7 +122,7 @@ class Style:
 
     def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:
         """Print tables of a comparison; for programs the first of them, of all metrics."""
-        values: pd.DataFrame | dict[str, Any]
+        values: Values
         if self.form == "json":
             values = found.to_dict()
         elif kinds[0] == "pairs":
@@ -146,7 +143,7 @@ class Style:
         return values.assign(signature=values["metric"].map(signed))
 
 
-def _data_as(form: str, values: pd.DataFrame | dict[str, Any]) -> str:
+def _data_as(form: str, values: Values) -> str:
     """Return numbers with every digit.
 
     Parameters
@@ -193,9 +190,9 @@ def table_document(
     from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
     from recsys_ndcg.report import signatures_section
 
-    parts = [ShownTable(title, cells, **how), Sentences(remarks)]
+    section = Section("table", title, "", [ShownTable(title, cells, **how), Sentences(remarks)])
     signatures = [] if signature is None else [signatures_section([signature])]
-    return Document(facts=title, sections=[Section("table", title, "", parts), *signatures])
+    return Document(facts=title, sections=[section, *signatures])
 
 
 @dataclass(frozen=True)
