@@ -66,11 +66,10 @@ def _limit(option: str, text: str, k: Sequence[int]) -> Limit:
         msg = f"{option}: {text!r} is not of the form metric=number, such as ndcg@10=0.8."
         raise InvalidInputError(msg)
     metric = metric_of(name, option, k)
-    fitting = "--fail-under" if metric.greater_is_better else "--fail-over"
-    if option != fitting:
+    side = "--fail-under" if metric.greater_is_better else "--fail-over"
+    if option != side:
         better = "more" if metric.greater_is_better else "less"
-        example = f"{fitting} {metric}={value:g}"
-        msg = f"{option} {text}: {better} is better in {metric}, so give {example}."
+        msg = f"{option} {text}: {better} is better in {metric}, so give {side} {metric}={value:g}."
         raise InvalidInputError(msg)
     if metric.bounded and not 0 <= value <= 1:
         msg = f"{option} {text}: {metric} lies between 0 and 1, so that this says nothing."

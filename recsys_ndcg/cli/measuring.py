@@ -49,26 +49,27 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     ks, progress = measured.ks, not style.quiet
     means, metric = replacing.read(replacing.margin, ks)
     models: dict[str, Path] = {}
+    read = {**source.files, **scale.files}
     if replacing.fail_if_worse is not None:
         replacing.check()
         models = source.with_baseline(replacing.fail_if_worse)
-    older = dict([*models.items()][1:])
-    gate = {"--fail-if-worse": path for path in older.values()}
-    files.check({**source.files, **scale.files, **gate}, style.form)
+        *_, read["--fail-if-worse"] = models.values()
+    files.check(read, style.form)
     plan = choices.plan(measured.names, ks, [*(one.metric for one in means), *metric])
     if models:
+        name, other = models
         metric = metric or plan.metrics[:1]
         part = tuple(one for one in plan.measurements if one.metric in metric)
         gated = replace(plan, measurements=part)
+        older = {other: models[other]}
         with about("") as said:
             reports = source.evaluate_each(older, written, gated, metric, progress=progress)
-        warn_of_several({"": [], **dict.fromkeys(older, said)})
+        warn_of_several({"": [], other: said})
     report = source.evaluate(written, plan, scale, per_user=files.users, progress=progress)
     gates = [one.gate(report.summary.loc[str(one.metric)]) for one in means]
     if models:
         from recsys_ndcg.comparison import compare
 
-        name, other = models
         found = compare(
             reports | {name: report},
             metrics=metric,
