@@ -25,7 +25,6 @@ from recsys_ndcg.rendering import (
     first_few,
     number,
 )
-from recsys_ndcg.report.tables import TIES_MATTER, intervals
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ _HIGH = 0.5  # a chance level that a reader would not expect
 _MANY = 0.1  # so many users who say nothing blur a mean
 _LINES = 3  # about the same thing in different metrics
 _SURE = 2.0  # standard deviations of random order
+_TIES_MATTER = 0.001  # a range this wide changes the third decimal
 _FEW = 0.01  # fewer users than this do not move a mean
 _SOME = 1000  # users who tell whether random order has to be measured of all
 _LOWER_IS_BETTER = (
@@ -253,7 +253,7 @@ def _ties(audit: Audited) -> list[str]:
         f"Ties decide {name} for {row['decided_by_ties']:.1%} of the users: "
         f"it lies between {number(row['tie_low'])} and {number(row['tie_high'])}."
         for name, row in audit.items()
-        if row["tie_high"] - row["tie_low"] >= TIES_MATTER
+        if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
     )
 
 
@@ -351,8 +351,9 @@ def _beaten(report: Report, name: str, row: dict[str, Any]) -> str:
 # The warnings
 
 
-def warnings_of(audit: Audit, facts: Facts, plan: Plan) -> Iterator[str]:
+def warnings_of(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Give what is legal but deceptive, a sentence each."""
+    audit = report.audited
     yield from (*suspicions(facts), *plan.doubts(facts))
     below = _below_chance(audit)
     if below:
@@ -361,7 +362,7 @@ def warnings_of(audit: Audit, facts: Facts, plan: Plan) -> Iterator[str]:
             f"{metric} is {mean:.4f}, but the same lists in random order score {chance:.4f}: "
             f"good items are near the end. {_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
-    found = _widest_tie_range(audit.totals)
+    found = _widest_tie_range(report)
     if found and not facts.constant:
         metric, low, high = found
         tied = audit.totals.counts["tied"]
@@ -371,19 +372,20 @@ def warnings_of(audit: Audit, facts: Facts, plan: Plan) -> Iterator[str]:
         )
 
 
-def _widest_tie_range(totals: Totals) -> tuple[str, float, float] | None:
+def _widest_tie_range(report: Report) -> tuple[str, float, float] | None:
     """Return the metric that ties leave open furthest, and its range, if it matters.
 
     It does if it changes the third decimal and is wider than half the interval of the mean.
     One user has no interval: the third decimal decides.
     """
-    if totals.counts["tied"] < TIES_MATTER * totals.counts["users"]:
+    totals = report.audited.totals
+    if totals.counts["tied"] < _TIES_MATTER * totals.counts["users"]:
         return None
     low, high = totals.mean_of("lowest"), totals.mean_of("highest")
-    ends = intervals(totals)
+    ends = report.intervals()
     half = np.nan_to_num((ends["mean_high"] - ends["mean_low"]).to_numpy() / 2)
     bounded = [one.metric.bounded for one in totals.measurements]
-    matters = bounded & (high - low >= TIES_MATTER) & (high - low > half)
+    matters = bounded & (high - low >= _TIES_MATTER) & (high - low > half)
     if not matters.any():
         return None
     widest = int(np.where(matters, high - low, 0.0).argmax())
