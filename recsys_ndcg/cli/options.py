@@ -52,13 +52,13 @@ def _words() -> dict[str, Iterable[str]]:
     from recsys_ndcg.comparison import USERS
     from recsys_ndcg.convention import PRESETS
     from recsys_ndcg.metrics import METRICS
-    from recsys_ndcg.report import BUILT_IN, Report
+    from recsys_ndcg.report import Report
 
     return {
         "format": FORMATS,
         "metric": METRICS,
         "preset": PRESETS,
-        "segments": BUILT_IN,
+        "segments": Report.SEGMENTS,
         "sort": Report.BY,
         "users": USERS,
         "test": TESTS,

@@ -19,7 +19,7 @@ from recsys_ndcg.report.document import remarks, report_document, warnings_of
 from recsys_ndcg.report.explanation import explained
 from recsys_ndcg.report.saving import tracker_metrics
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
-from recsys_ndcg.report.user_groups import refuse_both, segments_of
+from recsys_ndcg.report.user_groups import BUILT_IN, refuse_both, segments_of
 from recsys_ndcg.scoring import Audit, metric_among
 from recsys_ndcg.significance import (
     BOOTSTRAPS,
@@ -77,8 +77,9 @@ class Report(Readable, Mapping[str, float]):
 
     audited: Audit
     known_baselines: pd.DataFrame | None = None
-    #: What users may be ranked by.
+    #: What users may be ranked by, and the segments that need nobody to say who is in them.
     BY: ClassVar = ("score", "adjusted", "z")
+    SEGMENTS: ClassVar = BUILT_IN
 
     @classmethod
     def of_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
@@ -542,15 +543,8 @@ class Report(Readable, Mapping[str, float]):
         ['bob', 'eve']
         """
         refuse_both(groups, data)
-        found = segments_of(
-            groups,
-            self.users,
-            self.scores.counts,
-            lambda: self.per_user,
-            data=data,
-            train=train,
-            columns=columns,
-        )
+        scores, how = self.scores, {"train": train, "columns": columns}
+        found = segments_of(groups, self.users, scores.counts, scores.table, tables=[data], **how)
         return Segments.of(found, self)
 
     @property

@@ -48,7 +48,7 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     counts: ListCounts,
     per_user: Callable[[], pd.DataFrame],
     *,
-    data: Any = None,
+    tables: Iterable[Any] = (),
     train: Any = None,
     columns: Mapping[str, str] | None = None,
 ) -> pd.Series[Any]:
@@ -64,8 +64,8 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
         Of the same users.
     per_user : callable
         Returns the table of their scores; called only for a function of it.
-    data : table or path, optional
-        Has the column that `groups` names.
+    tables : iterable
+        What may be a table, or the path of one: the first has the column that `groups` names.
     train : trainset, table, path or ids, optional
         What the model was trained on.
     columns : mapping, optional
@@ -94,7 +94,7 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     if isinstance(groups, str) and groups in BUILT_IN:
         found = _built_in(groups, users, counts, train, columns)
     elif isinstance(groups, str):
-        found = _called(groups, data, columns)
+        found = _called(groups, tables, columns)
     elif isinstance(groups, pd.Series):
         found = in_series(groups, users)
     elif is_table(groups, columns):
@@ -126,11 +126,11 @@ def refuse_both(groups: Any, data: Any) -> None:
         raise InvalidInputError(msg)
 
 
-def _called(name: str, data: Any, columns: Mapping[str, str] | None) -> UserGroups:
+def _called(name: str, tables: Iterable[Any], columns: Mapping[str, str] | None) -> UserGroups:
     """Read the column of that name, or the file."""
-    may_be_path = _may_be_path(name)
-    if is_table(data, columns) and not (may_be_path and not has_column(data, name)):
-        return in_table(data, name, columns, "data")
+    may_be_path, data = _may_be_path(name), [one for one in tables if is_table(one, columns)][:1]
+    if data and (has_column(data[0], name) or not may_be_path):
+        return in_table(data[0], name, columns, "data")
     if may_be_path:
         return in_table(name, None, columns)
     msg = (
@@ -578,10 +578,8 @@ def _as_written(group: Ids) -> tuple[Ids, list[Any] | None]:
 
 def _order_in(data: Any, column: Any) -> list[Any] | None:
     """Return the categories of a column in their own order, where they have one."""
-    if isinstance(data, dict | pd.DataFrame):
+    if isinstance(data, Mapping | pd.DataFrame):
         return categories_of(data.get(column))
-    if isinstance(data, Mapping):
-        return None
     import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
 
     kind = nw.from_native(data).collect_schema()[column]
