@@ -90,17 +90,12 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    return reconciled(data, plan, columns, reported)
-
-
-def reconciled(
-    data: Any,
-    plan: Plan,
-    columns: Mapping[str, str] | None = None,
-    reported: float | None = None,
-) -> pd.DataFrame:
-    """Return the same for metrics under choices that a plan holds."""
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
+    return reconciled(lists, plan, reported)
+
+
+def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
+    """Return the same for metrics under choices that a plan holds."""
     facts = plan.facts_of(lists)
     plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):

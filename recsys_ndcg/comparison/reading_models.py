@@ -157,9 +157,7 @@ def compare(  # noqa: PLR0913 - the contract
         given = models.values() if isinstance(models, Mapping) else ()
         groups = segments_of(
             by,
-            first.users,
-            first.counts,
-            first.table,
+            first,
             tables=(one for one in given if not (is_measured(one) or _is_saved(one))),
             train=train,
             columns=columns,

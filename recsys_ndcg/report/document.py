@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Audit, Plan, Signature, Totals
 
 #: The audit, a row by the name of each metric.
-Audited = dict[Hashable, dict[Hashable, Any]]
+Audited = dict[str, dict[str, Any]]
 
 _SCORES = (
     "The mean over users with the half width of its interval; chance is random order of the same "
     "lists, and adjusted is how far the score goes from there to their best order."
 )
+_AUDIT = "What each score is to be read against"
 _REMARKS = "What makes these numbers say less than they seem to."
 _NOTHING = "Nothing was found that makes these numbers say less than they seem to."
 _HOW = "What has to be typed for the same numbers, and the complete choices behind each of them."
@@ -71,7 +72,9 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
     answer : bool
         Whether a verdict stands above it, for forms with room for one.
     """
-    details = [Details("The whole audit", [audit_table(report)])]
+    audit = report.audit.T.map(number).rename(columns=visible).rename_axis("audit")
+    audit = audit.set_axis(audit.index.str.replace("_", " ")).reset_index()
+    details = [Details("The whole audit", [ShownTable(_AUDIT, audit)])]
     table = ShownTable("The scores, by metric", _summary_cells(report))
     return Document(
         title="Ranking evaluation",
@@ -111,15 +114,6 @@ def _facts(counts: dict[str, int]) -> str:
     }
     rows = ", ".join(f"{counts[name]} {what}" for name, what in words.items() if name in counts)
     return f"{counts['users']} users, {rows}"
-
-
-def audit_table(report: Report) -> ShownTable:
-    """Return the audit, a column per metric."""
-    audit = report.audit.T.map(number)
-    audit.index = audit.index.str.replace("_", " ")
-    audit.columns = audit.columns.map(visible)
-    cells = audit.rename_axis("audit").reset_index()
-    return ShownTable("What each score is to be read against", cells)
 
 
 def remarks_section(
@@ -185,71 +179,62 @@ def _cell(value: object, *, brief: bool) -> str:
 def remarks(report: Report) -> list[str]:
     """Return one sentence for each thing that makes the numbers say less than they seem to."""
     audit: Audited = report.audit.to_dict("index")
-    parts = _levels(report, audit), _users(report, audit), _ties(audit), _labels(report, audit)
-    lines = [line for part in parts for line in part]
-    return [visible(line) for line in lines]
+    parts = [part(report, audit) for part in (_levels, _users, _ties, _labels)]
+    return [visible(line) for part in parts for line in part]
 
 
-def _levels(report: Report, audit: Audited) -> list[str]:
-    bounded = report.bounded.to_dict()  # a sum has no scale
-    others = report.baselines.drop("chance")
-    lines = [
-        f"{model} is as good or better in {', '.join(beaten)}."
-        for model, row in others.iterrows()
-        if (beaten := [name for name in report.metrics if row[name] >= report.mean[name]])
-    ]
+def _levels(report: Report, audit: Audited) -> Iterator[str]:
+    mean, bounded = report.mean, report.bounded  # a sum has no scale
+    for model, means in report.baselines.drop("chance").iterrows():
+        beaten = [name for name in report.metrics if means[name] >= mean[name]]
+        if beaten:
+            yield f"{model} is as good or better in {', '.join(beaten)}."
     counts = report.counts
     order = "A random order of each list" if "recommended" in counts else "Random order"
     if "candidates" in counts:
         order = "A random choice of the candidates"
-    lines += _few(
+    yield from _few(
         f"{order} would already score {number(row['chance'])} in {name}"
         f" (the worst order {number(row['worst'])})."
         for name, row in audit.items()
         if row["chance"] >= _HIGH and bounded[name]
     )
-    unsure = [
-        str(name) for name, row in audit.items() if abs(row["z"]) < _SURE
-    ]  # never without a z
-    worse = [str(name) for name, row in audit.items() if row["adjusted"] < 0]
+    worse = [name for name, row in audit.items() if row["adjusted"] < 0]
+    unsure = [name for name, row in audit.items() if abs(row["z"]) < _SURE]  # never without a z
     if worse:
-        lines.append(f"Worse than random order: {', '.join(first_few(worse, _LINES))}.")
+        yield f"Worse than random order: {', '.join(first_few(worse, _LINES))}."
     if unsure:
         names = ", ".join(first_few(unsure, _LINES))
-        lines.append(f"The distance from random order may be chance (z within 2): {names}.")
-    return lines
+        yield f"The distance from random order may be chance (z within 2): {names}."
 
 
-def _users(report: Report, audit: Audited) -> list[str]:
+def _users(report: Report, audit: Audited) -> Iterator[str]:
     counts = report.counts
+    users = counts["users"]
     said = {
         "short": "have fewer items than the cutoff (short lists)",
         "missing": "have labels but no list",
         "left_out": "are left out of a metric by the convention",
     }
-    lines = [
-        f"{counts[key]} of {counts['users']} users {words}."
-        for key, words in said.items()
-        if counts[key] > _FEW * counts["users"]
-    ]
-    lines += _few(
+    for key, words in said.items():
+        if counts[key] > _FEW * users:
+            yield f"{counts[key]} of {users} users {words}."
+    yield from _few(
         f"Any order scores the same in {name} for {row['trivial']:.1%} of users (trivial users)."
         for name, row in audit.items()
         if row["trivial"] > _MANY
     )
     scored = report.summary["users"].to_dict()
-    nobody = [name for name, users in scored.items() if not users]
+    nobody = [name for name, n in scored.items() if not n]
     if nobody:
-        lines.append(f"Nobody has a score in {', '.join(map(str, nobody))}.")
-    some = [f"{name} over {n}" for name, n in scored.items() if 0 < n < counts["users"]]
+        yield f"Nobody has a score in {', '.join(nobody)}."
+    some = [f"{name} over {n}" for name, n in scored.items() if 0 < n < users]
     if some:
-        means = ", ".join(some)
-        lines.append(f"Users without a score are left out of the mean: {means} users.")
-    return lines
+        yield f"Users without a score are left out of the mean: {', '.join(some)} users."
 
 
-def _ties(audit: Audited) -> list[str]:
-    return _few(
+def _ties(_: Report, audit: Audited) -> Iterator[str]:
+    yield from _few(
         f"Ties decide {name} for {row['decided_by_ties']:.1%} of the users: "
         f"it lies between {number(row['tie_low'])} and {number(row['tie_high'])}."
         for name, row in audit.items()
@@ -257,7 +242,7 @@ def _ties(audit: Audited) -> list[str]:
     )
 
 
-def _labels(report: Report, audit: Audited) -> list[str]:
+def _labels(report: Report, audit: Audited) -> Iterator[str]:
     counts = report.counts
     rows = {
         "unlabelled": "Items in the lists without a true value",
@@ -265,20 +250,18 @@ def _labels(report: Report, audit: Audited) -> list[str]:
         "impossible": "Predictions that the model could not make (was_impossible)",
         "duplicates": "Repeated rows that were merged",
     }
-    lines = [f"{words}: {counts[key]}." for key, words in rows.items() if counts[key]]
-    partly = [
-        (name, row)
-        for name, row in audit.items()
-        if row["judged"] < 1 and not math.isnan(row["unlabelled_top"])
-    ]
-    if partly:
-        name, row = partly[0]
-        lines.append(
-            f"Of the items that {name} looks at, {row['judged']:.1%} have a true value, on average "
-            f"over users: were the others irrelevant it would be {number(row['unlabelled_zero'])}, "
-            f"were they of the top grade {number(row['unlabelled_top'])}."
-        )
-    return lines
+    for key, words in rows.items():
+        if counts[key]:
+            yield f"{words}: {counts[key]}."
+    for name, row in audit.items():
+        if row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
+            yield (
+                f"Of the items that {name} looks at, {row['judged']:.1%} have a true value, on "
+                f"average over users: were the others irrelevant it would be "
+                f"{number(row['unlabelled_zero'])}, were they of the top grade "
+                f"{number(row['unlabelled_top'])}."
+            )
+            return  # of the first metric
 
 
 def _few(lines: Iterable[str]) -> list[str]:
@@ -299,15 +282,18 @@ def verdict(report: Report) -> str:
     audit, summary = report.audit, report.summary
     ordered = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
     name = next(iter(audit.index[ordered]), report.metrics[0])
-    both = pd.concat([summary.loc[name], audit.loc[name]])
-    row: dict[str, Any] = {str(what): value for what, value in both.items()}
+    row: dict[str, Any] = {**summary.loc[name], **audit.loc[name]}
     if not row["users"]:
         said = f"Nobody has a score in {name}, so there is nothing to judge."
     elif not ordered.any():
         said = f"The mean of {name} is {_score(row)}. It knows no order, and so no chance to beat."
     else:
         said = _of_an_order(name, row)
-    return visible(f"{said}{_beaten(report, name, row)}")
+    others = report.baselines.drop("chance")[name]
+    better = others[others >= row["mean"]]
+    if len(better):
+        said += f" {better.index[0]} is as good or better ({number(better.iloc[0])})."
+    return visible(said)
 
 
 def _of_an_order(name: str, row: dict[str, Any]) -> str:
@@ -339,13 +325,6 @@ def _score(row: dict[str, Any]) -> str:
         return f"{number(row['mean'])} for {people}{alone}"
     ends = f"(95 % interval {number(low)} to {number(high)})"
     return f"{number(row['mean'])} {ends} over {people}"
-
-
-def _beaten(report: Report, name: str, row: dict[str, Any]) -> str:
-    """Return which model that needs no training is as good."""
-    others = report.baselines.drop("chance")[name]
-    better = [str(model) for model, mean in others.items() if mean >= row["mean"]]
-    return f" {better[0]} is as good or better ({number(others[better[0]])})." if better else ""
 
 
 # The warnings

@@ -45,10 +45,13 @@ def explained(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(best["gain"] * weights)
     own.setdefault("estimated", np.full(listed, np.nan))
     table = {name: _lengthened(own[name], depth) for name in ("item", "estimated", "true")}
+    threshold = measurement.threshold
+    unknown = (np.arange(depth) >= listed) | (threshold is None)
+    relevant = table["true"].astype(np.float64) >= (threshold or 0.0)
     return pd.DataFrame(
         {
             **table,
-            "relevant": _marked(table["true"], listed, measurement.threshold),
+            "relevant": relevant.astype("boolean").mask(unknown),
             "gain": gain,
             "discount": weights,
             "discounted_gain": gain * weights,
@@ -65,13 +68,6 @@ def _by_gains(audit: Audit) -> Measurement:
     """Return the first measurement whose metric reads gains, or the first."""
     gains = (one for one in audit.measurements if one.metric.uses_gains)
     return next(gains, audit.measurements[0])
-
-
-def _marked(true: pd.Series[Any], listed: int, threshold: float | None) -> pd.Series[Any]:
-    """Return whether the items in the list are relevant; missing where nothing says so."""
-    unknown = (np.arange(len(true)) >= listed) | (threshold is None)
-    relevant = true.to_numpy(dtype=np.float64) >= (threshold or 0.0)
-    return pd.Series(relevant).astype("boolean").mask(unknown)
 
 
 def _ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:

@@ -543,8 +543,7 @@ class Report(Readable, Mapping[str, float]):
         ['bob', 'eve']
         """
         refuse_both(groups, data)
-        scores, how = self.scores, {"train": train, "columns": columns}
-        found = segments_of(groups, self.users, scores.counts, scores.table, tables=[data], **how)
+        found = segments_of(groups, self.scores, tables=[data], train=train, columns=columns)
         return Segments.of(found, self)
 
     @property

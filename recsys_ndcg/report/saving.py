@@ -40,7 +40,7 @@ def tracker_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str,
         Which columns of them are wanted beside `COLUMNS`.
     """
     columns = [*COLUMNS, *more]
-    ends = suffixes(columns)
+    ends = ["" if one == "mean" else f"_{one}" for one in columns]
     models = tracker_keys(tables)
     found: dict[str, float] = {}
     for model, table in tables.items():
@@ -49,11 +49,6 @@ def tracker_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str,
             for end, column in zip(ends, columns, strict=True):
                 found[f"{key}{end}"] = float(table[column][metric])
     return {key: value for key, value in found.items() if math.isfinite(value)}
-
-
-def suffixes(columns: Sequence[str]) -> list[str]:
-    """Return what the name of a metric ends in for each of the columns."""
-    return ["" if one == "mean" else f"_{one}" for one in columns]
 
 
 def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from recsys_ndcg.input import (
 )
 
 if TYPE_CHECKING:
-    from recsys_ndcg.scoring import ListCounts
+    from recsys_ndcg.scoring import Scores
 
 #: Segments that need nobody to say who is in them.
 BUILT_IN = ("activity", "cold", "list_length", "relevant")
@@ -42,11 +42,9 @@ _TRAIN_FORMS = (
 _TRAINSET = ("to_raw_uid", "all_users", "ur")
 
 
-def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
+def segments_of(
     groups: Any,
-    users: Ids,
-    counts: ListCounts,
-    per_user: Callable[[], pd.DataFrame],
+    scores: Scores,
     *,
     tables: Iterable[Any] = (),
     train: Any = None,
@@ -58,12 +56,8 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     ----------
     groups : str, mapping, Series, table, path or callable
         As in `recsys_ndcg.Report.by`.
-    users : array
-        The ids of the report.
-    counts : ListCounts
-        Of the same users.
-    per_user : callable
-        Returns the table of their scores; called only for a function of it.
+    scores : Scores
+        Of the users.
     tables : iterable
         What may be a table, or the path of one: the first has the column that `groups` names.
     train : trainset, table, path or ids, optional
@@ -74,7 +68,7 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     Returns
     -------
     pandas.Series
-        Categorical, indexed by user in the order of `users`: the categories are those that
+        Categorical, indexed by user in the order of the scores: the categories are those that
         somebody has, in ascending order or in their own; NaN for users in no group.
 
     Raises
@@ -86,13 +80,13 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     --------
     >>> import recsys_ndcg as rn
     >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2), (2, 1)]})
-    >>> counts = report.scores.counts
-    >>> segments_of("list_length", report.users, counts, lambda: report.per_user).tolist()
+    >>> segments_of("list_length", report.scores).tolist()
     ['2', '3']
     """
     Table.check_columns(columns)
+    users = scores.users
     if isinstance(groups, str) and groups in BUILT_IN:
-        found = _built_in(groups, users, counts, train, columns)
+        found = _built_in(groups, scores, train, columns)
     elif isinstance(groups, str):
         found = _called(groups, tables, columns)
     elif isinstance(groups, pd.Series):
@@ -103,7 +97,7 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
         found = in_mapping(groups, users)
     elif callable(groups):
         name = getattr(groups, "__name__", "")
-        found = returned(groups(per_user()), users, name if name.isidentifier() else _NAME)
+        found = returned(groups(scores.table()), users, name if name.isidentifier() else _NAME)
     else:
         msg = f"groups: {shown(groups)} does not say which user is in which group. {FORMS}."
         raise InvalidInputError(msg)
@@ -149,7 +143,7 @@ def _may_be_path(text: str) -> bool:
 
 
 def _built_in(
-    name: str, users: Ids, counts: ListCounts, train: Any, columns: Mapping[str, str] | None
+    name: str, scores: Scores, train: Any, columns: Mapping[str, str] | None
 ) -> UserGroups:
     """Return the segments of a name.
 
@@ -157,10 +151,8 @@ def _built_in(
     ----------
     name : str
         One of `BUILT_IN`.
-    users : array
-        The ids.
-    counts : ListCounts
-        Of the same users.
+    scores : Scores
+        Of the users.
     train : optional
         What the model was trained on.
     columns : mapping, optional
@@ -171,6 +163,7 @@ def _built_in(
     InvalidInputError
         What they follow from is not known.
     """
+    users, counts = scores.users, scores.counts
     if name == "cold":
         known = _trained_on(train, users, columns, rows=False) > 0
         return UserGroups(users, np.where(known, "known", "unknown").astype(object), name)
@@ -515,12 +508,9 @@ def has_column(data: Any, name: str) -> bool:
     """Tell whether something is a table, or the path of one, with a column of that name."""
     if isinstance(data, Mapping):
         return name in data
-    if not is_table(data, None):
-        return False
-    try:
-        return name in Table(_opened(data)[0], {"item": name}).names
-    except InvalidInputError:  # such as of pickled predictions
-        return False
+    with suppress(InvalidInputError):  # such as of pickled predictions
+        return is_table(data, None) and name in Table(_opened(data)[0], {"item": name}).names
+    return False
 
 
 def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
