@@ -112,12 +112,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     with at_most(n_jobs):
         return evaluated(
-            data,
-            plan,
-            columns,
-            memory_limit=memory_limit,
-            per_user=per_user,
-            progress=progress,
+            data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
         )
 
 

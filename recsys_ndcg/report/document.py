@@ -76,10 +76,13 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
     audit = audit.set_axis(audit.index.str.replace("_", " ")).reset_index()
     details = [Details("The whole audit", [ShownTable(_AUDIT, audit)])]
     table = ShownTable("The scores, by metric", _summary_cells(report))
+    words = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
+    counts = report.counts
+    rows = ", ".join(f"{counts[name]} {what}" for name, what in words.items() if name in counts)
     return Document(
         title="Ranking evaluation",
         verdict=verdict(report) if answer else "",
-        facts=_facts(report.counts),
+        facts=f"{counts['users']} users, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
             remarks_section(report.remarks, details),
@@ -103,17 +106,6 @@ def _summary_cells(report: Report) -> pd.DataFrame:
     ]
     cells = text_cells(pd.concat(shown, axis="columns").rename_axis("metric"))
     return cells.map(visible).rename(columns=visible)
-
-
-def _facts(counts: dict[str, int]) -> str:
-    """Return how many users there are, and rows: of what, the counts tell."""
-    words = {
-        "ratings": "ratings",
-        "recommended": "recommended items",
-        "candidates": "candidates",
-    }
-    rows = ", ".join(f"{counts[name]} {what}" for name, what in words.items() if name in counts)
-    return f"{counts['users']} users, {rows}"
 
 
 def remarks_section(
@@ -334,25 +326,27 @@ def warnings_of(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Give what is legal but deceptive, a sentence each."""
     audit = report.audited
     yield from (*suspicions(facts), *plan.doubts(facts))
-    below = _below_chance(audit)
-    if below:
-        metric, mean, chance = below
+    place = _below_chance(audit)
+    if place is not None:
+        totals = audit.order_totals
+        mean, chance = totals.mean[place], totals.mean_of("chance")[place]
         yield (
-            f"{metric} is {mean:.4f}, but the same lists in random order score {chance:.4f}: "
-            f"good items are near the end. {_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
+            f"{totals.names[place]} is {mean:.4f}, but the same lists in random order score "
+            f"{chance:.4f}: good items are near the end. "
+            f"{_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
-    found = _widest_tie_range(report)
-    if found and not facts.constant:
-        metric, low, high = found
-        tied = audit.totals.counts["tied"]
+    place = None if facts.constant else _widest_tie_range(report)
+    if place is not None:
+        totals = audit.totals
+        low, high = totals.mean_of("lowest")[place], totals.mean_of("highest")[place]
         yield (
-            f"Tied estimates ({tied} of {audit.n_users} users) leave {metric} "
-            f"open between {low:.4f} and {high:.4f}."
+            f"Tied estimates ({totals.counts['tied']} of {audit.n_users} users) leave "
+            f"{totals.names[place]} open between {low:.4f} and {high:.4f}."
         )
 
 
-def _widest_tie_range(report: Report) -> tuple[str, float, float] | None:
-    """Return the metric that ties leave open furthest, and its range, if it matters.
+def _widest_tie_range(report: Report) -> int | None:
+    """Return the place of the metric that ties leave open furthest, if it matters.
 
     It does if it changes the third decimal and is wider than half the interval of the mean.
     One user has no interval: the third decimal decides.
@@ -360,19 +354,15 @@ def _widest_tie_range(report: Report) -> tuple[str, float, float] | None:
     totals = report.audited.totals
     if totals.counts["tied"] < _TIES_MATTER * totals.counts["users"]:
         return None
-    low, high = totals.mean_of("lowest"), totals.mean_of("highest")
-    ends = report.intervals()
+    width, ends = totals.mean_of("highest") - totals.mean_of("lowest"), report.intervals()
     half = np.nan_to_num((ends["mean_high"] - ends["mean_low"]).to_numpy() / 2)
     bounded = [one.metric.bounded for one in totals.measurements]
-    matters = bounded & (high - low >= _TIES_MATTER) & (high - low > half)
-    if not matters.any():
-        return None
-    widest = int(np.where(matters, high - low, 0.0).argmax())
-    return totals.names[widest], float(low[widest]), float(high[widest])
+    matters = bounded & (width >= _TIES_MATTER) & (width > half)
+    return int(np.where(matters, width, 0.0).argmax()) if matters.any() else None
 
 
-def _below_chance(audit: Audit) -> tuple[str, float, float] | None:
-    """Return the metric that is most surely far below random order, its mean, and chance.
+def _below_chance(audit: Audit) -> int | None:
+    """Return the place of the metric that is most surely far below random order.
 
     Where the lists are at hand, random order is measured for all users only if some are below it.
     """
@@ -383,10 +373,8 @@ def _below_chance(audit: Audit) -> tuple[str, float, float] | None:
     return _furthest_below(audit.order_totals)
 
 
-def _furthest_below(
-    totals: Totals, *, far: float = 0.1, sure: float = 4.0
-) -> tuple[str, float, float] | None:
-    """Return the metric that is most surely far below random order, its mean, and chance.
+def _furthest_below(totals: Totals, *, far: float = 0.1, sure: float = 4.0) -> int | None:
+    """Return the place of the metric that is most surely far below random order.
 
     Parameters
     ----------
@@ -408,7 +396,4 @@ def _furthest_below(
         most = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
         z = np.where(np.isnan(z), (mean - chance) / most, z)
         below = upward & (chance - best > far * (chance - worst)) & (z <= -sure)
-    if not below.any():
-        return None
-    lowest = int(np.where(below, z, 0.0).argmin())
-    return totals.names[lowest], float(mean[lowest]), float(chance[lowest])
+    return int(np.where(below, z, 0.0).argmin()) if below.any() else None

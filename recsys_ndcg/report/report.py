@@ -21,12 +21,7 @@ from recsys_ndcg.report.saving import tracker_metrics
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN, refuse_both, segments_of
 from recsys_ndcg.scoring import Audit, metric_among
-from recsys_ndcg.significance import (
-    BOOTSTRAPS,
-    mean_interval,
-    ratio_interval,
-    resampled_intervals,
-)
+from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_interval, resampled_intervals
 
 if TYPE_CHECKING:
     import altair as alt

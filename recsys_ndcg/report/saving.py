@@ -73,7 +73,10 @@ def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str,
     taken: set[str] = set()
     found = {}
     for name in names:
-        plain = _plain(name)
+        text = _REFUSED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
+        # points in front would make a path that leads elsewhere
+        rest = text.lstrip(".")
+        plain = "_" * (len(text) - len(rest)) + rest or "_"
         for number in count(1):
             key = plain if number == 1 else f"{plain}_{number}"
             family = {f"{key}{end}".casefold() for end in ends}
@@ -82,13 +85,6 @@ def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str,
         taken |= family
         found[name] = key
     return found
-
-
-def _plain(name: str) -> str:
-    text = _REFUSED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
-    # points in front would make a path that leads elsewhere
-    rest = text.lstrip(".")
-    return "_" * (len(text) - len(rest)) + rest or "_"
 
 
 _FORM = "report 5"

@@ -232,25 +232,26 @@ def _trained_on(
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
-    found, by_writing = _rows_of(train, users, columns)
-    if not len(found):
+    by_writing = False
+    if all(hasattr(train, name) for name in _TRAINSET):
+        # get, because reading a missing key of Surprise's defaultdict would add it
+        n_rows = {train.to_raw_uid(one): len(train.ur.get(one, ())) for one in train.all_users()}
+        ids = labels_from([*n_rows])
+    else:
+        found, by_writing = _rows_of(train, users, columns)
+        ids, codes = encode(found, "user")
+        counts = np.bincount(codes, minlength=len(ids)).tolist()
+        n_rows = dict(zip(ids.tolist(), counts, strict=True))
+    if not len(ids):
         msg = f"train has no rows, so that nobody is known. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
-    ids, codes = encode(found, "user")
     if not by_writing:
         check_same_ids(users, ids, "user", ("the users evaluated", "those of train"))
-    n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
-def _rows_of(train: Any, users: Ids, columns: Mapping[str, str] | None) -> tuple[Ids | Coded, bool]:
+def _rows_of(train: Any, users: Ids, columns: Mapping[str, str] | None) -> tuple[Ids, bool]:
     """Return the user of every row, and whether the ids are those of a text."""
-    if all(hasattr(train, name) for name in _TRAINSET):
-        inner = list(train.all_users())
-        raw = np.fromiter(map(train.to_raw_uid, inner), dtype=object, count=len(inner))
-        # get, because reading a missing key of Surprise's defaultdict would add it
-        sizes = [len(train.ur.get(one, ())) for one in inner]
-        return Coded(raw, np.repeat(np.arange(len(raw), dtype=np.int32), sizes)), False
     if is_table(train, columns):
         found = users_in(train, columns, "train")
         return found.like(users), found.by_writing
@@ -295,6 +296,13 @@ class UserGroups:
     name: str = _NAME
     order: Sequence[Any] | None = None
     by_writing: bool = False
+
+    @classmethod
+    def of(cls, users: Ids, groups: Any, name: str = _NAME) -> UserGroups:
+        """Return the group of each of some users; categories of pandas keep their order."""
+        values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
+        labels = labels_from(objects(values, "groups").tolist())
+        return cls(users, labels, name, categories_of(groups))
 
     def among(self, users: Ids) -> pd.Series[Any]:
         """Return the group of each user: categories in order, NaN for none.
@@ -391,9 +399,7 @@ def in_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     name = _NAME if groups.name is None else str(groups.name)
-    return UserGroups(
-        objects(index.to_numpy(), "user"), _values(groups), name, categories_of(groups)
-    )
+    return UserGroups.of(objects(index.to_numpy(), "user"), groups, name)
 
 
 def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
@@ -442,15 +448,15 @@ def returned(found: Any, users: Ids, name: str) -> UserGroups:
         return in_series(found if found.name is not None else found.rename(name), users)
     is_list = isinstance(found, Iterable) and getattr(found, "ndim", 1) == 1
     is_list = is_list and not isinstance(found, str | bytes | Mapping | AbstractSet)
-    values = _values(found) if is_list else np.empty(0)
-    if not is_list or len(values) != len(users):
-        what = f"{len(values)} groups" if is_list else shown(found)
+    groups = UserGroups.of(users, found, name) if is_list else None
+    if groups is None or len(groups.group) != len(users):
+        what = shown(found) if groups is None else f"{len(groups.group)} groups"
         msg = (
             f"The function of per_user returned {what}. Let it return a Series, a list or an array "
             f"with a group for each of {len(users)} users, in the order of the rows."
         )
         raise InvalidInputError(msg)
-    return UserGroups(users, values, name, categories_of(found))
+    return groups
 
 
 def in_table(
@@ -531,9 +537,6 @@ def _opened(data: Any) -> tuple[Any, bool]:
     """Return a table, that in a file if need be, and whether it is all text."""
     if not is_place(data):
         return data, False
-    if isinstance(data, str) and not data:
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
     table = read_file(data, _NO_ROLES)
     return table, isinstance(table, pd.DataFrame)
 
@@ -591,11 +594,6 @@ def _plain(one: Any) -> Any:
     if isinstance(one, np.datetime64 | np.timedelta64):  # item() may give nanoseconds as a number
         return pd.Timestamp(one) if isinstance(one, np.datetime64) else pd.Timedelta(one)
     return one.item() if isinstance(one, np.generic) else one
-
-
-def _values(groups: Any) -> Ids:
-    values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
-    return labels_from(objects(values, "groups").tolist())
 
 
 def _counts_rows(index: Any) -> bool:
