@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import visible
-from recsys_ndcg.lists import suspicions
+from recsys_ndcg.lists import Facts, suspicions
 from recsys_ndcg.rendering import (
     Code,
     Details,
@@ -28,7 +28,6 @@ from recsys_ndcg.rendering import (
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring import Audit, Plan, Signature, Totals
 
@@ -95,16 +94,11 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
 def _summary_cells(report: Report) -> pd.DataFrame:
     """Return the summary as text, one row per metric."""
     summary = report.summary
-    half = (summary["ci_high"] - summary["ci_low"]) / 2
+    summary["±95%"] = (summary["ci_high"] - summary["ci_low"]) / 2
     baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # a name that fits
-    shown: list[pd.DataFrame | pd.Series[Any]] = [
-        summary["mean"],
-        half.rename("±95%"),
-        summary[["pooled", "median"]],
-        baselines,
-        summary[["adjusted", "users", "undefined"]],
-    ]
-    cells = text_cells(pd.concat(shown, axis="columns").rename_axis("metric"))
+    first, last = ["mean", "±95%", "pooled", "median"], ["adjusted", "users", "undefined"]
+    shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
+    cells = text_cells(shown.rename_axis("metric"))
     return cells.map(visible).rename(columns=visible)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,11 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, Ids, Positions, quotient
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import index_of
-from recsys_ndcg.lists import prepare
+from recsys_ndcg.lists import GroupedLists, prepare
 from recsys_ndcg.metrics import NDCG, checked_k
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.rendering import UserLists
-from recsys_ndcg.scoring import Plan
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.scoring import Audit, Measurement
+from recsys_ndcg.scoring import Audit, Measurement, Plan
 
 DEPTH = 10  # ranks of many users' lists
 

@@ -28,13 +28,12 @@ from recsys_ndcg.rendering import (
 )
 from recsys_ndcg.report.document import signatures_section
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
-from recsys_ndcg.scoring import metric_among
+from recsys_ndcg.scoring import Measurement, Scores, Signature, metric_among
 
 if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Measurement, Scores, Signature
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 MOST = 1000  # users on a page
@@ -229,17 +228,17 @@ def _users(report: Report) -> Section:
     score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
     sign = 1 if scores.measurements[0].metric.greater_is_better else -1
     places = both_ends(sign * score, sign * z, trivial, scores.counts.n_items)
-    beside = {"chance": scores.roles["chance"][:, 0], "adjusted": scores.adjusted[:, 0], "z": z}
+    audit = report.per_user_audit(report.metrics[0]).iloc[places]
     columns = [
-        (report.metrics[0], score),
-        *((name, own) for name, own in beside.items() if not np.isnan(own[places]).all()),
-        *zip(report.metrics[1:], scores.per_user.T[1:], strict=True),
+        (report.metrics[0], audit["score"]),
+        *((name, audit[name]) for name in ("chance", "adjusted", "z") if audit[name].notna().any()),
+        *zip(report.metrics[1:], scores.per_user[places].T[1:], strict=True),
     ]
     return user_section(
         report.metrics[0],
         scores,
         places,
-        [(name, [number(one) for one in own[places].tolist()]) for name, own in columns],
+        [(name, [*map(number, own)]) for name, own in columns],
         trivial=trivial[places],
         lists=side_by_side(report.audited, places),
         opened=f"the first {DEPTH} ranks beside the best order",

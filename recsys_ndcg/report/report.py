@@ -13,14 +13,13 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids, quotient
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole, warn
 from recsys_ndcg.input import index_of
-from recsys_ndcg.rendering import Readable
+from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import remarks, report_document, warnings_of
 from recsys_ndcg.report.explanation import explained
-from recsys_ndcg.report.saving import tracker_metrics
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
-from recsys_ndcg.report.user_groups import BUILT_IN, refuse_both, segments_of
-from recsys_ndcg.scoring import Audit, metric_among
+from recsys_ndcg.report.user_groups import BUILT_IN, has_column, segments_of
+from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_interval, resampled_intervals
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.rendering import Document
-    from recsys_ndcg.scoring import Plan, Scores, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -380,13 +377,11 @@ class Report(Readable, Mapping[str, float]):
         [0.813, 0.658, 0.452, 0.623]
         """
         place, scores = self._place(metric), self.audited.full_scores
-        counts, roles = scores.counts, scores.roles
+        counts = scores.counts
         known = not np.isnan(counts.n_relevant).any()
         tables = {
             "score": scores.per_user,
-            "chance": roles["chance"],
-            "worst": roles["worst"],
-            "best": roles["best"],
+            **{role: scores.roles[role] for role in ("chance", "worst", "best")},
             "adjusted": scores.adjusted,
             "z": scores.z,
         }
@@ -537,7 +532,13 @@ class Report(Readable, Mapping[str, float]):
         >>> segments["old"].users.tolist()
         ['bob', 'eve']
         """
-        refuse_both(groups, data)
+        if isinstance(groups, str) and groups in self.SEGMENTS and has_column(data, groups):
+            msg = (
+                f"{groups!r} is a column of data, and built in: leave out data for what is built "
+                "in; for the column, give a table of the users and it: "
+                f"data[['user', {groups!r}]]."
+            )
+            raise InvalidInputError(msg)
         found = segments_of(groups, self.scores, tables=[data], train=train, columns=columns)
         return Segments.of(found, self)
 
@@ -676,7 +677,7 @@ class Report(Readable, Mapping[str, float]):
         {'ndcg_at_10': 0.898, 'ndcg_at_10_pooled': 0.98, 'ndcg_at_10_chance': 0.871,
         'ndcg_at_10_adjusted': 0.214, 'ndcg_at_10_users': 2.0}
         """
-        return tracker_metrics({"": self.summary})
+        return saving.tracker_metrics({"": self.summary})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""

@@ -155,11 +155,10 @@ def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
         The file cannot be read, is no report, of another format, or was changed.
     """
     with Archive.open(path, _FORM) as (head, columns):
-        audit, stored = _audit(head, columns), head["baselines"]
-        names = audit.scores.names
-        others = [one for one in stored[names[0]] if one != "chance"]
-        rows = [[stored[name][one] for name in names] for one in others]
-        return audit, pd.DataFrame(rows, others, names, dtype=np.float64) if rows else None
+        audit = _audit(head, columns)
+        known = pd.DataFrame(head["baselines"], dtype=np.float64)[audit.scores.names]
+        known = known.drop("chance")
+        return audit, None if known.empty else known
 
 
 def to_parquet(report: Report) -> bytes:

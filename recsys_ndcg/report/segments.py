@@ -219,10 +219,9 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
     def __getitem__(self, label: Any) -> Report:
         """Return the report of the users in a segment."""
-        reports: dict[Any, Report] = dict(zip(self.labels, self.reports, strict=True))
         try:
-            return reports[label]
-        except (KeyError, TypeError):
+            return self.reports[self.labels.index(label)]
+        except (ValueError, TypeError):
             msg = f"There is no segment {shown(label)}; there are {shown(list(self.labels))}."
             raise UnknownKeyError(msg) from None
 

@@ -104,22 +104,6 @@ def segments_of(
     return found.among(users)
 
 
-def refuse_both(groups: Any, data: Any) -> None:
-    """Refuse the name of built-in segments that is one of a column, too.
-
-    Raises
-    ------
-    InvalidInputError
-        It is.
-    """
-    if isinstance(groups, str) and groups in BUILT_IN and has_column(data, groups):
-        msg = (
-            f"{groups!r} is a column of data, and built in: leave out data for what is built in; "
-            f"for the column, give a table of the users and it: data[['user', {groups!r}]]."
-        )
-        raise InvalidInputError(msg)
-
-
 def _called(name: str, tables: Iterable[Any], columns: Mapping[str, str] | None) -> UserGroups:
     """Read the column of that name, or the file."""
     may_be_path, data = _may_be_path(name), [one for one in tables if is_table(one, columns)][:1]
@@ -169,18 +153,18 @@ def _built_in(
         return UserGroups(users, np.where(known, "known", "unknown").astype(object), name)
     if name == "list_length":
         return _in_quarters(counts.n_items, users, name)
-    if name == "relevant":
-        if np.isnan(counts.n_relevant).any():
-            msg = (
-                "'relevant' needs to know which items are relevant: evaluate with threshold=4.0 "
-                "(--threshold 4), for instance, so that items with a true value of at least 4.0 "
-                "are."
-            )
-            raise InvalidInputError(msg)
-        return _in_quarters(counts.n_relevant, users, name, apart=0)
-    if train is not None:
-        return _in_quarters(_trained_on(train, users, columns, rows=True), users, name)
-    return _in_quarters(counts.activity, users, name)
+    if name == "activity":
+        numbers = counts.activity
+        if train is not None:
+            numbers = _trained_on(train, users, columns, rows=True)
+        return _in_quarters(numbers, users, name)
+    if np.isnan(counts.n_relevant).any():
+        msg = (
+            "'relevant' needs to know which items are relevant: evaluate with threshold=4.0 "
+            "(--threshold 4), for instance, so that items with a true value of at least 4.0 are."
+        )
+        raise InvalidInputError(msg)
+    return _in_quarters(counts.n_relevant, users, name, apart=0)
 
 
 def _in_quarters(
