@@ -130,19 +130,11 @@ def signatures_section(
     if typed:
         asked = [] if command is None else [Code("The command", [visible(command)])]
         python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
-        parts = [*asked, python, *parts, Sentences([f"Made with {_versions()}."])]
+        ours = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
+        others = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
+        made = Sentences([f"Made with {', '.join([ours, *others])}."])
+        parts = [*asked, python, *parts, made]
     return Section("how", "How this was computed", _HOW, parts)
-
-
-def _versions() -> str:
-    known = {
-        "recsys_ndcg": __version__,
-        "Python": platform.python_version(),
-        "NumPy": np.__version__,
-        "pandas": pd.__version__,
-        "SciPy": version("scipy"),
-    }
-    return ", ".join(f"{name} {one}" for name, one in known.items())
 
 
 def text_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice
+from recsys_ndcg.errors import InvalidInputError, check_choice
 from recsys_ndcg.input import written
-from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering import (
     Details,
     Document,
@@ -98,16 +97,14 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
 
 def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
     """Give the section of the scores by cutoff; nothing if no metric has one, or nobody a score."""
-    audited, said = report.audited, [_BY_CUTOFF, whose]
+    audited, lead = report.audited, f"{_BY_CUTOFF} {whose}".rstrip()
     if audited.lists is not None and audited.n_users > MEASURED:
         some = np.linspace(0, audited.n_users - 1, MEASURED).astype(np.int64)
         report = replace(report, audited=audited.take(some))
-        said.append(f"It is of {MEASURED:,} of the users, taken evenly from all.")
+        lead += f" It is of {MEASURED:,} of the users, taken evenly from all."
     with suppress(InvalidInputError):
         chart = plotted(report)
-        yield Section(
-            "cutoff", "Score by cutoff", " ".join(filter(None, said)), [for_a_page(chart)]
-        )
+        yield Section("cutoff", "Score by cutoff", lead, [for_a_page(chart)])
 
 
 def _by_activity(report: Report) -> Iterator[Section]:
@@ -188,8 +185,8 @@ def _families(report: Report, metric: str | None) -> dict[str, list[Measurement]
     if metric is None and families:
         return families
     if metric is not None:
-        with suppress(RecsysNdcgError):  # such as NDCG, which is ndcg
-            metric = str(parse(metric)[0])
+        with suppress(InvalidInputError):
+            metric = metric_among(metric, [*families], "This report")
         if metric not in families:
             metric = metric_among(metric, [*named], "This report")
             metric = metric.removesuffix(f"@{named[metric].metric.k}")
