@@ -156,7 +156,7 @@ def _cell(value: object, *, brief: bool) -> str:
 
 def remarks(report: Report) -> list[str]:
     """Return one sentence for each thing that makes the numbers say less than they seem to."""
-    audit: Audited = report.audit.to_dict("index")
+    audit: Any = report.audit.to_dict("index")
     parts = [part(report, audit) for part in (_levels, _users, _ties, _labels)]
     return [visible(line) for part in parts for line in part]
 
@@ -202,7 +202,7 @@ def _users(report: Report, audit: Audited) -> Iterator[str]:
         for name, row in audit.items()
         if row["trivial"] > _MANY
     )
-    scored = report.summary["users"].to_dict()
+    scored: dict[Any, int] = report.summary["users"].to_dict()
     nobody = [name for name, n in scored.items() if not n]
     if nobody:
         yield f"Nobody has a score in {', '.join(nobody)}."

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -170,8 +170,8 @@ def _means_by_cutoff(report: Report, families: dict[str, list[Measurement]]) -> 
 
 def _told(report: Report) -> pd.DataFrame:
     table = report.summary[["mean", "ci_low", "ci_high", "chance"]]
-    measured = report.audited.measurements
-    table = table.assign(k=[one.metric.k for one in measured]).set_axis([*map(str, measured)])
+    ks: list[Any] = [one.metric.k for one in report.audited.measurements]
+    table = table.assign(k=ks).set_axis(report.audited.totals.names)
     return table.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 

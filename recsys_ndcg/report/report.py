@@ -326,18 +326,20 @@ class Report(Readable, Mapping[str, float]):
         if method == "t":
             check_level("level", level, such_as=0.95)
             own, parts = totals.scores, totals.parts
-            means = mean_interval(own.count, own.mean_x, own.length, level)
-            ratios = ratio_interval(parts.count, parts.ratio, parts.mean_x, parts.residual, level)
+            low, high = mean_interval(own.count, own.mean_x, own.length, level)
+            ratios: Iterable[Any] = ratio_interval(
+                parts.count, parts.ratio, parts.mean_x, parts.residual, level
+            )
         else:
             check_choice("method", method, ("t", *BOOTSTRAPS))
-            scores, how = self.scores, {"level": level, "method": method, "draws": draws}
+            scores = self.scores
+            how: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
             both = (scores.numerator, scores.denominator)
             tables = (np.where(scores.defined, one, 0.0) for one in both)
-            *means, low, high = resampled_intervals(
-                scores.per_user, *tables, **how, seed=seed, progress=progress
+            low, high, *ratios = resampled_intervals(
+                scores.per_user, *tables, progress=progress, level=level, **how
             )
-            ratios = low, high
-        ends = [*means, *map(totals.scored, ratios)]
+        ends = [low, high, *map(totals.scored, ratios)]
         columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
         return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
 

@@ -55,14 +55,13 @@ def _cells(segments: Segments) -> pd.DataFrame:
     parts = segments.to_frame()
     parts["segment"] = [_label(one) for one in parts["segment"]]
     rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
-    places = rows["metric"].map(segments.whole.metrics.index)
-    rows = rows.loc[places.sort_values(kind="stable").index]
+    places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
-    shown = {"metric": visible, "difference": signed, "corrected": probability}
-    for name, form in shown.items():
+    forms: dict[str, Any] = {"metric": visible, "difference": signed, "corrected": probability}
+    for name, form in forms.items():
         rows[name] = rows[name].map(form)
     rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
-    return text_cells(rows.set_index("metric"))
+    return text_cells(rows.iloc[np.argsort(places, kind="stable")].set_index("metric"))
 
 
 def _label(label: Any) -> str:
@@ -279,9 +278,9 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def remarks(self) -> list[str]:
         """What a reader should know before trusting the numbers: a sentence for each thing."""
         lines = [*_users(self)]
-        tables = {name: self.summary.xs(name, level="metric") for name in self.whole.metrics}
+        tables = [*self.summary.groupby(level="metric", sort=False)]
         for kind in (_chance, _differences, _orders):
-            told = [line for name, table in tables.items() for line in kind(self, name, table)]
+            told = [line for name, table in tables for line in kind(self, str(name), table)]
             lines += first_few(told, _NAMED, "… and so in {} more metrics.")
         return [visible(line) for line in lines]
 

@@ -154,7 +154,7 @@ def _built_in(
     if name == "list_length":
         return _in_quarters(counts.n_items, users, name)
     if name == "activity":
-        numbers = counts.activity
+        numbers: Floats | Positions = counts.activity
         if train is not None:
             numbers = _trained_on(train, users, columns, rows=True)
         return _in_quarters(numbers, users, name)
@@ -220,7 +220,7 @@ def _trained_on(
     if all(hasattr(train, name) for name in _TRAINSET):
         # get, because reading a missing key of Surprise's defaultdict would add it
         n_rows = {train.to_raw_uid(one): len(train.ur.get(one, ())) for one in train.all_users()}
-        ids = labels_from([*n_rows])
+        ids, _ = encode(labels_from([*n_rows]), "user")
     else:
         found, by_writing = _rows_of(train, users, columns)
         ids, codes = encode(found, "user")
