@@ -561,9 +561,8 @@ class Report(Readable, Mapping[str, float]):
         >>> one.same_ratings(two)
         True
         """
-        return self.users.tolist() == other.users.tolist() and bool(
-            (self.audited.truth == other.audited.truth).all()
-        )
+        same_users = self.users.tolist() == other.users.tolist()
+        return same_users and np.array_equal(self.audited.truth, other.audited.truth)
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return where a user's DCG and NDCG come from, rank by rank.

@@ -464,8 +464,7 @@ def in_table(
     InvalidInputError
         There is no such column, or nothing tells which has the users.
     """
-    said = _said_user(columns)
-    data, by_writing = _opened(data)
+    data, said, by_writing = _opened(data, columns)
     known = said if column is None or column in said.values() else {**said, "item": column}
     table = Table(data, known)
     user = table.column_of_users(what)
@@ -487,8 +486,7 @@ def in_table(
 
 def users_in(data: Any, columns: Mapping[str, str] | None, what: str) -> UserGroups:
     """Return the user of each row of a table or of a file, in a group of his own."""
-    said = _said_user(columns)
-    data, by_writing = _opened(data)
+    data, said, by_writing = _opened(data, columns)
     name = Table(data, said).column_of_users(what)
     ids = _ids(Table(data, {"user": name}), by_writing=by_writing)
     return UserGroups(ids, ids, by_writing=by_writing)
@@ -517,16 +515,15 @@ def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     return all(several) and len({*map(len, data.values())}) == 1
 
 
-def _opened(data: Any) -> tuple[Any, bool]:
-    """Return a table, that in a file if need be, and whether it is all text."""
+def _opened(
+    data: Any, columns: Mapping[str, str] | None = None
+) -> tuple[Any, dict[str, str], bool]:
+    """Return a table or that in a file, what is said of its users, and whether it is all text."""
+    said = {ours: name for ours, name in Table.check_columns(columns).items() if ours == "user"}
     if not is_place(data):
-        return data, False
+        return data, said, False
     table = read_file(data, _NO_ROLES)
-    return table, isinstance(table, pd.DataFrame)
-
-
-def _said_user(columns: Mapping[str, str] | None) -> dict[str, str]:
-    return {ours: name for ours, name in Table.check_columns(columns).items() if ours == "user"}
+    return table, said, isinstance(table, pd.DataFrame)
 
 
 def _ids(table: Table, *, by_writing: bool) -> Ids:
