@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import check_path, write_whole
-from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale import engine_for, is_files, is_pair, paths_of
@@ -18,7 +18,6 @@ from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
     from recsys_ndcg.input import TextFormat
-    from recsys_ndcg.lists import GroupedLists
 
 
 def evaluate(  # noqa: PLR0913 - the contract
@@ -112,12 +111,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     with at_most(n_jobs):
         return evaluated(
-            data,
-            plan,
-            columns,
-            memory_limit=memory_limit,
-            per_user=per_user,
-            progress=progress,
+            data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
         )
 
 

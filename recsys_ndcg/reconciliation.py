@@ -7,20 +7,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from itertools import accumulate
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.convention import PRESETS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.lists import RankedLists
+from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
 from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
-from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Signature
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts, GroupedLists
-    from recsys_ndcg.scoring import Measurement, Scores
+from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature
 
 _CELLS = 1 << 22  # scores that are held at once
 _SAME = 1e-12
@@ -28,13 +24,9 @@ _SHOWN = 5e-5  # what four decimals show
 _CLOSER = 5e-4  # a second change must bring a reported number at least this much nearer
 _NEAREST = 5  # changes of one's own choices that are told
 _TRIED = {
-    name: [value for value in values if value != "raise"]
-    for name, values in {
-        **Convention.CHOICES,
-        "tie_tolerance": (0.0, "float32"),
-        "recommend_from": (None, "threshold"),
-    }.items()
-    if name != "duplicates"  # settled when the data was read
+    **Convention.CHOICES,
+    "tie_tolerance": (0.0, "float32"),
+    "recommend_from": (None, "threshold"),
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
 _MOST = 10  # rows that are told when a reported number is looked for
@@ -90,17 +82,12 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    return reconciled(data, plan, columns, reported)
-
-
-def reconciled(
-    data: Any,
-    plan: Plan,
-    columns: Mapping[str, str] | None = None,
-    reported: float | None = None,
-) -> pd.DataFrame:
-    """Return the same for metrics under choices that a plan holds."""
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
+    return reconciled(lists, plan, reported)
+
+
+def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
+    """Return the same for metrics under choices that a plan holds."""
     facts = plan.facts_of(lists)
     plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):
@@ -110,17 +97,17 @@ def reconciled(
         )
         raise InvalidInputError(msg)
     numbers = Numbers(lists, facts)
-    both = [(mine, preset) for mine in plan.measurements for preset in PRESETS]
+    cases = [
+        (mine, preset, _changes(mine, preset)) for mine in plan.measurements for preset in PRESETS
+    ]
     numbers.ask(
-        (mine, changed)
-        for mine, preset in both
-        for changed in _one_after_the_other(_changes(mine, preset))
+        (mine, changed) for mine, _, changes in cases for changed in _one_after_the_other(changes)
     )
     for mine in plan.measurements:  # undefined="raise" is known once all is measured
         own = numbers.after(mine, {})
         if not own.signature:
             raise InvalidInputError(own.reason)
-    rows = [_row(numbers, mine, preset, _changes(mine, preset)) for mine, preset in both]
+    rows = [_row(numbers, *case) for case in cases]
     if reported is None:
         return pd.DataFrame(rows)
     nearest = _nearest_changes(numbers, plan.measurements[0], reported)
@@ -210,8 +197,9 @@ def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> li
     single: list[dict[str, Any]] = [
         {name: value}
         for name, values in _TRIED.items()
+        if name != "duplicates"  # settled when the data was read
         for value in values
-        if value != getattr(mine.convention, name)
+        if value not in ("raise", getattr(mine.convention, name))
     ]
     numbers.ask((mine, one) for one in single)
     moving = [one for one in single if numbers.after(mine, one).value != own]

@@ -178,12 +178,12 @@ class Statistics:
     def check(self, models: Collection[str]) -> None:
         """Refuse what cannot be used, before anything is measured."""
         from recsys_ndcg.comparison import check_options
-        from recsys_ndcg.report import BUILT_IN
+        from recsys_ndcg.report import Report
 
         options = asdict(self)
         by, train = options.pop("by"), options.pop("train")
         check_options(models, **options)
-        named = (None if by in BUILT_IN else by, train)
+        named = (None if by in Report.SEGMENTS else by, train)
         check_there(*(Path(path) for path in named if path is not None))
 
 

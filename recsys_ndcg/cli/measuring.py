@@ -156,7 +156,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     plan = choices.plan(names_of(metric), [10])
     lists = lists_of(source.data(), plan, **written.form(), n_items=source.n_items)
     with err.status("Computing it as every library does"):
-        table = reconciled(lists, plan, None, reported)
+        table = reconciled(lists, plan, reported)
     if style.form == "text":
         conventions = [one.convention for one in plan.measurements]
         document = reconciliation_document(table, reported, conventions)

@@ -57,14 +57,14 @@ def _words() -> dict[str, Iterable[str]]:
     from recsys_ndcg.comparison import USERS
     from recsys_ndcg.convention import PRESETS
     from recsys_ndcg.metrics import METRICS
-    from recsys_ndcg.report import BUILT_IN, BY
+    from recsys_ndcg.report import Report
 
     return {
         "format": FORMATS,
         "metric": METRICS,
         "preset": PRESETS,
-        "segments": BUILT_IN,
-        "sort": BY,
+        "segments": Report.SEGMENTS,
+        "sort": Report.BY,
         "users": USERS,
         "test": TESTS,
         "correction": CORRECTIONS,

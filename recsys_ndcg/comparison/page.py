@@ -31,8 +31,7 @@ from recsys_ndcg.rendering import (
     signed,
 )
 from recsys_ndcg.report import (
-    BUILT_IN,
-    audit_table,
+    Report,
     both_ends,
     by_cutoff,
     options,
@@ -277,8 +276,8 @@ def _audited(comparison: Comparison) -> Section:
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
     for model, one in [*comparison.contenders.items()][:most]:
         if one.report is not None:
-            parts: list[Part] = [Sentences(one.report.remarks), audit_table(one.report)]
-            details.append(Details(f"The audit of {model}", parts))
+            told: Any = one.report.document().sections[1].parts  # the remarks, and the audit folded
+            details.append(Details(f"The audit of {model}", [told[0], *told[1].parts]))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
@@ -406,7 +405,7 @@ def comparison_code(comparison: Comparison) -> str:
     usual = {"baseline": names[0], **vars(Testing()), "margin": None}
     how = [f"{name}={value!r}" for name, value in asked.items() if value != usual[name]]
     if groups is not None:  # built-in segments have a name, others a table
-        how.append(f"by={groups.name!r}" if groups.name in BUILT_IN else "by=groups")
+        how.append(f"by={groups.name!r}" if groups.name in Report.SEGMENTS else "by=groups")
     models = "{" + ", ".join(given) + "}"
     # folds were measured before they were compared
     measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures.values())

@@ -25,7 +25,7 @@ from recsys_ndcg.evaluation import measured
 from recsys_ndcg.files import Archive
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import followed
-from recsys_ndcg.report import Report, is_table, segments_of
+from recsys_ndcg.report import Report, segments_of
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
 
@@ -155,13 +155,10 @@ def compare(  # noqa: PLR0913 - the contract
     groups = None
     if by is not None:
         given = models.values() if isinstance(models, Mapping) else ()
-        tables = (one for one in given if not is_measured(one) and is_table(one, columns))
         groups = segments_of(
             by,
-            first.users,
-            first.counts,
-            first.table,
-            data=next((one for one in tables if not _is_saved(one)), None),  # with its columns
+            first,
+            tables=(one for one in given if not (is_measured(one) or _is_saved(one))),
             train=train,
             columns=columns,
         )

@@ -26,7 +26,7 @@ from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN
 from recsys_ndcg.files import Archive, check_path, json_value, open_file, write_whole
 from recsys_ndcg.folds import FoldRun, Ranked
-from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
+from recsys_ndcg.report import Report
 
 _FORMAT = 3
 _RUN, _MODEL = "run.json", "model.json"
@@ -185,7 +185,7 @@ class RunFolder:
             if one.audit is None:
                 continue
             path = self._file(cell, f".{_protocol(one)}.parquet")
-            content = audit_to_parquet(one.audit)
+            content = Report(one.audit).to_parquet()
             write_whole(path, content)
             ranked.append(
                 {
@@ -291,7 +291,7 @@ def _ranked(stored: dict[str, Any], folder: Path) -> Ranked:
     if sha256(content).hexdigest() != stored["sha256"]:
         msg = f"{name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
-    audit = audit_from_parquet(content)
+    audit = Report.from_parquet(content).audited
     return Ranked(stored["names"], audit.totals, audit, stored["orderless"])
 
 

@@ -1,4 +1,3 @@
-from recsys_ndcg.report.document import audit_table as audit_table
 from recsys_ndcg.report.document import remarks_section as remarks_section
 from recsys_ndcg.report.document import signatures_section as signatures_section
 from recsys_ndcg.report.document import text_cells as text_cells
@@ -9,11 +8,6 @@ from recsys_ndcg.report.page import options as options
 from recsys_ndcg.report.page import spread as spread
 from recsys_ndcg.report.page import user_section as user_section
 from recsys_ndcg.report.report import Report as Report
-from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
-from recsys_ndcg.report.saving import audit_to_parquet as audit_to_parquet
 from recsys_ndcg.report.saving import tracker_keys as tracker_keys
 from recsys_ndcg.report.saving import tracker_metrics as tracker_metrics
-from recsys_ndcg.report.tables import BY as BY
-from recsys_ndcg.report.user_groups import BUILT_IN as BUILT_IN
-from recsys_ndcg.report.user_groups import is_table as is_table
 from recsys_ndcg.report.user_groups import segments_of as segments_of

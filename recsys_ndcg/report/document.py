@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import visible
-from recsys_ndcg.lists import suspicions
+from recsys_ndcg.lists import Facts, suspicions
 from recsys_ndcg.rendering import (
     Code,
     Details,
@@ -25,21 +25,20 @@ from recsys_ndcg.rendering import (
     first_few,
     number,
 )
-from recsys_ndcg.report.tables import TIES_MATTER, intervals
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts
     from recsys_ndcg.report.report import Report
     from recsys_ndcg.scoring import Audit, Plan, Signature, Totals
 
 #: The audit, a row by the name of each metric.
-Audited = dict[Hashable, dict[Hashable, Any]]
+Audited = dict[str, dict[str, Any]]
 
 _SCORES = (
     "The mean over users with the half width of its interval; chance is random order of the same "
     "lists, and adjusted is how far the score goes from there to their best order."
 )
+_AUDIT = "What each score is to be read against"
 _REMARKS = "What makes these numbers say less than they seem to."
 _NOTHING = "Nothing was found that makes these numbers say less than they seem to."
 _HOW = "What has to be typed for the same numbers, and the complete choices behind each of them."
@@ -47,6 +46,7 @@ _HIGH = 0.5  # a chance level that a reader would not expect
 _MANY = 0.1  # so many users who say nothing blur a mean
 _LINES = 3  # about the same thing in different metrics
 _SURE = 2.0  # standard deviations of random order
+_TIES_MATTER = 0.001  # a range this wide changes the third decimal
 _FEW = 0.01  # fewer users than this do not move a mean
 _SOME = 1000  # users who tell whether random order has to be measured of all
 _LOWER_IS_BETTER = (
@@ -71,12 +71,17 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
     answer : bool
         Whether a verdict stands above it, for forms with room for one.
     """
-    details = [Details("The whole audit", [audit_table(report)])]
+    audit = report.audit.T.map(number).rename(columns=visible).rename_axis("audit")
+    audit = audit.set_axis(audit.index.str.replace("_", " ")).reset_index()
+    details = [Details("The whole audit", [ShownTable(_AUDIT, audit)])]
     table = ShownTable("The scores, by metric", _summary_cells(report))
+    words = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
+    counts = report.counts
+    rows = ", ".join(f"{counts[name]} {what}" for name, what in words.items() if name in counts)
     return Document(
         title="Ranking evaluation",
         verdict=verdict(report) if answer else "",
-        facts=_facts(report.counts),
+        facts=f"{counts['users']} users, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
             remarks_section(report.remarks, details),
@@ -89,37 +94,12 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
 def _summary_cells(report: Report) -> pd.DataFrame:
     """Return the summary as text, one row per metric."""
     summary = report.summary
-    half = (summary["ci_high"] - summary["ci_low"]) / 2
+    summary["±95%"] = (summary["ci_high"] - summary["ci_low"]) / 2
     baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # a name that fits
-    shown: list[pd.DataFrame | pd.Series[Any]] = [
-        summary["mean"],
-        half.rename("±95%"),
-        summary[["pooled", "median"]],
-        baselines,
-        summary[["adjusted", "users", "undefined"]],
-    ]
-    cells = text_cells(pd.concat(shown, axis="columns").rename_axis("metric"))
+    first, last = ["mean", "±95%", "pooled", "median"], ["adjusted", "users", "undefined"]
+    shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
+    cells = text_cells(shown.rename_axis("metric"))
     return cells.map(visible).rename(columns=visible)
-
-
-def _facts(counts: dict[str, int]) -> str:
-    """Return how many users there are, and rows: of what, the counts tell."""
-    words = {
-        "ratings": "ratings",
-        "recommended": "recommended items",
-        "candidates": "candidates",
-    }
-    rows = ", ".join(f"{counts[name]} {what}" for name, what in words.items() if name in counts)
-    return f"{counts['users']} users, {rows}"
-
-
-def audit_table(report: Report) -> ShownTable:
-    """Return the audit, a column per metric."""
-    audit = report.audit.T.map(number)
-    audit.index = audit.index.str.replace("_", " ")
-    audit.columns = audit.columns.map(visible)
-    cells = audit.rename_axis("audit").reset_index()
-    return ShownTable("What each score is to be read against", cells)
 
 
 def remarks_section(
@@ -150,19 +130,11 @@ def signatures_section(
     if typed:
         asked = [] if command is None else [Code("The command", [visible(command)])]
         python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
-        parts = [*asked, python, *parts, Sentences([f"Made with {_versions()}."])]
+        ours = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
+        others = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
+        made = Sentences([f"Made with {', '.join([ours, *others])}."])
+        parts = [*asked, python, *parts, made]
     return Section("how", "How this was computed", _HOW, parts)
-
-
-def _versions() -> str:
-    known = {
-        "recsys_ndcg": __version__,
-        "Python": platform.python_version(),
-        "NumPy": np.__version__,
-        "pandas": pd.__version__,
-        "SciPy": version("scipy"),
-    }
-    return ", ".join(f"{name} {one}" for name, one in known.items())
 
 
 def text_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:
@@ -184,80 +156,71 @@ def _cell(value: object, *, brief: bool) -> str:
 
 def remarks(report: Report) -> list[str]:
     """Return one sentence for each thing that makes the numbers say less than they seem to."""
-    audit: Audited = report.audit.to_dict("index")
-    parts = _levels(report, audit), _users(report, audit), _ties(audit), _labels(report, audit)
-    lines = [line for part in parts for line in part]
-    return [visible(line) for line in lines]
+    audit: Any = report.audit.to_dict("index")
+    parts = [part(report, audit) for part in (_levels, _users, _ties, _labels)]
+    return [visible(line) for part in parts for line in part]
 
 
-def _levels(report: Report, audit: Audited) -> list[str]:
-    bounded = report.bounded.to_dict()  # a sum has no scale
-    others = report.baselines.drop("chance")
-    lines = [
-        f"{model} is as good or better in {', '.join(beaten)}."
-        for model, row in others.iterrows()
-        if (beaten := [name for name in report.metrics if row[name] >= report.mean[name]])
-    ]
+def _levels(report: Report, audit: Audited) -> Iterator[str]:
+    mean, bounded = report.mean, report.bounded  # a sum has no scale
+    for model, means in report.baselines.drop("chance").iterrows():
+        beaten = [name for name in report.metrics if means[name] >= mean[name]]
+        if beaten:
+            yield f"{model} is as good or better in {', '.join(beaten)}."
     counts = report.counts
     order = "A random order of each list" if "recommended" in counts else "Random order"
     if "candidates" in counts:
         order = "A random choice of the candidates"
-    lines += _few(
+    yield from _few(
         f"{order} would already score {number(row['chance'])} in {name}"
         f" (the worst order {number(row['worst'])})."
         for name, row in audit.items()
         if row["chance"] >= _HIGH and bounded[name]
     )
-    unsure = [
-        str(name) for name, row in audit.items() if abs(row["z"]) < _SURE
-    ]  # never without a z
-    worse = [str(name) for name, row in audit.items() if row["adjusted"] < 0]
+    worse = [name for name, row in audit.items() if row["adjusted"] < 0]
+    unsure = [name for name, row in audit.items() if abs(row["z"]) < _SURE]  # never without a z
     if worse:
-        lines.append(f"Worse than random order: {', '.join(first_few(worse, _LINES))}.")
+        yield f"Worse than random order: {', '.join(first_few(worse, _LINES))}."
     if unsure:
         names = ", ".join(first_few(unsure, _LINES))
-        lines.append(f"The distance from random order may be chance (z within 2): {names}.")
-    return lines
+        yield f"The distance from random order may be chance (z within 2): {names}."
 
 
-def _users(report: Report, audit: Audited) -> list[str]:
+def _users(report: Report, audit: Audited) -> Iterator[str]:
     counts = report.counts
+    users = counts["users"]
     said = {
         "short": "have fewer items than the cutoff (short lists)",
         "missing": "have labels but no list",
         "left_out": "are left out of a metric by the convention",
     }
-    lines = [
-        f"{counts[key]} of {counts['users']} users {words}."
-        for key, words in said.items()
-        if counts[key] > _FEW * counts["users"]
-    ]
-    lines += _few(
+    for key, words in said.items():
+        if counts[key] > _FEW * users:
+            yield f"{counts[key]} of {users} users {words}."
+    yield from _few(
         f"Any order scores the same in {name} for {row['trivial']:.1%} of users (trivial users)."
         for name, row in audit.items()
         if row["trivial"] > _MANY
     )
-    scored = report.summary["users"].to_dict()
-    nobody = [name for name, users in scored.items() if not users]
+    scored: dict[Any, int] = report.summary["users"].to_dict()
+    nobody = [name for name, n in scored.items() if not n]
     if nobody:
-        lines.append(f"Nobody has a score in {', '.join(map(str, nobody))}.")
-    some = [f"{name} over {n}" for name, n in scored.items() if 0 < n < counts["users"]]
+        yield f"Nobody has a score in {', '.join(nobody)}."
+    some = [f"{name} over {n}" for name, n in scored.items() if 0 < n < users]
     if some:
-        means = ", ".join(some)
-        lines.append(f"Users without a score are left out of the mean: {means} users.")
-    return lines
+        yield f"Users without a score are left out of the mean: {', '.join(some)} users."
 
 
-def _ties(audit: Audited) -> list[str]:
-    return _few(
+def _ties(_: Report, audit: Audited) -> Iterator[str]:
+    yield from _few(
         f"Ties decide {name} for {row['decided_by_ties']:.1%} of the users: "
         f"it lies between {number(row['tie_low'])} and {number(row['tie_high'])}."
         for name, row in audit.items()
-        if row["tie_high"] - row["tie_low"] >= TIES_MATTER
+        if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
     )
 
 
-def _labels(report: Report, audit: Audited) -> list[str]:
+def _labels(report: Report, audit: Audited) -> Iterator[str]:
     counts = report.counts
     rows = {
         "unlabelled": "Items in the lists without a true value",
@@ -265,20 +228,18 @@ def _labels(report: Report, audit: Audited) -> list[str]:
         "impossible": "Predictions that the model could not make (was_impossible)",
         "duplicates": "Repeated rows that were merged",
     }
-    lines = [f"{words}: {counts[key]}." for key, words in rows.items() if counts[key]]
-    partly = [
-        (name, row)
-        for name, row in audit.items()
-        if row["judged"] < 1 and not math.isnan(row["unlabelled_top"])
-    ]
-    if partly:
-        name, row = partly[0]
-        lines.append(
-            f"Of the items that {name} looks at, {row['judged']:.1%} have a true value, on average "
-            f"over users: were the others irrelevant it would be {number(row['unlabelled_zero'])}, "
-            f"were they of the top grade {number(row['unlabelled_top'])}."
-        )
-    return lines
+    for key, words in rows.items():
+        if counts[key]:
+            yield f"{words}: {counts[key]}."
+    for name, row in audit.items():
+        if row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
+            yield (
+                f"Of the items that {name} looks at, {row['judged']:.1%} have a true value, on "
+                f"average over users: were the others irrelevant it would be "
+                f"{number(row['unlabelled_zero'])}, were they of the top grade "
+                f"{number(row['unlabelled_top'])}."
+            )
+            return  # of the first metric
 
 
 def _few(lines: Iterable[str]) -> list[str]:
@@ -299,15 +260,18 @@ def verdict(report: Report) -> str:
     audit, summary = report.audit, report.summary
     ordered = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
     name = next(iter(audit.index[ordered]), report.metrics[0])
-    both = pd.concat([summary.loc[name], audit.loc[name]])
-    row: dict[str, Any] = {str(what): value for what, value in both.items()}
+    row: dict[str, Any] = {**summary.loc[name], **audit.loc[name]}
     if not row["users"]:
         said = f"Nobody has a score in {name}, so there is nothing to judge."
     elif not ordered.any():
         said = f"The mean of {name} is {_score(row)}. It knows no order, and so no chance to beat."
     else:
         said = _of_an_order(name, row)
-    return visible(f"{said}{_beaten(report, name, row)}")
+    others = report.baselines.drop("chance")[name]
+    better = others[others >= row["mean"]]
+    if len(better):
+        said += f" {better.index[0]} is as good or better ({number(better.iloc[0])})."
+    return visible(said)
 
 
 def _of_an_order(name: str, row: dict[str, Any]) -> str:
@@ -341,57 +305,50 @@ def _score(row: dict[str, Any]) -> str:
     return f"{number(row['mean'])} {ends} over {people}"
 
 
-def _beaten(report: Report, name: str, row: dict[str, Any]) -> str:
-    """Return which model that needs no training is as good."""
-    others = report.baselines.drop("chance")[name]
-    better = [str(model) for model, mean in others.items() if mean >= row["mean"]]
-    return f" {better[0]} is as good or better ({number(others[better[0]])})." if better else ""
-
-
 # The warnings
 
 
-def warnings_of(audit: Audit, facts: Facts, plan: Plan) -> Iterator[str]:
+def warnings_of(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Give what is legal but deceptive, a sentence each."""
+    audit = report.audited
     yield from (*suspicions(facts), *plan.doubts(facts))
-    below = _below_chance(audit)
-    if below:
-        metric, mean, chance = below
+    place = _below_chance(audit)
+    if place is not None:
+        totals = audit.order_totals
+        mean, chance = totals.mean[place], totals.mean_of("chance")[place]
         yield (
-            f"{metric} is {mean:.4f}, but the same lists in random order score {chance:.4f}: "
-            f"good items are near the end. {_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
+            f"{totals.names[place]} is {mean:.4f}, but the same lists in random order score "
+            f"{chance:.4f}: good items are near the end. "
+            f"{_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
-    found = _widest_tie_range(audit.totals)
-    if found and not facts.constant:
-        metric, low, high = found
-        tied = audit.totals.counts["tied"]
+    place = None if facts.constant else _widest_tie_range(report)
+    if place is not None:
+        totals = audit.totals
+        low, high = totals.mean_of("lowest")[place], totals.mean_of("highest")[place]
         yield (
-            f"Tied estimates ({tied} of {audit.n_users} users) leave {metric} "
-            f"open between {low:.4f} and {high:.4f}."
+            f"Tied estimates ({totals.counts['tied']} of {audit.n_users} users) leave "
+            f"{totals.names[place]} open between {low:.4f} and {high:.4f}."
         )
 
 
-def _widest_tie_range(totals: Totals) -> tuple[str, float, float] | None:
-    """Return the metric that ties leave open furthest, and its range, if it matters.
+def _widest_tie_range(report: Report) -> int | None:
+    """Return the place of the metric that ties leave open furthest, if it matters.
 
     It does if it changes the third decimal and is wider than half the interval of the mean.
     One user has no interval: the third decimal decides.
     """
-    if totals.counts["tied"] < TIES_MATTER * totals.counts["users"]:
+    totals = report.audited.totals
+    if totals.counts["tied"] < _TIES_MATTER * totals.counts["users"]:
         return None
-    low, high = totals.mean_of("lowest"), totals.mean_of("highest")
-    ends = intervals(totals)
+    width, ends = totals.mean_of("highest") - totals.mean_of("lowest"), report.intervals()
     half = np.nan_to_num((ends["mean_high"] - ends["mean_low"]).to_numpy() / 2)
     bounded = [one.metric.bounded for one in totals.measurements]
-    matters = bounded & (high - low >= TIES_MATTER) & (high - low > half)
-    if not matters.any():
-        return None
-    widest = int(np.where(matters, high - low, 0.0).argmax())
-    return totals.names[widest], float(low[widest]), float(high[widest])
+    matters = bounded & (width >= _TIES_MATTER) & (width > half)
+    return int(np.where(matters, width, 0.0).argmax()) if matters.any() else None
 
 
-def _below_chance(audit: Audit) -> tuple[str, float, float] | None:
-    """Return the metric that is most surely far below random order, its mean, and chance.
+def _below_chance(audit: Audit) -> int | None:
+    """Return the place of the metric that is most surely far below random order.
 
     Where the lists are at hand, random order is measured for all users only if some are below it.
     """
@@ -402,10 +359,8 @@ def _below_chance(audit: Audit) -> tuple[str, float, float] | None:
     return _furthest_below(audit.order_totals)
 
 
-def _furthest_below(
-    totals: Totals, *, far: float = 0.1, sure: float = 4.0
-) -> tuple[str, float, float] | None:
-    """Return the metric that is most surely far below random order, its mean, and chance.
+def _furthest_below(totals: Totals, *, far: float = 0.1, sure: float = 4.0) -> int | None:
+    """Return the place of the metric that is most surely far below random order.
 
     Parameters
     ----------
@@ -427,7 +382,4 @@ def _furthest_below(
         most = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
         z = np.where(np.isnan(z), (mean - chance) / most, z)
         below = upward & (chance - best > far * (chance - worst)) & (z <= -sure)
-    if not below.any():
-        return None
-    lowest = int(np.where(below, z, 0.0).argmin())
-    return totals.names[lowest], float(mean[lowest]), float(chance[lowest])
+    return int(np.where(below, z, 0.0).argmin()) if below.any() else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,11 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, Ids, Positions, quotient
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import index_of
-from recsys_ndcg.lists import prepare
+from recsys_ndcg.lists import GroupedLists, prepare
 from recsys_ndcg.metrics import NDCG, checked_k
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.rendering import UserLists
-from recsys_ndcg.scoring import Plan
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.scoring import Audit, Measurement
+from recsys_ndcg.scoring import Audit, Measurement, Plan
 
 DEPTH = 10  # ranks of many users' lists
 
@@ -45,10 +41,13 @@ def explained(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(best["gain"] * weights)
     own.setdefault("estimated", np.full(listed, np.nan))
     table = {name: _lengthened(own[name], depth) for name in ("item", "estimated", "true")}
+    threshold = measurement.threshold
+    unknown = (np.arange(depth) >= listed) | (threshold is None)
+    relevant = table["true"].astype(np.float64) >= (threshold or 0.0)
     return pd.DataFrame(
         {
             **table,
-            "relevant": _marked(table["true"], listed, measurement.threshold),
+            "relevant": relevant.astype("boolean").mask(unknown),
             "gain": gain,
             "discount": weights,
             "discounted_gain": gain * weights,
@@ -65,13 +64,6 @@ def _by_gains(audit: Audit) -> Measurement:
     """Return the first measurement whose metric reads gains, or the first."""
     gains = (one for one in audit.measurements if one.metric.uses_gains)
     return next(gains, audit.measurements[0])
-
-
-def _marked(true: pd.Series[Any], listed: int, threshold: float | None) -> pd.Series[Any]:
-    """Return whether the items in the list are relevant; missing where nothing says so."""
-    unknown = (np.arange(len(true)) >= listed) | (threshold is None)
-    relevant = true.to_numpy(dtype=np.float64) >= (threshold or 0.0)
-    return pd.Series(relevant).astype("boolean").mask(unknown)
 
 
 def _ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:

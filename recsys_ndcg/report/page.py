@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice
+from recsys_ndcg.errors import InvalidInputError, check_choice
 from recsys_ndcg.input import written
-from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering import (
     Details,
     Document,
@@ -28,14 +27,12 @@ from recsys_ndcg.rendering import (
 )
 from recsys_ndcg.report.document import signatures_section
 from recsys_ndcg.report.explanation import DEPTH, side_by_side
-from recsys_ndcg.report.tables import intervals
-from recsys_ndcg.scoring import metric_among
+from recsys_ndcg.scoring import Measurement, Scores, Signature, metric_among
 
 if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.report.report import Report
-    from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature
 
 MEASURED = 50_000  # users, of whom smaller cutoffs are measured for a page: more take seconds
 MOST = 1000  # users on a page
@@ -100,15 +97,14 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
 
 def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
     """Give the section of the scores by cutoff; nothing if no metric has one, or nobody a score."""
-    audited, said = report.audited, [_BY_CUTOFF, whose]
+    audited, lead = report.audited, f"{_BY_CUTOFF} {whose}".rstrip()
     if audited.lists is not None and audited.n_users > MEASURED:
-        audited = audited.take(np.linspace(0, audited.n_users - 1, MEASURED).astype(np.int64))
-        said.append(f"It is of {MEASURED:,} of the users, taken evenly from all.")
+        some = np.linspace(0, audited.n_users - 1, MEASURED).astype(np.int64)
+        report = replace(report, audited=audited.take(some))
+        lead += f" It is of {MEASURED:,} of the users, taken evenly from all."
     with suppress(InvalidInputError):
-        chart = plotted(audited)
-        yield Section(
-            "cutoff", "Score by cutoff", " ".join(filter(None, said)), [for_a_page(chart)]
-        )
+        chart = plotted(report)
+        yield Section("cutoff", "Score by cutoff", lead, [for_a_page(chart)])
 
 
 def _by_activity(report: Report) -> Iterator[Section]:
@@ -124,14 +120,14 @@ def _by_activity(report: Report) -> Iterator[Section]:
 
 
 def plotted(
-    audited: Audit, kind: str = "k", metric: str | None = None
+    report: Report, kind: str = "k", metric: str | None = None
 ) -> alt.LayerChart | alt.ConcatChart:
     """Return a plot of one kind, of one metric or of those that a plot of that kind can show.
 
     Parameters
     ----------
-    audited : Audit
-        With the scores.
+    report : Report
+        Any.
     kind : {'k', 'users'}
         Of the means by cutoff, or of the users' scores.
     metric : str, optional
@@ -146,47 +142,42 @@ def plotted(
     """
     check_choice("kind", kind, ("k", "users"))
     if kind == "k":
-        return plot(kind, _means_by_cutoff(audited, _families(audited, metric)))
-    scores = audited.full_scores
+        return plot(kind, _means_by_cutoff(report, _families(report, metric)))
+    scores = report.audited.full_scores
     name = scores.names[0] if metric is None else metric_among(metric, scores.names, "This report")
-    _check_scored(audited, [name])
+    _check_scored(report, [name])
     place = scores.names.index(name)
     columns = {"score": scores.per_user[:, place], "chance": scores.roles["chance"][:, place]}
     return plot(kind, pd.DataFrame(columns), name)
 
 
-def _means_by_cutoff(audited: Audit, families: dict[str, list[Measurement]]) -> pd.DataFrame:
+def _means_by_cutoff(report: Report, families: dict[str, list[Measurement]]) -> pd.DataFrame:
     """Return mean, interval and chance of each family at each cutoff.
 
     One that has a single cutoff is measured at smaller ones, too, where the lists are at hand.
     """
-    _check_scored(audited, [str(one) for some in families.values() for one in some])
-    told = _told(audited)
+    _check_scored(report, [str(one) for some in families.values() for one in some])
+    audited, told = report.audited, _told(report)
     if audited.lists is not None:
         fewer = {name: _smaller(some[0]) for name, some in families.items() if len(some) == 1}
         if any(fewer.values()):
-            told = pd.concat([told, _told(audited.measured_by(tuple(chain(*fewer.values()))))])
+            more = replace(report, audited=audited.measured_by(tuple(chain(*fewer.values()))))
+            told = pd.concat([told, _told(more)])
         families = {name: [*some, *fewer.get(name, [])] for name, some in families.items()}
     parts = [told.loc[[*map(str, some)]].assign(metric=name) for name, some in families.items()]
     return pd.concat(parts, ignore_index=True).astype({"k": int})
 
 
-def _told(audited: Audit) -> pd.DataFrame:
-    totals = audited.order_totals
-    ends = intervals(totals)
-    columns = {
-        "k": [one.metric.k for one in totals.measurements],
-        "mean": totals.mean,
-        "low": ends["mean_low"].to_numpy(),
-        "high": ends["mean_high"].to_numpy(),
-        "chance": totals.mean_of("chance"),
-    }
-    return pd.DataFrame(columns, index=totals.names)
+def _told(report: Report) -> pd.DataFrame:
+    table = report.summary[["mean", "ci_low", "ci_high", "chance"]]
+    ks: list[Any] = [one.metric.k for one in report.audited.measurements]
+    table = table.assign(k=ks).set_axis(report.audited.totals.names)
+    return table.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
-def _families(audited: Audit, metric: str | None) -> dict[str, list[Measurement]]:
+def _families(report: Report, metric: str | None) -> dict[str, list[Measurement]]:
     """Return the measurements with a cutoff by their name without it: all, or those of a metric."""
-    named = {str(one): one for one in audited.scores.measurements}
+    named = {str(one): one for one in report.scores.measurements}
     families: dict[str, list[Measurement]] = {}
     for name, one in named.items():
         if one.metric.k is not None:
@@ -194,8 +185,8 @@ def _families(audited: Audit, metric: str | None) -> dict[str, list[Measurement]
     if metric is None and families:
         return families
     if metric is not None:
-        with suppress(RecsysNdcgError):  # such as NDCG, which is ndcg
-            metric = str(parse(metric)[0])
+        with suppress(InvalidInputError):
+            metric = metric_among(metric, [*families], "This report")
         if metric not in families:
             metric = metric_among(metric, [*named], "This report")
             metric = metric.removesuffix(f"@{named[metric].metric.k}")
@@ -217,9 +208,9 @@ def _smaller(one: Measurement) -> list[Measurement]:
     return [replace(one, metric=replace(one.metric, k=n), short_below=n) for n in ks]
 
 
-def _check_scored(audited: Audit, names: list[str]) -> None:
+def _check_scored(report: Report, names: list[str]) -> None:
     """Refuse to plot what no user has."""
-    scored = dict(zip(audited.scores.names, audited.scores.n_scored, strict=True))
+    scored = dict(zip(report.scores.names, report.scores.n_scored, strict=True))
     if not any(scored[name] for name in names):
         msg = f"Nobody has a score in {', '.join(names)}: there is nothing to plot."
         raise InvalidInputError(msg)
@@ -234,17 +225,17 @@ def _users(report: Report) -> Section:
     score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
     sign = 1 if scores.measurements[0].metric.greater_is_better else -1
     places = both_ends(sign * score, sign * z, trivial, scores.counts.n_items)
-    beside = {"chance": scores.roles["chance"][:, 0], "adjusted": scores.adjusted[:, 0], "z": z}
+    audit = report.per_user_audit(report.metrics[0]).iloc[places]
     columns = [
-        (report.metrics[0], score),
-        *((name, own) for name, own in beside.items() if not np.isnan(own[places]).all()),
-        *zip(report.metrics[1:], scores.per_user.T[1:], strict=True),
+        (report.metrics[0], audit["score"]),
+        *((name, audit[name]) for name in ("chance", "adjusted", "z") if audit[name].notna().any()),
+        *zip(report.metrics[1:], scores.per_user[places].T[1:], strict=True),
     ]
     return user_section(
         report.metrics[0],
         scores,
         places,
-        [(name, [number(one) for one in own[places].tolist()]) for name, own in columns],
+        [(name, [*map(number, own)]) for name, own in columns],
         trivial=trivial[places],
         lists=side_by_side(report.audited, places),
         opened=f"the first {DEPTH} ranks beside the best order",

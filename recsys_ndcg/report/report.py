@@ -5,38 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Ids
-from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.arrays import Ids, quotient
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole, warn
 from recsys_ndcg.input import index_of
-from recsys_ndcg.rendering import Readable
+from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import remarks, report_document, warnings_of
 from recsys_ndcg.report.explanation import explained
-from recsys_ndcg.report.saving import tracker_metrics
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
-from recsys_ndcg.report.tables import (
-    audit_table,
-    counts_of,
-    intervals,
-    per_user_audit,
-    ranked,
-    resampled,
-    summary_table,
-)
-from recsys_ndcg.report.user_groups import refuse_both, segments_of
-from recsys_ndcg.scoring import Audit, metric_among
+from recsys_ndcg.report.user_groups import BUILT_IN, has_column, segments_of
+from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, metric_among
+from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_interval, resampled_intervals
 
 if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.lists import Facts, GroupedLists
     from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.rendering import Document
-    from recsys_ndcg.scoring import Plan, Scores, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +69,9 @@ class Report(Readable, Mapping[str, float]):
 
     audited: Audit
     known_baselines: pd.DataFrame | None = None
+    #: What users may be ranked by, and the segments that need nobody to say who is in them.
+    BY: ClassVar = ("score", "adjusted", "z")
+    SEGMENTS: ClassVar = BUILT_IN
 
     @classmethod
     def of_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
@@ -108,9 +101,10 @@ class Report(Readable, Mapping[str, float]):
             Data that looks like a mistake, a threshold that separates no items, lists that are
             worse than in random order, ties that leave a score open.
         """
-        for told in warnings_of(audit, facts, plan):
+        report = cls(audit)
+        for told in warnings_of(report, facts, plan):
             warn(told)
-        return cls(audit)
+        return report
 
     @property
     def scores(self) -> Scores:
@@ -120,7 +114,7 @@ class Report(Readable, Mapping[str, float]):
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the mean of a metric."""
         try:
-            return float(self.mean[self._known(metric)])
+            return float(self.mean.iloc[self._place(metric)])
         except InvalidInputError as error:
             raise UnknownKeyError(str(error)) from None
 
@@ -195,12 +189,37 @@ class Report(Readable, Mapping[str, float]):
         merged), left_out (users, of any metric), and for each metric ``undefined ndcg@10`` and
         ``trivial ndcg@10``, users.
         """
-        return counts_of(self.audited)
+        totals, protocol = self.audited.order_totals, self.audited.protocol
+        counts = dict(totals.counts)
+        users, ratings, candidates = map(counts.pop, ("users", "ratings", "candidates"))
+        rows = {"ratings" if protocol == "rated" else "recommended": ratings}
+        if protocol not in ("rated", "supplied"):
+            rows = (rows if ratings < candidates else {}) | {"candidates": candidates}
+        found = {"users": users, **rows, **counts}
+        by_metric = {"undefined": totals.undefined, "trivial": totals.trivial}
+        for what, numbers in by_metric.items():
+            named = zip(totals.names, numbers.tolist(), strict=True)
+            found |= {f"{what} {metric}": number for metric, number in named}
+        return found
 
     @property
     def summary(self) -> pd.DataFrame:
         """One row per metric."""
-        return summary_table(self.audited.order_totals, self.audited.median)
+        totals, ends = self.audited.order_totals, self.intervals()
+        columns = {
+            "mean": totals.mean,
+            "ci_low": ends["mean_low"].to_numpy(),
+            "ci_high": ends["mean_high"].to_numpy(),
+            "pooled": totals.pooled,
+            "median": self.audited.median,
+            "users": totals.n_scored,
+            "undefined": totals.undefined,
+            "chance": totals.mean_of("chance"),
+            "adjusted": totals.adjusted,
+            "tie_low": totals.mean_of("lowest"),
+            "tie_high": totals.mean_of("highest"),
+        }
+        return pd.DataFrame(columns, index=pd.Index(totals.names, name="metric"))
 
     @property
     def baselines(self) -> pd.DataFrame:
@@ -228,7 +247,29 @@ class Report(Readable, Mapping[str, float]):
         they were of the top grade: unlabelled_top (`Convention.max_grade`, or the highest in the
         data). NaN where there is no such number.
         """
-        return audit_table(self.audited.full_totals)
+        totals = self.audited.full_totals
+        counts, best = totals.counts, totals.mean_of("best")
+        zero, top = totals.mean_of("zero"), totals.mean_of("top")
+        if not counts["unlabelled"] and "zero" in totals.roles:
+            zero = top = totals.mean
+        columns: dict[str, Any] = {
+            "chance": totals.mean_of("chance"),
+            "adjusted": totals.adjusted,
+            "z": totals.z,
+            "worst": totals.mean_of("worst"),
+            "best": best,
+            "trivial": quotient(totals.trivial, np.where(np.isnan(best), 0, totals.n_scored)),
+            "tie_low": totals.mean_of("lowest"),
+            "tie_high": totals.mean_of("highest"),
+            "decided_by_ties": totals.mean_of("moved"),
+            "short": totals.short_of / counts["users"],
+            "skipped": 1 - totals.n_scored / counts["users"],
+            "unlabelled": counts["unlabelled"] / max(counts["ratings"], 1),
+            "judged": totals.mean_of("judged"),
+            "unlabelled_zero": zero,
+            "unlabelled_top": top,
+        }
+        return pd.DataFrame(columns, index=totals.names)
 
     @property
     def remarks(self) -> list[str]:
@@ -281,9 +322,26 @@ class Report(Readable, Mapping[str, float]):
         >>> report.intervals(method="percentile").loc["ndcg@2"].round(3).tolist()
         [0.797, 1.0, 0.797, 1.0]
         """
+        totals = self.audited.totals
         if method == "t":
-            return intervals(self.audited.totals, level)
-        return resampled(self.scores, level, method, draws, seed, progress=progress)
+            check_level("level", level, such_as=0.95)
+            own, parts = totals.scores, totals.parts
+            low, high = mean_interval(own.count, own.mean_x, own.length, level)
+            ratios: Iterable[Any] = ratio_interval(
+                parts.count, parts.ratio, parts.mean_x, parts.residual, level
+            )
+        else:
+            check_choice("method", method, ("t", *BOOTSTRAPS))
+            scores = self.scores
+            how: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
+            both = (scores.numerator, scores.denominator)
+            tables = (np.where(scores.defined, one, 0.0) for one in both)
+            low, high, *ratios = resampled_intervals(
+                scores.per_user, *tables, progress=progress, level=level, **how
+            )
+        ends = [low, high, *map(totals.scored, ratios)]
+        columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+        return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return how a metric was computed, complete: two equal ones mean equal numbers.
@@ -294,7 +352,7 @@ class Report(Readable, Mapping[str, float]):
         >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
         'ndcg@10|gain:exponential|discount:lo'
         """
-        return self.audited.signatures[self._known(metric)]
+        return self.audited.signatures[self.metrics[self._place(metric)]]
 
     def per_user_audit(self, metric: str | Metric) -> pd.DataFrame:
         """Return what each user's score in a metric is to be read against.
@@ -320,7 +378,21 @@ class Report(Readable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        return per_user_audit(self.audited.full_scores, self.metrics.index(self._known(metric)))
+        place, scores = self._place(metric), self.audited.full_scores
+        counts = scores.counts
+        known = not np.isnan(counts.n_relevant).any()
+        tables = {
+            "score": scores.per_user,
+            **{role: scores.roles[role] for role in ("chance", "worst", "best")},
+            "adjusted": scores.adjusted,
+            "z": scores.z,
+        }
+        columns = {
+            "items": counts.n_items,
+            "relevant": counts.n_relevant.astype(int if known else float),
+            **{name: table[:, place] for name, table in tables.items()},
+        }
+        return pd.DataFrame(columns, index=index_of(scores.users, "user"), copy=True)
 
     def leaderboard(
         self, metric: str | Metric, n: int = 20, *, by: str = "score", ascending: bool = False
@@ -362,8 +434,26 @@ class Report(Readable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        place = self.metrics.index(self._known(metric))
-        return ranked(self.audited.full_scores, place, n, by, ascending=ascending)
+        place, scores = self._place(metric), self.audited.full_scores
+        check_whole("n", n, 1)
+        check_choice("by", by, self.BY)
+        needed = {"adjusted": "best", "z": "deviation"}
+        if by in needed and np.isnan(scores.roles[needed[by]][:, place]).all():
+            msg = f"{self.metrics[place]} has no {by} for any user: rank them by='score'."
+            raise InvalidInputError(msg)
+        table, trivial = self.per_user_audit(metric), scores.trivial[:, place]
+        some = table[table[by].notna() & ~trivial]
+        keys = list(dict.fromkeys([by, "z"]))
+        order = [*([ascending] * len(keys)), False]
+        told = some[[*keys, "items"]].apply(_to_twelve_digits)
+        told = told.sort_values([*keys, "items"], ascending=order, kind="stable").head(n)
+        some = some.loc[told.index]
+        new = (told[keys].diff().ne(0) & told[keys].notna()).any(axis=1).to_numpy()
+        rank = np.maximum.accumulate(np.where(new, np.arange(1, len(some) + 1), 1))
+        board = some.drop(columns=["worst", "best"])
+        board.insert(0, "rank", rank)
+        board.attrs["trivial"] = int(trivial.sum())
+        return board
 
     def take(self, users: Iterable[Any]) -> Report:
         """Return the report of some users: the same as evaluating their rows alone.
@@ -444,16 +534,14 @@ class Report(Readable, Mapping[str, float]):
         >>> segments["old"].users.tolist()
         ['bob', 'eve']
         """
-        refuse_both(groups, data)
-        found = segments_of(
-            groups,
-            self.users,
-            self.scores.counts,
-            lambda: self.per_user,
-            data=data,
-            train=train,
-            columns=columns,
-        )
+        if isinstance(groups, str) and groups in self.SEGMENTS and has_column(data, groups):
+            msg = (
+                f"{groups!r} is a column of data, and built in: leave out data for what is built "
+                "in; for the column, give a table of the users and it: "
+                f"data[['user', {groups!r}]]."
+            )
+            raise InvalidInputError(msg)
+        found = segments_of(groups, self.scores, tables=[data], train=train, columns=columns)
         return Segments.of(found, self)
 
     @property
@@ -473,9 +561,8 @@ class Report(Readable, Mapping[str, float]):
         >>> one.same_ratings(two)
         True
         """
-        return self.users.tolist() == other.users.tolist() and bool(
-            (self.audited.truth == other.audited.truth).all()
-        )
+        same_users = self.users.tolist() == other.users.tolist()
+        return same_users and np.array_equal(self.audited.truth, other.audited.truth)
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return where a user's DCG and NDCG come from, rank by rank.
@@ -546,7 +633,7 @@ class Report(Readable, Mapping[str, float]):
         """
         from recsys_ndcg.report.page import plotted  # noqa: PLC0415 - with all plots
 
-        return plotted(self.audited, kind, None if metric is None else str(metric))
+        return plotted(self, kind, None if metric is None else str(metric))
 
     def document(self, *, answer: bool = False) -> Document:
         """Return what people read of it: the summary, the remarks, the audit, the signatures.
@@ -591,15 +678,11 @@ class Report(Readable, Mapping[str, float]):
         {'ndcg_at_10': 0.898, 'ndcg_at_10_pooled': 0.98, 'ndcg_at_10_chance': 0.871,
         'ndcg_at_10_adjusted': 0.214, 'ndcg_at_10_users': 2.0}
         """
-        return tracker_metrics({"": self.summary})
+        return saving.tracker_metrics({"": self.summary})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
-        return {**self._told(), **saving.users_to_dict(self.per_user, self.scores)}
-
-    def _told(self) -> dict[str, Any]:
-        tables = {"summary": self.summary, "audit": self.audit, "baselines": self.baselines.T}
-        return saving.summary_to_dict(tables, self.counts, self.signatures)
+        return saving.to_dict(self)
 
     def save(self, path: str | Path) -> None:
         """Write the report as JSON: what it says of all users to be read, of each user packed.
@@ -611,7 +694,7 @@ class Report(Readable, Mapping[str, float]):
         InvalidInputError
             A user id is neither text nor a number, or the file cannot be written.
         """
-        saving.save(self._told(), self.audited, path)
+        saving.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
@@ -624,5 +707,36 @@ class Report(Readable, Mapping[str, float]):
         """
         return cls(*saving.load(path))
 
-    def _known(self, metric: str | Metric) -> str:
-        return metric_among(metric, self.metrics, "This report")
+    def to_parquet(self) -> bytes:
+        """Return a Parquet file with a row per user: the scores, and what else is saved.
+
+        Raises
+        ------
+        InvalidInputError
+            The users have ids of several types, or of one that Parquet does not have.
+        MissingExtraError
+            pyarrow is not installed.
+        """
+        return saving.to_parquet(self)
+
+    @classmethod
+    def from_parquet(cls, content: bytes) -> Report:
+        """Read what `to_parquet` returned; it has everything but `explain` and `baselines`.
+
+        Raises
+        ------
+        InvalidInputError
+            It is no such file.
+        MissingExtraError
+            pyarrow is not installed.
+        """
+        return cls(saving.from_parquet(content))
+
+    def _place(self, metric: str | Metric) -> int:
+        return self.metrics.index(metric_among(metric, self.metrics, "This report"))
+
+
+def _to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return numbers that are the same where they differ by the last digits of a sum alone."""
+    mantissa, exponent = np.frexp(column.to_numpy(dtype=np.float64))
+    return pd.Series(np.ldexp(np.round(mantissa, 12), exponent), index=column.index)

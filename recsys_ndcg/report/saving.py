@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,11 @@ from numpy.typing import NDArray
 from recsys_ndcg.files import Archive, json_value
 from recsys_ndcg.metrics import names_known
 from recsys_ndcg.parallel import at_most
-from recsys_ndcg.report.tables import audit_table, counts_of
-from recsys_ndcg.scoring import (
-    Audit,
-    Measurement,
-    Scores,
-    Signature,
-    Totals,
-)
+from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals
 from recsys_ndcg.version import __version__
+
+if TYPE_CHECKING:
+    from recsys_ndcg.report.report import Report
 
 #: What is told of each metric; the mean stands under the name alone.
 COLUMNS = ("mean", "pooled", "ci_low", "ci_high", "chance", "adjusted", "users")
@@ -44,7 +40,7 @@ def tracker_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str,
         Which columns of them are wanted beside `COLUMNS`.
     """
     columns = [*COLUMNS, *more]
-    ends = suffixes(columns)
+    ends = ["" if one == "mean" else f"_{one}" for one in columns]
     models = tracker_keys(tables)
     found: dict[str, float] = {}
     for model, table in tables.items():
@@ -53,11 +49,6 @@ def tracker_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str,
             for end, column in zip(ends, columns, strict=True):
                 found[f"{key}{end}"] = float(table[column][metric])
     return {key: value for key, value in found.items() if math.isfinite(value)}
-
-
-def suffixes(columns: Sequence[str]) -> list[str]:
-    """Return what the name of a metric ends in for each of the columns."""
-    return ["" if one == "mean" else f"_{one}" for one in columns]
 
 
 def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
@@ -82,7 +73,10 @@ def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str,
     taken: set[str] = set()
     found = {}
     for name in names:
-        plain = _plain(name)
+        text = _REFUSED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
+        # points in front would make a path that leads elsewhere
+        rest = text.lstrip(".")
+        plain = "_" * (len(text) - len(rest)) + rest or "_"
         for number in count(1):
             key = plain if number == 1 else f"{plain}_{number}"
             family = {f"{key}{end}".casefold() for end in ends}
@@ -91,13 +85,6 @@ def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str,
         taken |= family
         found[name] = key
     return found
-
-
-def _plain(name: str) -> str:
-    text = _REFUSED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
-    # points in front would make a path that leads elsewhere
-    rest = text.lstrip(".")
-    return "_" * (len(text) - len(rest)) + rest or "_"
 
 
 _FORM = "report 5"
@@ -112,47 +99,51 @@ _FROM_LISTS = {
 }
 
 
-def summary_to_dict(
-    tables: Mapping[str, pd.DataFrame],
-    counts: Mapping[str, int],
-    signatures: Mapping[str, Signature],
-) -> dict[str, Any]:
-    """Return what a report says of all users, as plain values that JSON can hold; NaN is None."""
-    rows = {what: table.astype(object).to_dict("index") for what, table in tables.items()}
-    texts = {name: one.text for name, one in signatures.items()}
-    return {"signatures": texts, "counts": dict(counts), **json_value(rows)}
-
-
-def users_to_dict(per_user: pd.DataFrame, scores: Scores) -> dict[str, Any]:
-    """Return what a report says of every user, as plain values that JSON can hold; NaN is None."""
+def to_dict(report: Report) -> dict[str, Any]:
+    """Return all that a report says as plain values that JSON can hold; NaN is None."""
+    per_user, scores = report.per_user, report.scores
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.parts.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    told: dict[str, Any] = json_value(tables)
+    return {**_of_all_users(report), **json_value(tables)}
+
+
+def _of_all_users(
+    report: Report, tables: Sequence[str] = ("summary", "audit", "baselines")
+) -> dict[str, Any]:
+    """Return the signatures, the counts, and tables with an entry for each metric."""
+    texts = {name: one.text for name, one in report.signatures.items()}
+    told: dict[str, Any] = {"signatures": texts, "counts": report.counts}
+    for name in tables:
+        table = report.baselines.T if name == "baselines" else getattr(report, name)
+        told[name] = json_value(table.astype(object).to_dict("index"))
     return told
 
 
-def save(told: dict[str, Any], audit: Audit, path: str | Path) -> None:
-    """Write a report as an archive.
+def _archive(report: Report, told: dict[str, Any]) -> Archive:
+    """Return what `_audit` makes the same audit of."""
+    audit = report.audited
+    head = {
+        "written_by": __version__,
+        "signatures": told["signatures"],
+        "metrics": {str(one): one.to_dict() for one in audit.measurements},
+        **told,
+    }
+    return Archive(head, audit.kept_scores.columns())
 
-    Parameters
-    ----------
-    told : dict
-        What `summary_to_dict` returns.
-    audit : Audit
-        With the scores of every user.
-    path : str or Path
-        The file.
+
+def save(report: Report, path: str | Path) -> None:
+    """Write a report as an archive.
 
     Raises
     ------
     InvalidInputError
         A user id is neither text nor a number, or the file cannot be written.
     """
-    head, columns = _head_and_columns(audit)
-    with at_most(audit.n_jobs):
-        Archive(head | told, columns).write(path, _FORM)
+    archive = _archive(report, _of_all_users(report))
+    with at_most(report.audited.n_jobs):
+        archive.write(path, _FORM)
 
 
 def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
@@ -164,14 +155,13 @@ def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
         The file cannot be read, is no report, of another format, or was changed.
     """
     with Archive.open(path, _FORM) as (head, columns):
-        audit, stored = _audit(head, columns), head["baselines"]
-        names = audit.scores.names
-        others = [one for one in stored[names[0]] if one != "chance"]
-        rows = [[stored[name][one] for name in names] for one in others]
-        return audit, pd.DataFrame(rows, others, names, dtype=np.float64) if rows else None
+        audit = _audit(head, columns)
+        known = pd.DataFrame(head["baselines"], dtype=np.float64)[audit.scores.names]
+        known = known.drop("chance")
+        return audit, None if known.empty else known
 
 
-def audit_to_parquet(audit: Audit) -> bytes:
+def to_parquet(report: Report) -> bytes:
     """Return a Parquet file with the user, the score in each metric, and what else is saved.
 
     Raises
@@ -181,17 +171,14 @@ def audit_to_parquet(audit: Audit) -> bytes:
     MissingExtraError
         pyarrow is not installed.
     """
-    head, columns = _head_and_columns(audit)
-    names = audit.scores.names
-    told = summary_to_dict(
-        {"audit": audit_table(audit.full_totals)}, counts_of(audit), audit.signatures
-    )
-    shown = dict(zip(names, audit.scores.per_user.T, strict=True))
-    return Archive(head | told, columns).to_parquet(_FORM, names, shown)
+    scores = report.scores
+    shown = dict(zip(scores.names, scores.per_user.T, strict=True))
+    archive = _archive(report, _of_all_users(report, ["audit"]))
+    return archive.to_parquet(_FORM, scores.names, shown)
 
 
-def audit_from_parquet(content: bytes) -> Audit:
-    """Return what `audit_to_parquet` wrote.
+def from_parquet(content: bytes) -> Audit:
+    """Return what `Report` takes, from what `to_parquet` wrote.
 
     Raises
     ------
@@ -201,16 +188,6 @@ def audit_from_parquet(content: bytes) -> Audit:
         pyarrow is not installed.
     """
     return _audit(*Archive.from_parquet(content, _FORM))
-
-
-def _head_and_columns(audit: Audit) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what `_audit` makes the same audit of, but for the columns that lists give."""
-    head = {
-        "written_by": __version__,
-        "signatures": {name: one.text for name, one in audit.signatures.items()},
-        "metrics": {str(one): one.to_dict() for one in audit.measurements},
-    }
-    return head, audit.kept_scores.columns()
 
 
 def _audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:

@@ -39,13 +39,7 @@ _APART = 0.05  # levels of chance so far apart make means differ
 _MATTERS = 0.001  # a difference that changes the third decimal
 _NAMED = 3  # segments in a sentence, and metrics of which the same is said
 _ALL = "(all)"
-#: The columns of the table, and their headings.
-_COLUMNS = {
-    **{name: name for name in ("metric", "segment", "users", "mean")},
-    "half": "±95%",
-    **{name: name for name in ("pooled", "chance", "adjusted", "difference")},
-    "corrected": "p (Holm)",
-}
+_COLUMNS = ["metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted"]
 _LEAD = "Each segment beside the others: its difference from them, and how sure it is."
 
 
@@ -55,23 +49,6 @@ class UnknownKeyError(InvalidInputError, KeyError):
     __str__ = ValueError.__str__
 
 
-def segments_document(segments: Segments) -> Document:
-    """Return what segments say: for each metric a row of all users, and one for each segment."""
-    by = "" if segments.name == "segment" else f" by {visible(segments.name)}"
-    facts = f"{count(len(segments.labels), 'segment')}{by}, {segments.whole.counts['users']} users"
-    table = ShownTable("The scores, by segment", _cells(segments), left=2)
-    return Document(
-        title="Segments of users",
-        facts=facts,
-        sections=[
-            Section("segments", "Segments", _LEAD, [table]),
-            remarks_section(segments.remarks),
-            signatures_section(segments.whole.signatures.values()),
-        ],
-        names=[segments.name, *segments.whole.metrics],
-    )
-
-
 def _cells(segments: Segments) -> pd.DataFrame:
     """Return the summaries as text: for each metric all users, and each segment."""
     whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, corrected=np.nan)
@@ -79,27 +56,17 @@ def _cells(segments: Segments) -> pd.DataFrame:
     parts["segment"] = [_label(one) for one in parts["segment"]]
     rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
     places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
-    rows = rows.iloc[np.argsort(places, kind="stable")].assign(
-        half=(rows["ci_high"] - rows["ci_low"]) / 2,
-        metric=rows["metric"].map(visible),
-        difference=rows["difference"].map(signed),
-        corrected=rows["corrected"].map(probability),
-    )
-    return text_cells(rows[[*_COLUMNS]].rename(columns=_COLUMNS).set_index("metric"))
+    rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
+    forms: dict[str, Any] = {"metric": visible, "difference": signed, "corrected": probability}
+    for name, form in forms.items():
+        rows[name] = rows[name].map(form)
+    rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
+    return text_cells(rows.iloc[np.argsort(places, kind="stable")].set_index("metric"))
 
 
 def _label(label: Any) -> str:
     """Return a label as it is shown."""
     return visible(str(label) if isinstance(label, bool) else written(label))
-
-
-def remarks(segments: Segments) -> list[str]:
-    """Return one sentence for each thing that makes the numbers say less than they seem to."""
-    lines = [*_users(segments)]
-    for kind in (_chance, _differences, _orders):
-        told = [line for metric in segments.whole.metrics for line in kind(segments, metric)]
-        lines += first_few(told, _NAMED, "… and so in {} more metrics.")
-    return [visible(line) for line in lines]
 
 
 def _users(segments: Segments) -> Iterator[str]:
@@ -115,9 +82,9 @@ def _users(segments: Segments) -> Iterator[str]:
         yield f"Of fewer than {_FEW} users an interval says little, a test less: {told}."
 
 
-def _chance(segments: Segments, metric: str) -> Iterator[str]:
+def _chance(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
     """Tell where means differ because random order does."""
-    chance = _of(segments, metric)["chance"].to_numpy()
+    chance = table["chance"].to_numpy()
     if not segments.whole.bounded[metric] or np.isnan(chance).all():
         return
     low, high = int(np.nanargmin(chance)), int(np.nanargmax(chance))
@@ -129,9 +96,8 @@ def _chance(segments: Segments, metric: str) -> Iterator[str]:
         )
 
 
-def _differences(segments: Segments, metric: str) -> Iterator[str]:
+def _differences(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
     """Tell which segments differ from the others, the furthest first."""
-    table = _of(segments, metric)
     difference = table["difference"].to_numpy()
     sure = (table["corrected"] < _LEVEL).to_numpy() & (table["users"] >= _FEW).to_numpy()
     furthest = [place for place in np.argsort(-np.abs(difference), kind="stable") if sure[place]]
@@ -146,9 +112,8 @@ def _differences(segments: Segments, metric: str) -> Iterator[str]:
         )
 
 
-def _orders(segments: Segments, metric: str) -> Iterator[str]:
+def _orders(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
     """Tell two segments that stand in one order by their means, and in the other pooled."""
-    table = _of(segments, metric)
     mean, pooled = table["mean"].to_numpy(), table["pooled"].to_numpy()
     by_mean, by_pooled = np.subtract.outer(mean, mean), np.subtract.outer(pooled, pooled)
     turned = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
@@ -162,12 +127,6 @@ def _orders(segments: Segments, metric: str) -> Iterator[str]:
             f"({number(mean[one])} and {number(mean[other])}), but below it pooled, where large "
             f"lists count for more ({number(pooled[one])} and {number(pooled[other])})."
         )
-
-
-def _of(segments: Segments, metric: str) -> pd.DataFrame:
-    """Return a row per segment."""
-    place, count = segments.whole.metrics.index(metric), len(segments.whole.metrics)
-    return segments.summary.iloc[place::count]
 
 
 def _name(segments: Segments, place: int | np.intp) -> str:
@@ -259,10 +218,9 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
     def __getitem__(self, label: Any) -> Report:
         """Return the report of the users in a segment."""
-        reports: dict[Any, Report] = dict(zip(self.labels, self.reports, strict=True))
         try:
-            return reports[label]
-        except (KeyError, TypeError):
+            return self.reports[self.labels.index(label)]
+        except (ValueError, TypeError):
             msg = f"There is no segment {shown(label)}; there are {shown(list(self.labels))}."
             raise UnknownKeyError(msg) from None
 
@@ -319,7 +277,12 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     @property
     def remarks(self) -> list[str]:
         """What a reader should know before trusting the numbers: a sentence for each thing."""
-        return remarks(self)
+        lines = [*_users(self)]
+        tables = [*self.summary.groupby(level="metric", sort=False)]
+        for kind in (_chance, _differences, _orders):
+            told = [line for name, table in tables for line in kind(self, str(name), table)]
+            lines += first_few(told, _NAMED, "… and so in {} more metrics.")
+        return [visible(line) for line in lines]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary with segment and metric as columns, as programs take it."""
@@ -327,7 +290,19 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
     def document(self, *, answer: bool = False) -> Document:  # noqa: ARG002 - it has no verdict
         """Return what people read of it: the table, the remarks and the signatures."""
-        return segments_document(self)
+        by = "" if self.name == "segment" else f" by {visible(self.name)}"
+        n_segments, n_users = count(len(self.labels), "segment"), self.whole.counts["users"]
+        table = ShownTable("The scores, by segment", _cells(self), left=2)
+        return Document(
+            title="Segments of users",
+            facts=f"{n_segments}{by}, {n_users} users",
+            sections=[
+                Section("segments", "Segments", _LEAD, [table]),
+                remarks_section(self.remarks),
+                signatures_section(self.whole.signatures.values()),
+            ],
+            names=[self.name, *self.whole.metrics],
+        )
 
     @property
     def _index(self) -> pd.Index[Any]:

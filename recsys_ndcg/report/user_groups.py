@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from recsys_ndcg.input import (
 )
 
 if TYPE_CHECKING:
-    from recsys_ndcg.scoring import ListCounts
+    from recsys_ndcg.scoring import Scores
 
 #: Segments that need nobody to say who is in them.
 BUILT_IN = ("activity", "cold", "list_length", "relevant")
@@ -42,13 +42,11 @@ _TRAIN_FORMS = (
 _TRAINSET = ("to_raw_uid", "all_users", "ur")
 
 
-def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
+def segments_of(
     groups: Any,
-    users: Ids,
-    counts: ListCounts,
-    per_user: Callable[[], pd.DataFrame],
+    scores: Scores,
     *,
-    data: Any = None,
+    tables: Iterable[Any] = (),
     train: Any = None,
     columns: Mapping[str, str] | None = None,
 ) -> pd.Series[Any]:
@@ -58,14 +56,10 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     ----------
     groups : str, mapping, Series, table, path or callable
         As in `recsys_ndcg.Report.by`.
-    users : array
-        The ids of the report.
-    counts : ListCounts
-        Of the same users.
-    per_user : callable
-        Returns the table of their scores; called only for a function of it.
-    data : table or path, optional
-        Has the column that `groups` names.
+    scores : Scores
+        Of the users.
+    tables : iterable
+        What may be a table, or the path of one: the first has the column that `groups` names.
     train : trainset, table, path or ids, optional
         What the model was trained on.
     columns : mapping, optional
@@ -74,7 +68,7 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     Returns
     -------
     pandas.Series
-        Categorical, indexed by user in the order of `users`: the categories are those that
+        Categorical, indexed by user in the order of the scores: the categories are those that
         somebody has, in ascending order or in their own; NaN for users in no group.
 
     Raises
@@ -86,15 +80,15 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
     --------
     >>> import recsys_ndcg as rn
     >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2), (2, 1)]})
-    >>> counts = report.scores.counts
-    >>> segments_of("list_length", report.users, counts, lambda: report.per_user).tolist()
+    >>> segments_of("list_length", report.scores).tolist()
     ['2', '3']
     """
     Table.check_columns(columns)
+    users = scores.users
     if isinstance(groups, str) and groups in BUILT_IN:
-        found = _built_in(groups, users, counts, train, columns)
+        found = _built_in(groups, scores, train, columns)
     elif isinstance(groups, str):
-        found = _called(groups, data, columns)
+        found = _called(groups, tables, columns)
     elif isinstance(groups, pd.Series):
         found = in_series(groups, users)
     elif is_table(groups, columns):
@@ -103,34 +97,18 @@ def segments_of(  # noqa: PLR0913 - what a report has, and what somebody says
         found = in_mapping(groups, users)
     elif callable(groups):
         name = getattr(groups, "__name__", "")
-        found = returned(groups(per_user()), users, name if name.isidentifier() else _NAME)
+        found = returned(groups(scores.table()), users, name if name.isidentifier() else _NAME)
     else:
         msg = f"groups: {shown(groups)} does not say which user is in which group. {FORMS}."
         raise InvalidInputError(msg)
     return found.among(users)
 
 
-def refuse_both(groups: Any, data: Any) -> None:
-    """Refuse the name of built-in segments that is one of a column, too.
-
-    Raises
-    ------
-    InvalidInputError
-        It is.
-    """
-    if isinstance(groups, str) and groups in BUILT_IN and has_column(data, groups):
-        msg = (
-            f"{groups!r} is a column of data, and built in: leave out data for what is built in; "
-            f"for the column, give a table of the users and it: data[['user', {groups!r}]]."
-        )
-        raise InvalidInputError(msg)
-
-
-def _called(name: str, data: Any, columns: Mapping[str, str] | None) -> UserGroups:
+def _called(name: str, tables: Iterable[Any], columns: Mapping[str, str] | None) -> UserGroups:
     """Read the column of that name, or the file."""
-    may_be_path = _may_be_path(name)
-    if is_table(data, columns) and not (may_be_path and not has_column(data, name)):
-        return in_table(data, name, columns, "data")
+    may_be_path, data = _may_be_path(name), [one for one in tables if is_table(one, columns)][:1]
+    if data and (has_column(data[0], name) or not may_be_path):
+        return in_table(data[0], name, columns, "data")
     if may_be_path:
         return in_table(name, None, columns)
     msg = (
@@ -149,7 +127,7 @@ def _may_be_path(text: str) -> bool:
 
 
 def _built_in(
-    name: str, users: Ids, counts: ListCounts, train: Any, columns: Mapping[str, str] | None
+    name: str, scores: Scores, train: Any, columns: Mapping[str, str] | None
 ) -> UserGroups:
     """Return the segments of a name.
 
@@ -157,10 +135,8 @@ def _built_in(
     ----------
     name : str
         One of `BUILT_IN`.
-    users : array
-        The ids.
-    counts : ListCounts
-        Of the same users.
+    scores : Scores
+        Of the users.
     train : optional
         What the model was trained on.
     columns : mapping, optional
@@ -171,23 +147,24 @@ def _built_in(
     InvalidInputError
         What they follow from is not known.
     """
+    users, counts = scores.users, scores.counts
     if name == "cold":
         known = _trained_on(train, users, columns, rows=False) > 0
         return UserGroups(users, np.where(known, "known", "unknown").astype(object), name)
     if name == "list_length":
         return _in_quarters(counts.n_items, users, name)
-    if name == "relevant":
-        if np.isnan(counts.n_relevant).any():
-            msg = (
-                "'relevant' needs to know which items are relevant: evaluate with threshold=4.0 "
-                "(--threshold 4), for instance, so that items with a true value of at least 4.0 "
-                "are."
-            )
-            raise InvalidInputError(msg)
-        return _in_quarters(counts.n_relevant, users, name, apart=0)
-    if train is not None:
-        return _in_quarters(_trained_on(train, users, columns, rows=True), users, name)
-    return _in_quarters(counts.activity, users, name)
+    if name == "activity":
+        numbers: Floats | Positions = counts.activity
+        if train is not None:
+            numbers = _trained_on(train, users, columns, rows=True)
+        return _in_quarters(numbers, users, name)
+    if np.isnan(counts.n_relevant).any():
+        msg = (
+            "'relevant' needs to know which items are relevant: evaluate with threshold=4.0 "
+            "(--threshold 4), for instance, so that items with a true value of at least 4.0 are."
+        )
+        raise InvalidInputError(msg)
+    return _in_quarters(counts.n_relevant, users, name, apart=0)
 
 
 def _in_quarters(
@@ -239,25 +216,26 @@ def _trained_on(
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
-    found, by_writing = _rows_of(train, users, columns)
-    if not len(found):
+    by_writing = False
+    if all(hasattr(train, name) for name in _TRAINSET):
+        # get, because reading a missing key of Surprise's defaultdict would add it
+        n_rows = {train.to_raw_uid(one): len(train.ur.get(one, ())) for one in train.all_users()}
+        ids, _ = encode(labels_from([*n_rows]), "user")
+    else:
+        found, by_writing = _rows_of(train, users, columns)
+        ids, codes = encode(found, "user")
+        counts = np.bincount(codes, minlength=len(ids)).tolist()
+        n_rows = dict(zip(ids.tolist(), counts, strict=True))
+    if not len(ids):
         msg = f"train has no rows, so that nobody is known. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
-    ids, codes = encode(found, "user")
     if not by_writing:
         check_same_ids(users, ids, "user", ("the users evaluated", "those of train"))
-    n_rows = dict(zip(ids.tolist(), np.bincount(codes, minlength=len(ids)).tolist(), strict=True))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
-def _rows_of(train: Any, users: Ids, columns: Mapping[str, str] | None) -> tuple[Ids | Coded, bool]:
+def _rows_of(train: Any, users: Ids, columns: Mapping[str, str] | None) -> tuple[Ids, bool]:
     """Return the user of every row, and whether the ids are those of a text."""
-    if all(hasattr(train, name) for name in _TRAINSET):
-        inner = list(train.all_users())
-        raw = np.fromiter(map(train.to_raw_uid, inner), dtype=object, count=len(inner))
-        # get, because reading a missing key of Surprise's defaultdict would add it
-        sizes = [len(train.ur.get(one, ())) for one in inner]
-        return Coded(raw, np.repeat(np.arange(len(raw), dtype=np.int32), sizes)), False
     if is_table(train, columns):
         found = users_in(train, columns, "train")
         return found.like(users), found.by_writing
@@ -302,6 +280,13 @@ class UserGroups:
     name: str = _NAME
     order: Sequence[Any] | None = None
     by_writing: bool = False
+
+    @classmethod
+    def of(cls, users: Ids, groups: Any, name: str = _NAME) -> UserGroups:
+        """Return the group of each of some users; categories of pandas keep their order."""
+        values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
+        labels = labels_from(objects(values, "groups").tolist())
+        return cls(users, labels, name, categories_of(groups))
 
     def among(self, users: Ids) -> pd.Series[Any]:
         """Return the group of each user: categories in order, NaN for none.
@@ -398,9 +383,7 @@ def in_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     name = _NAME if groups.name is None else str(groups.name)
-    return UserGroups(
-        objects(index.to_numpy(), "user"), _values(groups), name, categories_of(groups)
-    )
+    return UserGroups.of(objects(index.to_numpy(), "user"), groups, name)
 
 
 def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
@@ -449,15 +432,15 @@ def returned(found: Any, users: Ids, name: str) -> UserGroups:
         return in_series(found if found.name is not None else found.rename(name), users)
     is_list = isinstance(found, Iterable) and getattr(found, "ndim", 1) == 1
     is_list = is_list and not isinstance(found, str | bytes | Mapping | AbstractSet)
-    values = _values(found) if is_list else np.empty(0)
-    if not is_list or len(values) != len(users):
-        what = f"{len(values)} groups" if is_list else shown(found)
+    groups = UserGroups.of(users, found, name) if is_list else None
+    if groups is None or len(groups.group) != len(users):
+        what = shown(found) if groups is None else f"{len(groups.group)} groups"
         msg = (
             f"The function of per_user returned {what}. Let it return a Series, a list or an array "
             f"with a group for each of {len(users)} users, in the order of the rows."
         )
         raise InvalidInputError(msg)
-    return UserGroups(users, values, name, categories_of(found))
+    return groups
 
 
 def in_table(
@@ -481,8 +464,7 @@ def in_table(
     InvalidInputError
         There is no such column, or nothing tells which has the users.
     """
-    said = _said_user(columns)
-    data, by_writing = _opened(data)
+    data, said, by_writing = _opened(data, columns)
     known = said if column is None or column in said.values() else {**said, "item": column}
     table = Table(data, known)
     user = table.column_of_users(what)
@@ -504,8 +486,7 @@ def in_table(
 
 def users_in(data: Any, columns: Mapping[str, str] | None, what: str) -> UserGroups:
     """Return the user of each row of a table or of a file, in a group of his own."""
-    said = _said_user(columns)
-    data, by_writing = _opened(data)
+    data, said, by_writing = _opened(data, columns)
     name = Table(data, said).column_of_users(what)
     ids = _ids(Table(data, {"user": name}), by_writing=by_writing)
     return UserGroups(ids, ids, by_writing=by_writing)
@@ -515,12 +496,9 @@ def has_column(data: Any, name: str) -> bool:
     """Tell whether something is a table, or the path of one, with a column of that name."""
     if isinstance(data, Mapping):
         return name in data
-    if not is_table(data, None):
-        return False
-    try:
-        return name in Table(_opened(data)[0], {"item": name}).names
-    except InvalidInputError:  # such as of pickled predictions
-        return False
+    with suppress(InvalidInputError):  # such as of pickled predictions
+        return is_table(data, None) and name in Table(_opened(data)[0], {"item": name}).names
+    return False
 
 
 def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
@@ -537,19 +515,15 @@ def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     return all(several) and len({*map(len, data.values())}) == 1
 
 
-def _opened(data: Any) -> tuple[Any, bool]:
-    """Return a table, that in a file if need be, and whether it is all text."""
+def _opened(
+    data: Any, columns: Mapping[str, str] | None = None
+) -> tuple[Any, dict[str, str], bool]:
+    """Return a table or that in a file, what is said of its users, and whether it is all text."""
+    said = {ours: name for ours, name in Table.check_columns(columns).items() if ours == "user"}
     if not is_place(data):
-        return data, False
-    if isinstance(data, str) and not data:
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
+        return data, said, False
     table = read_file(data, _NO_ROLES)
-    return table, isinstance(table, pd.DataFrame)
-
-
-def _said_user(columns: Mapping[str, str] | None) -> dict[str, str]:
-    return {ours: name for ours, name in Table.check_columns(columns).items() if ours == "user"}
+    return table, said, isinstance(table, pd.DataFrame)
 
 
 def _ids(table: Table, *, by_writing: bool) -> Ids:
@@ -578,10 +552,8 @@ def _as_written(group: Ids) -> tuple[Ids, list[Any] | None]:
 
 def _order_in(data: Any, column: Any) -> list[Any] | None:
     """Return the categories of a column in their own order, where they have one."""
-    if isinstance(data, dict | pd.DataFrame):
+    if isinstance(data, Mapping | pd.DataFrame):
         return categories_of(data.get(column))
-    if isinstance(data, Mapping):
-        return None
     import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
 
     kind = nw.from_native(data).collect_schema()[column]
@@ -603,11 +575,6 @@ def _plain(one: Any) -> Any:
     if isinstance(one, np.datetime64 | np.timedelta64):  # item() may give nanoseconds as a number
         return pd.Timestamp(one) if isinstance(one, np.datetime64) else pd.Timedelta(one)
     return one.item() if isinstance(one, np.generic) else one
-
-
-def _values(groups: Any) -> Ids:
-    values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
-    return labels_from(objects(values, "groups").tolist())
 
 
 def _counts_rows(index: Any) -> bool:

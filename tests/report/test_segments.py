@@ -20,7 +20,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.report.user_groups import BUILT_IN, segments_of
-from recsys_ndcg.scoring.scores import ListCounts
+from recsys_ndcg.scoring.scores import ListCounts, Scores
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def _counts(n_users: int, **known: Any) -> ListCounts:
 
 def _built_in(name: str, counts: ListCounts, users: list[Any] | None = None, **options: Any) -> Any:
     ids = np.arange(len(counts.n_items)) if users is None else np.array(users)
-    return segments_of(name, ids, counts, pd.DataFrame, **options)
+    nothing = np.zeros((len(ids), 0))
+    scores = Scores((), ids, nothing, nothing, nothing.astype(bool), counts)
+    return segments_of(name, scores, **options)
 
 
 # Who is in which
@@ -787,7 +789,7 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     r"no segments 'actvity'\. Did you mean 'activity'": ("actvity", {}),
     r"no segments 'country'.*data=table": ("country", {}),
     r"missing\.csv: cannot be read \(No such file": ("missing.csv", {}),
-    "path of the file is empty": ("", {}),
+    "'': cannot be the name of a file": ("", {}),
     r"data has no column 'contry'\. Did you mean 'country'": (
         "contry", {"data": {"user": USERS, "country": USERS}},
     ),

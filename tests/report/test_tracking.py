@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.saving import COLUMNS, suffixes, tracker_keys
+from recsys_ndcg.report.saving import COLUMNS, tracker_keys
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ENDS = suffixes([*COLUMNS, "tier"])
+ENDS = ["", *(f"_{one}" for one in (*COLUMNS[1:], "tier"))]
 HOSTILE = [
     "a=1",
     "a:1",

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.tables import intervals
 from recsys_ndcg.scoring import Plan, Scores, Totals
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.scores import ORDERS
@@ -44,6 +43,10 @@ lists_of_grades = st.lists(st.lists(grade, min_size=1, max_size=4), min_size=2, 
 )
 
 
+def _intervals(totals: Totals) -> Any:
+    return rn.Report(Audit({}, totals=totals)).intervals().to_numpy()
+
+
 def _same(one: Any, other: Any) -> None:
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=0, equal_nan=True)
 
@@ -69,7 +72,7 @@ def test_parts_merge_to_the_whole_in_any_order_and_grouping(
     assert merged.counts == whole.counts
     _same(merged.mean, whole.mean)
     _same(merged.pooled, whole.pooled)
-    ends, expected = intervals(merged).to_numpy(), intervals(whole).to_numpy()
+    ends, expected = _intervals(merged), _intervals(whole)
     assert (np.isnan(ends) == np.isnan(expected)).all()
     assert not np.isinf(ends).any()
     scale = np.maximum(np.abs(expected), np.abs(np.nan_to_num(whole.mean))[:, None])
@@ -87,7 +90,7 @@ def test_a_part_in_which_nobody_has_a_score_adds_nothing() -> None:
     for merged in (whole + nobody, nobody + whole):
         assert merged.mean[place] == whole.mean[place]
         assert merged.pooled[place] == whole.pooled[place]
-        ends, expected = (intervals(one).to_numpy()[place] for one in (merged, whole))
+        ends, expected = (_intervals(one)[place] for one in (merged, whole))
         _same(ends, expected)
 
 
