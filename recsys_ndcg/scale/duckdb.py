@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, needing, shown
+from recsys_ndcg.errors import InvalidInputError, counted, needing, shown
 from recsys_ndcg.files import check_path, replacing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import form_of
@@ -250,7 +250,6 @@ def _sorted(
                 name: _DuckDBTable(
                     nw.from_native(database.relation(_read(paths[name]))),
                     one.names,
-                    short_grades=one.kinds.get("true") == "float",
                     read_as_text=one.is_text,
                     database=database,
                     source=one,
@@ -291,13 +290,14 @@ class _DuckDBTable(LazyTable):
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def with_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
-        """Return the first file that has rows with a fault, and these rows."""
+        """Return the files that have rows with a fault, and those of the first one."""
         if self.source.stream is not None:  # it cannot be read again
             return super().with_fault(fault)
-        files = nw.from_native(self.database.relation(self.source.read(FILE)))
-        wrong = files.filter(fault.where)
-        where = self.rows(wrong.select(FILE).head(1))[0][FILE]
-        return f"{where}: ", wrong.filter(nw.col(FILE) == where)
+        read = nw.from_native(self.database.relation(self.source.read(FILE)))
+        wrong = read.filter(fault.where)
+        files = sorted(row[FILE] for row in self.rows(wrong.select(FILE).unique()))
+        others = f" and {counted(len(files) - 1, 'other file')}" if len(files) > 1 else ""
+        return f"{files[0]}{others}: ", wrong.filter(nw.col(FILE) == files[0])
 
 
 def _bounds(

@@ -85,8 +85,6 @@ class Source:
 
     Parameters
     ----------
-    name : str
-        What messages call it.
     relation : str
         What stands behind FROM; files have a column `FILE`.
     names : mapping
@@ -102,7 +100,6 @@ class Source:
         What is read once, and no more.
     """
 
-    name: str
     relation: str
     names: Mapping[str, str]
     sql: Mapping[str, str]
@@ -215,7 +212,7 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: st
     files = ", ".join(map(file_literal, paths))
     options = f"filename = {literal(FILE)}, hive_partitioning = false, union_by_name = true"
     relation = f"read_parquet([{files}], {options})"
-    return Source(_called(paths), relation, *_columns_of(schemas, columns, table))
+    return Source(relation, *_columns_of(schemas, columns, table))
 
 
 def _text(
@@ -240,7 +237,7 @@ def _text(
         else:
             sql[ours] = _number(field, how.decimal, may_lack=ours == "true")
     relation, kinds = _relation(paths, len(titles), how), dict.fromkeys(names, "text")
-    return Source(_called(paths), relation, names, sql, kinds, is_text=True)
+    return Source(relation, names, sql, kinds, is_text=True)
 
 
 def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextFormat) -> list[str]:
@@ -298,7 +295,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)
     columns_of = _columns_of({"the data": reader.schema}, columns, table)
-    return Source("the data", quoted(table), *columns_of, stream=reader)
+    return Source(quoted(table), *columns_of, stream=reader)
 
 
 def _columns_of(
@@ -353,10 +350,6 @@ def _columns_of(
         whole = kinds[ours] == "whole numbers"
         sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)
     return names, sql, kinds
-
-
-def _called(paths: Sequence[Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _kind_of_type(of: Any) -> str:

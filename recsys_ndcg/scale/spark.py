@@ -73,9 +73,7 @@ def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTab
             _refuse_kind(frame, theirs, kind, [sql[one] for one in IDS])
         sql[ours] = f"cast({quoted(theirs)} as {wider})" if wider else quoted(theirs)
     named = (f"{one} as `{ours}`" for ours, one in sql.items())
-    table = nw.from_native(frame.selectExpr(*named))
-    short = table.collect_schema().get("true") == nw.Float32
-    return SparkTable(table, names, short_grades=short)
+    return SparkTable(nw.from_native(frame.selectExpr(*named)), names)
 
 
 def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:

@@ -59,8 +59,7 @@ def evaluate_by_plan(
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
     names = names_in(dict.fromkeys(frame.collect_schema().names(), ()), named, name)
     ours = frame.select(pl.col(theirs).alias(ours) for ours, theirs in names.items())
-    short = frame.collect_schema().get(names.get("true", "")) == pl.Float32
-    return LazyTable(nw.from_native(ours), names, short_grades=short)
+    return LazyTable(nw.from_native(ours), names)
 
 
 @pytest.fixture(autouse=True)
