@@ -13,7 +13,7 @@ from recsys_ndcg.convention import Convention, written
 from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists import GroupedLists, group, hashed
 from recsys_ndcg.scale.batches import as_array, batch_rows
-from recsys_ndcg.scale.tables import PartialReport
+from recsys_ndcg.scale.engines import PartialReport
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:

@@ -30,10 +30,9 @@ from recsys_ndcg.scale.database import (
     quoted,
     temporary_folder,
 )
-from recsys_ndcg.scale.engines import IDS
+from recsys_ndcg.scale.engines import IDS, evaluate_batches, given_tables
 from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, facts_of
 from recsys_ndcg.scale.sources import LONGEST, ROW, Source, source_of, with_whole_ids
-from recsys_ndcg.scale.tables import ListMaker, evaluate_batches, given_tables
 
 if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
@@ -195,9 +194,9 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
 
         return evaluate_batches(
             lambda: _batches(paths, bounds, show),
-            ListMaker(plan.duplicates, n_items),
             plan,
             facts,
+            n_items=n_items,
             is_whole=not bounds,
             keep=keep,
             median=scores.median,

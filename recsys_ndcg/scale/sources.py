@@ -12,8 +12,7 @@ from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
 from recsys_ndcg.files import PACKINGS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat
 from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
-from recsys_ndcg.scale.engines import IDS, is_files, paths_of
-from recsys_ndcg.scale.tables import check_capitals, names_in
+from recsys_ndcg.scale.engines import IDS, check_capitals, is_files, names_in, paths_of
 
 # how packed files of text end, that are read out of core
 _SUFFIXES = (".gz", ".zst")

@@ -24,15 +24,18 @@ from recsys_ndcg.input import Rows
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
-from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
-from recsys_ndcg.scale.tables import (
-    ListMaker,
+from recsys_ndcg.scale.engines import (
+    IDS,
+    LABELS,
+    PREDICTIONS,
+    RESULTS,
     PartialReport,
     check_capitals,
     given_tables,
+    lists_of,
     names_in,
 )
+from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 from recsys_ndcg.version import __version__
 
@@ -349,7 +352,7 @@ class Job:
         # one thread: Spark runs as many tasks as there are cores; all warnings are the driver's
         with at_most(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            lists = ListMaker(self.plan.duplicates).lists(_tables(table))
+            lists = lists_of(_tables(table), self.plan)
             if self.grades_only:
                 return [], Facts.of(lists).all_true
             audit = Audit.of(lists, self.plan, highest=self.highest)
