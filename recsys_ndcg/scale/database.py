@@ -235,12 +235,7 @@ class Database:
         Told of a step, and how far it is: from 0 to 1, or below 0 where that is not known.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        memory: int,
-        show: Callable[[str, float], None] = lambda _what, _share: None,
-    ) -> None:
+    def __init__(self, folder: Path, memory: int, show: Callable[[str, float], None]) -> None:
         import duckdb  # noqa: PLC0415 - an extra
 
         self._errors = duckdb.Error
@@ -310,18 +305,15 @@ class Database:
         except self._errors as error:
             raise InvalidInputError(self._told(str(error))) from None
         except BaseException:
-            self._stop(query)
+            until = monotonic() + _LONGEST
+            while not wait([query], _PATIENCE).done and monotonic() < until:
+                with suppress(self._errors):
+                    self._connection.interrupt()
+            # one that was stopped as it began may not end, and is left to itself
+            self._stuck = not query.done()
             raise
         self._show(step, 1.0)
         return found
-
-    def _stop(self, query: Future[Any]) -> None:
-        """Have a query end early; one that does not in time is left to itself."""
-        until = monotonic() + _LONGEST
-        while not wait([query], _PATIENCE).done and monotonic() < until:
-            with suppress(self._errors):
-                self._connection.interrupt()
-        self._stuck = not query.done()  # as DuckDB may, where it is stopped as it begins
 
     def relation(self, source: str) -> Any:
         """Return a relation of DuckDB's, of what stands behind FROM."""

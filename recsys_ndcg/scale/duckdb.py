@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -32,7 +32,7 @@ from recsys_ndcg.scale.database import (
 )
 from recsys_ndcg.scale.engines import IDS, evaluate_batches, given_tables
 from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, facts_of
-from recsys_ndcg.scale.sources import LONGEST, ROW, Source, source_of, with_whole_ids
+from recsys_ndcg.scale.sources import LONGEST, Source, cast_whole_ids, source_of
 
 if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
@@ -230,17 +230,20 @@ def _sorted(
     rows = folder / "rows"
     rows.mkdir()
     paths = {name: rows / f"{name}.parquet" for name in sources}
-    extra, order = ([f"row_number() OVER () AS {ROW}"], ROW) if in_order else ([], '"item"')
+    extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
     with Database(folder / "spill", memory.database, show) as database:
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)
-        sources = _with_like_users(
-            {name: with_whole_ids(database, one) for name, one in sources.items()}
-        )
+            if one.is_text:
+                cast_whole_ids(database, one)
+        kinds = {one.kinds["user"] for one in sources.values()}
         for name, one in sources.items():
+            if len(kinds) > 1 and "text" not in kinds:  # whole numbers with and without a sign
+                one.sql["user"] = f"CAST({one.sql['user']} AS {LONGEST})"
+            columns = ", ".join(map(quoted, one.names))
             database.run(
-                f'COPY (SELECT * FROM {one.read(*extra)} ORDER BY "user", {order}) '
+                f'COPY (SELECT {columns} FROM {one.read(*extra)} ORDER BY "user", {order}) '
                 f"TO {literal(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
                 "Bringing users together",
             )
@@ -249,7 +252,7 @@ def _sorted(
                 name: _DuckDBTable(
                     nw.from_native(database.relation(_read(paths[name]))),
                     one.names,
-                    read_as_text=one.is_text,
+                    one.is_text,
                     database=database,
                     source=one,
                 )
@@ -260,15 +263,6 @@ def _sorted(
         bounds = _bounds(database, paths, memory, text)
     give_back()
     return paths, bounds, facts
-
-
-def _with_like_users(sources: dict[str, Source]) -> dict[str, Source]:
-    """Return sources whose users are of one type, if they are numbers of several."""
-    kinds = {one.kinds["user"] for one in sources.values()}
-    if len(kinds) == 1 or "text" in kinds:  # text and numbers are refused when rows are looked at
-        return sources
-    users = {name: f"CAST({one.sql['user']} AS {LONGEST})" for name, one in sources.items()}
-    return {n: replace(one, sql={**one.sql, "user": users[n]}) for n, one in sources.items()}
 
 
 def _read(path: Path) -> str:
@@ -357,7 +351,5 @@ def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any
     user, kind = pc.field("user"), parquet.read_schema(path).field("user").type
     wanted = [user > pa.scalar(one, kind) for one in after]
     wanted += [user <= pa.scalar(one, kind) for one in until]
-    rows = parquet.read_table(
-        path, filters=reduce(and_, wanted) if wanted else None, partitioning=None
-    )
-    return rows.drop_columns([ROW]) if ROW in rows.column_names else rows
+    where = reduce(and_, wanted) if wanted else None
+    return parquet.read_table(path, filters=where, partitioning=None)

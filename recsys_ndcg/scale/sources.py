@@ -53,10 +53,13 @@ def _head(path: Path) -> Content:
     return Content(str(path), suffix, lines or data)
 
 
-#: The rows of a source in their order, for what hangs on it.
-ROW = "row"
-_TEXT = {"string", "large_string", "string_view"}
-_WHOLE_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
+# what types of Arrow are; a type of any other name is called by it
+_KINDS = {
+    **dict.fromkeys(("string", "large_string", "string_view"), "text"),
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), "whole numbers"),
+    **dict.fromkeys(("uint8", "uint16", "uint32"), "whole numbers"),
+    **dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), "decimal"),
+}
 # what ids and numbers may be, and what is said of all else
 _READ = {
     "id": (
@@ -78,7 +81,7 @@ _WHOLE = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
     """A table somewhere, as SQL reads it.
 
@@ -88,10 +91,10 @@ class Source:
         What stands behind FROM; files have a column `FILE`.
     names : mapping
         Our names of columns to its own.
-    sql : mapping
+    sql : dict
         Our names to the SQL that reads the values: ids are text or whole numbers, all others
         numbers; what is missing, or no number, is NULL, but a grade that text leaves open NaN.
-    kinds : mapping
+    kinds : dict
         Our names to what the values are, as Arrow says; text in files of text.
     is_text : bool
         Whether it is files of text.
@@ -101,8 +104,8 @@ class Source:
 
     relation: str
     names: Mapping[str, str]
-    sql: Mapping[str, str]
-    kinds: Mapping[str, str]
+    sql: dict[str, str]
+    kinds: dict[str, str]
     is_text: bool = False
     stream: Any = None
 
@@ -144,9 +147,9 @@ def source_of(
         data = _written(data, columns, table, folder / f"lazy_{table}.parquet")
     if not is_files(data):
         return _stream(data, columns, table)
-    paths = _checked(paths_of(data))
-    kinds = [_kind_of(path) for path in paths]
-    if kinds[0] == "Parquet":
+    paths = paths_of(data)
+    _check_files(paths)
+    if FileKind.of(paths[0]).is_binary:
         return _parquet(paths, columns, table)
     return _text(paths, columns, table, form)
 
@@ -167,8 +170,8 @@ def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Pat
     return path
 
 
-def _checked(paths: Sequence[Path]) -> Sequence[Path]:
-    """Refuse what is no file, a name that DuckDB cannot take, and the same file twice."""
+def _check_files(paths: Sequence[Path]) -> None:
+    """Refuse what is no file that DuckDB can read, and the same file twice."""
     seen: set[str] = set()
     for path in paths:
         whole = os.path.realpath(path)
@@ -180,20 +183,15 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
         if not is_encodable(str(path)):
             msg = f"{path}: within a memory limit, the name of a file must be UTF-8. Rename it."
             raise InvalidInputError(msg)
-    return paths
-
-
-def _kind_of(path: Path) -> str:
-    kind, packing = FileKind.of(path), path.suffix.lower()
-    other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
-    if other or not kind.in_database:
-        msg = (
-            f"{path}: within a memory limit, and of several files, Parquet and CSV are read (CSV "
-            "also packed as .gz or .zst). Write it as one of these, or evaluate it by itself "
-            "without memory_limit."
-        )
-        raise InvalidInputError(msg)
-    return kind.name
+        kind, packing = FileKind.of(path), path.suffix.lower()
+        other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
+        if other or not kind.in_database:
+            msg = (
+                f"{path}: within a memory limit, and of several files, Parquet and CSV are read "
+                "(CSV also packed as .gz or .zst). Write it as one of these, or evaluate it by "
+                "itself without memory_limit."
+            )
+            raise InvalidInputError(msg)
 
 
 def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
@@ -353,33 +351,25 @@ def _columns_of(
 
 def _kind_of_type(of: Any) -> str:
     """Return what a type of Arrow's is, whatever its width."""
-    if hasattr(of, "value_type") and hasattr(of, "index_type"):
-        of = of.value_type
-    told = str(of)
-    if told.startswith("decimal"):  # of any number of digits
-        return "decimal"
-    return "text" if told in _TEXT else "whole numbers" if told in _WHOLE_TYPES else told
+    told = str(of.value_type if hasattr(of, "index_type") else of)
+    return _KINDS.get(told.partition("(")[0], told)  # without the digits of a decimal
 
 
-def with_whole_ids(database: Database, source: Source) -> Source:
-    """Return files of text with the type for each column of ids that are all whole numbers.
+def cast_whole_ids(database: Database, source: Source) -> None:
+    """Cast each column of ids in files of text, that are all whole numbers, to a type of such.
 
     It is the first of `_WHOLE` that holds them; one that is not in its usual writing, and all of
     them are text.
     """
-    if not source.is_text:
-        return source
-    sql, kinds = dict(source.sql), dict(source.kinds)
     asked = []
     for column in IDS:
-        number = f"try_cast({sql[column]} AS {LONGEST})"
-        plain = f"CASE WHEN {number}::VARCHAR = {sql[column]} THEN {number} END"
+        number = f"try_cast({source.sql[column]} AS {LONGEST})"
+        plain = f"CASE WHEN {number}::VARCHAR = {source.sql[column]} THEN {number} END"
         asked.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
     (found,) = database.run(f"SELECT {', '.join(asked)} FROM {source.relation}")  # in one pass
     for column, (others, low, high) in zip(IDS, found, strict=True):
         fits = (kind for kind, (least, most) in _WHOLE.items() if least <= low <= high <= most)
         kind = None if others or low is None else next(fits, None)
         if kind is not None:
-            sql[column] = f"CAST({sql[column]} AS {kind})"
-            kinds[column] = "whole numbers" if kind == "BIGINT" else kind
-    return replace(source, sql=sql, kinds=kinds)
+            source.sql[column] = f"CAST({source.sql[column]} AS {kind})"
+            source.kinds[column] = "whole numbers" if kind == "BIGINT" else kind
