@@ -23,8 +23,17 @@ def dense(values: Any) -> bool:
     return getattr(values, "ndim", 1) != 1
 
 
-def batch_rows(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> Rows:
+def batch_rows(  # noqa: PLR0913 - as `Accumulator.update`
+    users: Any, estimated: Any, true: Any, items: Any, mask: Any, *, first: int = 0
+) -> Rows:
     """Return the rows of columns, or of tables: a row for each cell that is in a list.
+
+    Parameters
+    ----------
+    users, estimated, true, items, mask
+        As `recsys_ndcg.Accumulator.update` takes them.
+    first : int
+        The number of the first user of tables, if they have no ids.
 
     Raises
     ------
@@ -40,8 +49,19 @@ def batch_rows(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> 
     >>> batch_rows(["ann"], table, table, None, mask).estimated
     array([4.5])
     """
+    users, estimated = as_array(users, "users"), as_array(estimated, "estimated")
+    true, items, mask = as_array(true, "true"), as_array(items, "items"), as_array(mask, "mask")
     if dense(estimated):
-        return _rows_of_tables(users, estimated, true, items, mask)
+        inside = _cells_in_lists(estimated.shape, true, mask)
+        columns: dict[str, Any] = {}
+        for name, table in (("estimated", estimated), ("true", true)):
+            columns[name] = floats(_cells(table, inside), name)
+        _check_cells(~np.isfinite(columns["estimated"]), columns["estimated"], "estimated", inside)
+        _check_cells(np.isinf(columns["true"]), columns["true"], "true", inside)
+        columns["item"] = _items_of_cells(items, inside)
+        users = np.arange(first, first + len(inside)) if users is None else users
+        columns["user"] = _users_of_cells(users, inside)
+        return Rows(columns, "cells, row by row")
     if mask is not None:
         msg = "mask= is for tables, users × items; leave rows of columns out yourself."
         raise InvalidInputError(msg)
@@ -59,19 +79,6 @@ def batch_rows(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> 
             )
             raise InvalidInputError(msg)
     return Rows.from_arrays(users, items, estimated, true, table="update", ids=_IDS)
-
-
-def _rows_of_tables(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> Rows:
-    """Return a row for each cell of tables of one shape, users × items, that is in a list."""
-    inside = _cells_in_lists(estimated.shape, true, mask)
-    columns: dict[str, Any] = {}
-    for name, table in (("estimated", estimated), ("true", true)):
-        columns[name] = floats(_cells(table, inside), name)
-    _check_cells(~np.isfinite(columns["estimated"]), columns["estimated"], "estimated", inside)
-    _check_cells(np.isinf(columns["true"]), columns["true"], "true", inside)
-    columns["item"] = _items_of_cells(items, inside)
-    columns["user"] = _users_of_cells(users, inside)
-    return Rows(columns, "cells, row by row")
 
 
 def _cells_in_lists(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
