@@ -274,7 +274,13 @@ class PartialReport:
         if self.kept is None:
             audit = Audit(signed, totals=self.totals, median=median, where=where)
         else:
-            scores = _in_order(Scores.concat(self.kept))
+            scores = Scores.concat(self.kept)
+            distinct, place = encode(scores.users, "user")
+            if len(distinct) < len(place):
+                twice = distinct[np.bincount(place) > 1][0]
+                msg = f"The user {shown(twice)} is in two parts. Give all rows of a user at once."
+                raise InvalidInputError(msg)
+            scores = scores.take(np.argsort(place))
             totals = Totals.of(scores)
             roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
             audit = Audit(signed, scores, replace(totals, roles=roles))
@@ -293,22 +299,6 @@ def _few(kept: list[Scores]) -> tuple[Scores, ...]:
             break
         kept[-2:] = [Scores.concat(kept[-2:])]
     return tuple(kept)
-
-
-def _in_order(scores: Scores) -> Scores:
-    """Return scores in ascending order of the users' ids.
-
-    Raises
-    ------
-    InvalidInputError
-        A user is there twice.
-    """
-    distinct, place = encode(scores.users, "user")
-    if len(distinct) < len(place):
-        twice = distinct[np.bincount(place) > 1][0]
-        msg = f"The user {shown(twice)} is in two parts. Give all rows of a user at once."
-        raise InvalidInputError(msg)
-    return scores.take(np.argsort(place))
 
 
 def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in
@@ -369,15 +359,16 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
         if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
             grades = reduce(add, (Facts.of(lists(one)).all_true for one in batches()))
         plan = plan.with_threshold(grades)
-        whole: PartialReport | None = None
-        for batch in batches():
-            audit = Audit.of(lists(batch), plan, highest=grades.highest)
-            part = PartialReport.of(audit, keep=whole is None or whole.kept is not None)
-            whole = part if whole is None else whole + part
-            if not keep(audit.scores):
-                whole = replace(whole, kept=None)
-            del batch, audit, part  # before there is more
-        assert whole is not None, "there is a first batch"  # noqa: S101
+
+        def parts() -> Iterator[PartialReport]:
+            is_kept = True
+            for batch in batches():
+                audit = Audit.of(lists(batch), plan, highest=grades.highest)
+                is_kept = keep(audit.scores) and is_kept
+                yield PartialReport.of(audit, keep=is_kept)
+                del batch, audit  # before there is more
+
+        whole = reduce(add, parts())
         # now, as the files of the scores are gone when the report is asked for it
         known = median() if median is not None and whole.kept is None else None
         report = whole.report(plan, known, where)
