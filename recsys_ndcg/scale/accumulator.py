@@ -231,8 +231,7 @@ class Accumulator:
         if other._part is None:
             return self
         if self._part is None:
-            self._part, self._settled = other._part, other._settled
-            self._seen, self._numbered = other._seen, other._numbered
+            vars(self).update(vars(other))
             return self
         numbered = self._numbering(other._numbered)
         if numbered is None:

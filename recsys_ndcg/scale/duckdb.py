@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -231,7 +231,7 @@ def _sorted(
     rows.mkdir()
     paths = {name: rows / f"{name}.parquet" for name in sources}
     extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
-    with Database(folder / "spill", memory.database, show) as database:
+    with closing(Database(folder / "spill", memory.database, show)) as database:
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)

@@ -18,21 +18,19 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn
 from recsys_ndcg.files import check_path
 from recsys_ndcg.input import Rows, Table, encode
-from recsys_ndcg.lists import Facts, RankedLists, join
+from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join
 from recsys_ndcg.report import Report
-from recsys_ndcg.scoring import Audit, Scores, Totals
+from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 
 if TYPE_CHECKING:
-    from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.scale.facts import RowFacts
-    from recsys_ndcg.scoring import Plan
 
 IDS = ("user", "item")
 #: What tables are.
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 _WILD = "*?["
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
-_SMALL = 1 << 16  # users of parts that are joined
+_SMALL = 1 << 15  # users of parts that are joined
 #: The module of an engine, by the library and a class of its tables, or by the library alone.
 ENGINES = {
     "pyspark": _SPARK,
@@ -130,9 +128,9 @@ def given_tables(
     return {name: (data[name], Table.columns_of(name, columns)) for name in (LABELS, RESULTS)}
 
 
-def names_in(heads: Any, columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
+def names_in(there: Sequence[str], columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
     """Return what a table calls our columns, in the words of any table for what is not there."""
-    heading = Table(heads, columns)
+    heading = Table(dict.fromkeys(there, ()), columns)
     names = heading.called(*heading.wanted(table))
     heading.say_names()
     return names
@@ -239,11 +237,19 @@ class PartialReport:
         return cls(audit.source.facts, audit.full_totals, kept)
 
     def __add__(self, other: PartialReport) -> PartialReport:
-        """Return that of the users of both, measured alike; users are kept if both keep them."""
-        kept = None
-        if self.kept is not None and other.kept is not None:
-            kept = _few([*self.kept, *other.kept])
-        return PartialReport(self.facts + other.facts, self.totals + other.totals, kept)
+        """Return that of the users of both, measured alike; users are kept if both keep them.
+
+        The last scores are joined while they are small: each array costs more than a user's
+        numbers. Some are joined with such as are no fewer, so that each user is copied as often as
+        the users of a batch double until there are enough.
+        """
+        facts, totals = self.facts + other.facts, self.totals + other.totals
+        if self.kept is None or other.kept is None:
+            return PartialReport(facts, totals)
+        kept = [*self.kept, *other.kept]
+        while len(kept) > 1 and len(kept[-2].users) <= len(kept[-1].users) <= _SMALL:
+            kept[-2:] = [Scores.concat(kept[-2:])]
+        return PartialReport(facts, totals, tuple(kept))
 
     def report(
         self, plan: Plan, median: Floats | Callable[[], Floats] | None = None, where: str = ""
@@ -285,20 +291,6 @@ class PartialReport:
             roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
             audit = Audit(signed, scores, replace(totals, roles=roles))
         return Report.of_audit(audit, self.facts, plan)
-
-
-def _few(kept: list[Scores]) -> tuple[Scores, ...]:
-    """Join the last parts as long as they are small: each array costs more than a user's numbers.
-
-    A part is joined with one that is no larger, so each user is copied a few times: as often as
-    the users of a batch double until there are enough.
-    """
-    while len(kept) > 1:
-        sizes = [len(one.users) for one in kept[-2:]]
-        if sizes[0] > sizes[1] or sum(sizes) > _SMALL:
-            break
-        kept[-2:] = [Scores.concat(kept[-2:])]
-    return tuple(kept)
 
 
 def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in

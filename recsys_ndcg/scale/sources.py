@@ -158,8 +158,8 @@ def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Pat
     """Write the columns of a lazy table of polars that are read to a file."""
     try:
         heading = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
-        names = dict.fromkeys(heading.called(*heading.wanted(table)).values())
-        data.select([*names]).sink_parquet(path)
+        names = heading.called(*heading.wanted(table))
+        data.select([*names.values()]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
         if ours and not isinstance(error, FileNotFoundError):
@@ -225,7 +225,7 @@ def _text(
         raise InvalidInputError(msg)
     how = replace(how, separator=how.separator_in(how.text_of(_head(paths[0]))))
     titles = _titles(paths, columns, how)
-    names = names_in(dict.fromkeys(titles, ()), columns, table)
+    names = names_in(titles, columns, table)
     sql = {}
     for ours, theirs in names.items():
         field = f"c{titles.index(theirs)}"  # its place, for names may be alike to SQL
@@ -316,7 +316,8 @@ def _columns_of(
         in a column.
     """
     first = next(iter(schemas))
-    names = names_in(schemas[first].empty_table(), columns, table)
+    names = names_in(schemas[first].names, columns, table)
+    check_capitals(names, schemas[first].names)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
@@ -337,7 +338,6 @@ def _columns_of(
             if kind not in readable:
                 msg = f"{file}: {theirs} is {kind}{advice}"
                 raise InvalidInputError(msg)
-    check_capitals(names, schemas[first].names)
     sql = {}
     for ours, theirs in names.items():
         if not theirs:

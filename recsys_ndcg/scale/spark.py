@@ -35,12 +35,11 @@ from recsys_ndcg.scale.engines import (
     names_in,
 )
 from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
-from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
+from recsys_ndcg.scoring import Audit, Cutoffs, Measurement, Metrics, Plan
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.scoring import Measurement
 
 _NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
 _TIMES = re.compile("date|timestamp.*|time.*")
@@ -58,7 +57,7 @@ class SparkTable(LazyTable):
 
 def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
     _check(frame)
-    names = names_in(dict.fromkeys(frame.columns, ()), columns, name)
+    names = names_in(frame.columns, columns, name)
     check_capitals(names, frame.columns)
     types = dict(frame.dtypes)
     sql: dict[str, str] = {}
@@ -226,8 +225,14 @@ def evaluate_by_plan(
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
         looking = Job(plan, grades_only=True)  # at what repeated rows become
-        grades = looking.merged(rows.mapInArrow(looking.measured, f"{REST} binary"))
-    return _measured(rows, Job(plan.with_threshold(grades), grades.highest))
+        grades = looking.merged(looking.table(rows))
+    job = Job(plan.with_threshold(grades), grades.highest)
+    table = job.table(rows).persist()
+    try:
+        return SparkReport.of(job.merged(table), job.plan, table)
+    except BaseException:
+        table.unpersist()
+        raise
 
 
 def _refuse_order(plan: Plan) -> None:
@@ -255,19 +260,6 @@ def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
     return labels.unionByName(results, allowMissingColumns=True).repartition(count, "user")
 
 
-def _measured(rows: Any, job: Job) -> SparkReport:
-    """Measure all users once, and sum up what each partition leaves."""
-    scores = ", ".join(f"{quoted(name)} double" for name in job.plan.names)
-    kind = dict(rows.dtypes)["user"]
-    schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
-    table = rows.mapInArrow(job.measured, schema).persist()
-    try:
-        return SparkReport.of(job.merged(table), job.plan, table)
-    except BaseException:
-        table.unpersist()
-        raise
-
-
 @dataclass(frozen=True)
 class Job:
     """What every worker is told, and does.
@@ -289,6 +281,13 @@ class Job:
     grades_only: bool = False
     version: str = __version__
 
+    def table(self, rows: Any) -> Any:
+        """Return the DataFrame of what the workers leave of rows, partitions of whole users."""
+        kind = dict(rows.dtypes)["user"]
+        scores = ", ".join(f"{quoted(name)} double" for name in self.plan.names)
+        schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
+        return rows.mapInArrow(self.measured, schema)
+
     def measured(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Measure all users of a partition; an error of ours is handed on beside the scores.
 
@@ -300,12 +299,10 @@ class Job:
         if not rows:
             return
         table = pa.Table.from_batches(rows)
-        columns = [(REST, pa.binary())]
-        if not self.grades_only:
-            counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
-            scores = [(name, pa.float64()) for name in self.plan.names]
-            columns = [("user", table.schema.field("user").type), *counts, *scores, *columns]
-        schema = pa.schema(columns)
+        counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
+        scores = [(name, pa.float64()) for name in self.plan.names]
+        user = ("user", table.schema.field("user").type)
+        schema = pa.schema([user, *counts, *scores, (REST, pa.binary())])
         try:
             users, rest = self._left_of(table, schema)
         except RecsysNdcgError as error:

@@ -52,7 +52,7 @@ def evaluate_by_plan(
 
 
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
-    names = names_in(dict.fromkeys(frame.collect_schema().names(), ()), named, name)
+    names = names_in(frame.collect_schema().names(), named, name)
     ours = frame.select(pl.col(theirs).alias(ours) for ours, theirs in names.items())
     return LazyTable(nw.from_native(ours), names)
 
