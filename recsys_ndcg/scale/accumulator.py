@@ -190,10 +190,9 @@ class Accumulator:
         seen = self._seen
         if numbered is None and self._repeated == "raise":
             hashes = hashed(lists.users)
-            known = are_seen(seen, hashes)
-            if known.any():
-                first = shown(lists.users[known][0])
-                _check_new(int(known.sum()), f"an earlier batch, such as {first}")
+            known = lists.users[are_seen(seen, hashes)]
+            if len(known):
+                _refuse_again(len(known), f"an earlier batch, such as {shown(known[0])}")
             seen = with_smallest(seen, hashes, self._most)
         facts = self._plan.facts_of(lists)
         grades = facts.all_true
@@ -234,9 +233,10 @@ class Accumulator:
             vars(self).update(vars(other))
             return self
         numbered = self._numbering(other._numbered)
-        if numbered is None:
-            _check_new(int(are_seen(self._seen, other._seen).sum()), "both accumulators")
-        elif self._per_user:
+        n_shared = int(are_seen(self._seen, other._seen).sum())
+        if n_shared:
+            _refuse_again(n_shared, "both accumulators")
+        if numbered is not None and self._per_user:
             msg = (
                 "The users of both are numbered from 0 on, and nobody could tell them apart. Give "
                 "ids, update(users=...), or do without per_user=True."
@@ -351,12 +351,11 @@ class Accumulator:
             raise InvalidInputError(msg)
 
 
-def _check_new(count: int, where: str) -> None:
+def _refuse_again(count: int, where: str) -> None:
     """Refuse users who have been here."""
-    if count:
-        msg = (
-            f"{counted(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
-            "call reset() before the next epoch; if each time is to count as a user of its own: "
-            "Accumulator(..., repeated='count')."
-        )
-        raise InvalidInputError(msg)
+    msg = (
+        f"{counted(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
+        "call reset() before the next epoch; if each time is to count as a user of its own: "
+        "Accumulator(..., repeated='count')."
+    )
+    raise InvalidInputError(msg)

@@ -56,11 +56,9 @@ def batch_rows(  # noqa: PLR0913 - as `Accumulator.update`
         columns: dict[str, Any] = {}
         for name, table in (("estimated", estimated), ("true", true)):
             columns[name] = floats(_cells(table, inside), name)
-        _check_cells(~np.isfinite(columns["estimated"]), columns["estimated"], "estimated", inside)
-        _check_cells(np.isinf(columns["true"]), columns["true"], "true", inside)
+            _check_cells(columns[name], name, inside)
         columns["item"] = _items_of_cells(items, inside)
-        users = np.arange(first, first + len(inside)) if users is None else users
-        columns["user"] = _users_of_cells(users, inside)
+        columns["user"] = _users_of_cells(users, inside, first)
         return Rows(columns, "cells, row by row")
     if mask is not None:
         msg = "mask= is for tables, users × items; leave rows of columns out yourself."
@@ -118,9 +116,9 @@ def _cells(table: NDArray[Any], inside: Flags) -> NDArray[Any]:
     return table.ravel() if inside.all() else table[inside]
 
 
-def _users_of_cells(users: Any, inside: Flags) -> Coded:
+def _users_of_cells(users: Any, inside: Flags, first: int) -> Coded:
     """Return the user of each cell: whoever has none might as well not be there."""
-    given = ids_of(users, "users")
+    given = np.arange(first, first + len(inside)) if users is None else ids_of(users, "users")
     if len(given) != len(inside):
         msg = (
             f"users has {len(given)} ids, and estimated the shape {shown(inside.shape)}: give "
@@ -156,8 +154,9 @@ def _items_of_cells(items: Any, inside: Flags) -> Ids | Coded | None:
     return Coded(ids, _cells(np.broadcast_to(codes, inside.shape), inside))
 
 
-def _check_cells(bad: Flags, values: Floats, name: str, inside: Flags) -> None:
+def _check_cells(values: Floats, name: str, inside: Flags) -> None:
     """Refuse what cannot be ranked, naming the first cells."""
+    bad = np.isinf(values) if name == "true" else ~np.isfinite(values)
     if bad.any():
         places = np.argwhere(inside)[np.flatnonzero(bad)[:_NAMED]].tolist()
         cells = ", ".join(f"({row}, {column})" for row, column in places)

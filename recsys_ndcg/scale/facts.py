@@ -187,15 +187,13 @@ def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
     if name == LABELS:
         return
     score = "rank" if "rank" in table.names else "estimated"
-    number, nothing = _number(score), "NaN"
+    number = _number(score)
+    nothing, advice = "NaN", "if a model diverged, train it again"
     if table.read_as_text:
         nothing = "no value, or none that is a number,"
+        advice = "correct it, or name the right column with columns="
     if name == RESULTS:
         advice = "leave out what was not recommended"
-    elif table.read_as_text:
-        advice = "correct it, or name the right column with columns="
-    else:
-        advice = "if a model diverged, train it again"
     advice = f"each must be a finite number: {advice}"
     yield Fault(score, _is_nothing(number), nothing, advice)
     yield Fault(score, number.abs() == np.inf, "an infinite value", advice)
