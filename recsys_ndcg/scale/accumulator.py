@@ -278,17 +278,15 @@ class Accumulator:
 
     def __len__(self) -> int:
         """Return the number of users."""
-        return self._count("users")
+        return 0 if self._part is None else self._part.facts.users
 
     def __repr__(self) -> str:
         """Say in a sentence what is in it."""
         plan = self._settled or self._plan
-        sizes = counted(len(self), "user"), counted(self._count("ratings"), "rating")
+        n_ratings = 0 if self._part is None else self._part.facts.ratings
+        sizes = f"{counted(len(self), 'user')} with {counted(n_ratings, 'rating')}"
         threshold = "" if plan.threshold is None else f", threshold {plan.threshold}"
-        return f"Accumulator of {' with '.join(sizes)}: {', '.join(plan.names)}{threshold}."
-
-    def _count(self, what: str) -> int:
-        return 0 if self._part is None else int(getattr(self._part.facts, what))
+        return f"Accumulator of {sizes}: {', '.join(plan.names)}{threshold}."
 
     def _numbering(self, more: int | None) -> int | None:
         """Return how many users are numbered if so many more are, None where they have ids.

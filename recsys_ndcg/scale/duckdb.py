@@ -16,7 +16,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, counted, needing, shown
-from recsys_ndcg.files import check_path, replacing
+from recsys_ndcg.files import replacing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import form_of
 from recsys_ndcg.scale.database import (
@@ -92,7 +92,6 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     if path is None:
         yield lambda _: None
         return
-    check_path(path)
     if form_of(str(path)) != ".parquet":
         msg = f"{path}: scores of users are written to Parquet as they come: end it in .parquet."
         raise InvalidInputError(msg)
@@ -237,7 +236,7 @@ def _sorted(
                 database.register(one.relation.strip('"'), one.stream)
             if one.is_text:
                 cast_whole_ids(database, one)
-        kinds = {one.kinds["user"] for one in sources.values()}
+        kinds, tables = {one.kinds["user"] for one in sources.values()}, dict[str, LazyTable]()
         for name, one in sources.items():
             if len(kinds) > 1 and "text" not in kinds:  # whole numbers with and without a sign
                 one.sql["user"] = f"CAST({one.sql['user']} AS {LONGEST})"
@@ -247,18 +246,9 @@ def _sorted(
                 f"TO {literal(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
                 "Bringing users together",
             )
-        facts = facts_of(
-            {
-                name: _DuckDBTable(
-                    nw.from_native(database.relation(_read(paths[name]))),
-                    one.names,
-                    one.is_text,
-                    database=database,
-                    source=one,
-                )
-                for name, one in sources.items()
-            }
-        )
+            frame = nw.from_native(database.relation(_read(paths[name])))
+            tables[name] = _DuckDBTable(frame, one.names, one.is_text, database, one)
+        facts = facts_of(tables)
         text = [one for one in IDS if all(each.kinds[one] == "text" for each in sources.values())]
         bounds = _bounds(database, paths, memory, text)
     give_back()
@@ -269,7 +259,7 @@ def _read(path: Path) -> str:
     return f"read_parquet({file_literal(path)})"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _DuckDBTable(LazyTable):
     """A table in a database, of which messages name the file that is at fault."""
 

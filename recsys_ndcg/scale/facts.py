@@ -43,7 +43,7 @@ class LazyTable:
 
     frame: nw.LazyFrame[Any]
     names: Mapping[str, str]
-    read_as_text: bool = False
+    read_as_text: bool
 
     def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them."""

@@ -20,10 +20,6 @@ _LOOK = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
 
 
-def _fields(path: Path, how: TextFormat) -> list[str]:
-    return [one.strip() for one in how.first_fields(how.text_of(_head(path)))]
-
-
 def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
     files = ", ".join(map(file_literal, paths))
     places = [f"c{place}" for place in range(width)]
@@ -245,9 +241,10 @@ def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextForm
     InvalidInputError
         A file is empty or no text in UTF-8, or its heading is not that of the first.
     """
-    fields = _fields(paths[0], how)
-    for path in paths:
-        found = _fields(path, how)
+    first_lines = (how.first_fields(how.text_of(_head(path))) for path in paths)
+    headings = [[one.strip() for one in line] for line in first_lines]
+    fields = headings[0]
+    for path, found in zip(paths, headings, strict=True):
         if found != fields and (how.heading or len(found) != len(fields)):
             msg = (
                 f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
@@ -327,7 +324,9 @@ def _columns_of(
                     f"{', '.join(schema.names)}."
                 )
                 raise InvalidInputError(msg)
-            kind = _kind_of_type(schema.field(theirs).type)
+            of = schema.field(theirs).type
+            told = str(of.value_type if hasattr(of, "index_type") else of)
+            kind = _KINDS.get(told.partition("(")[0], told)  # without the digits of a decimal
             known = kinds.setdefault(ours, kind)
             if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
                 kinds[ours] = "double"  # as pandas writes a column with and without NaN
@@ -347,12 +346,6 @@ def _columns_of(
         whole = kinds[ours] == "whole numbers"
         sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)
     return names, sql, kinds
-
-
-def _kind_of_type(of: Any) -> str:
-    """Return what a type of Arrow's is, whatever its width."""
-    told = str(of.value_type if hasattr(of, "index_type") else of)
-    return _KINDS.get(told.partition("(")[0], told)  # without the digits of a decimal
 
 
 def cast_whole_ids(database: Database, source: Source) -> None:

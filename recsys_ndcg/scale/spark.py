@@ -59,8 +59,7 @@ def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTab
     _check(frame)
     names = names_in(frame.columns, columns, name)
     check_capitals(names, frame.columns)
-    types = dict(frame.dtypes)
-    sql: dict[str, str] = {}
+    types, read = dict(frame.dtypes), []
     for ours, theirs in names.items():
         kind = types[theirs]
         # the nearest double of a short float is not the decimal that it stands for
@@ -71,10 +70,10 @@ def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTab
                 msg = f"{ours}: an id is not hashable ({kind}); use numbers or text."
                 raise InvalidInputError(msg)
         elif not _NUMBERS.fullmatch(kind):
-            _refuse_kind(frame, theirs, kind, [sql[one] for one in IDS])
-        sql[ours] = f"cast({quoted(theirs)} as {wider})" if wider else quoted(theirs)
-    named = (f"{one} as `{ours}`" for ours, one in sql.items())
-    return SparkTable(nw.from_native(frame.selectExpr(*named)), names)
+            _refuse_kind(frame, theirs, kind, [quoted(names[one]) for one in IDS])
+        value = f"cast({quoted(theirs)} as {wider})" if wider else quoted(theirs)
+        read.append(f"{value} as `{ours}`")
+    return SparkTable(nw.from_native(frame.selectExpr(*read)), names, read_as_text=False)
 
 
 def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:

@@ -54,7 +54,7 @@ def evaluate_by_plan(
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
     names = names_in(frame.collect_schema().names(), named, name)
     ours = frame.select(pl.col(theirs).alias(ours) for ours, theirs in names.items())
-    return LazyTable(nw.from_native(ours), names)
+    return LazyTable(nw.from_native(ours), names, read_as_text=False)
 
 
 @pytest.fixture(autouse=True)
