@@ -168,7 +168,8 @@ def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
     if table.frame.collect_schema()["true"] == nw.Float32:
         # the nearest double of a short float is not the decimal that it stands for
         ends = floats(ends.astype(np.float32), "true")
-    grades = Grades(*ends.tolist(), zero_one=found["zero_one"] in (None, True))
+    zero_one = found["zero_one"] in (None, True)
+    grades = Grades(float(ends[0]), float(ends[1]), zero_one=zero_one)
     return RowFacts(rows, int(found["labelled"]) < rows, grades)
 
 
