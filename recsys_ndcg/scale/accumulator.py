@@ -13,11 +13,10 @@ from recsys_ndcg.convention import Convention, written
 from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
 from recsys_ndcg.lists import GroupedLists, group, hashed
 from recsys_ndcg.scale.batches import as_array, batch_rows
-from recsys_ndcg.scale.tables import PartialReport
+from recsys_ndcg.scale.engines import PartialReport
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
-    from recsys_ndcg.lists import Grades
     from recsys_ndcg.report import Report
 
     Hashes = NDArray[np.uint64]
@@ -184,28 +183,25 @@ class Accumulator:
             The batch cannot be read or measured, or has a user of an earlier one. Nothing of it is
             added then.
         """
-        given = {
-            "users": users, "estimated": estimated, "true": true, "items": items, "mask": mask,
-        }  # fmt: skip
-        batch = {name: as_array(one, name) for name, one in given.items()}
-        numbered = None
-        if batch["users"] is None and getattr(batch["estimated"], "ndim", 1) == 2:
-            numbered, before = len(batch["estimated"]), self._numbered or 0
-            batch["users"] = np.arange(before, before + numbered)
-        numbered = self._numbering(numbered)
-        rows = batch_rows(**batch)
+        estimated = as_array(estimated, "estimated")
+        rows = batch_rows(users, estimated, true, items, mask, first=self._numbered or 0)
+        numbered = self._numbering(len(estimated) if users is None else None)
         lists = group(rows, self._plan.duplicates, GroupedLists)
         seen = self._seen
         if numbered is None and self._repeated == "raise":
             hashes = hashed(lists.users)
-            known = are_seen(seen, hashes)
-            if known.any():
-                first = shown(lists.users[known][0])
-                _check_new(int(known.sum()), f"an earlier batch, such as {first}")
+            known = lists.users[are_seen(seen, hashes)]
+            if len(known):
+                _refuse_again(len(known), f"an earlier batch, such as {shown(known[0])}")
             seen = with_smallest(seen, hashes, self._most)
         facts = self._plan.facts_of(lists)
-        plan = settle_threshold(self._plan, self._settled, facts.all_true)
-        highest = facts.all_true.highest
+        grades = facts.all_true
+        plan = self._settled or self._plan.with_threshold(grades)
+        if self._plan.threshold is None and plan.threshold is not None and not grades.zero_one:
+            other = grades.lowest if grades.lowest not in (0, 1) else grades.highest
+            there = f" such as {shown(other)}" if other not in (0, 1) else ""
+            self._refuse_grades("so far", f"this batch has others{there}")
+        highest = grades.highest
         if self._part is not None:
             highest = float(np.fmax(highest, self._part.totals.highest))
         audit = Audit.of(lists, plan, facts, highest=highest)
@@ -234,20 +230,20 @@ class Accumulator:
         if other._part is None:
             return self
         if self._part is None:
-            self._part, self._settled = other._part, other._settled
-            self._seen, self._numbered = other._seen, other._numbered
+            vars(self).update(vars(other))
             return self
         numbered = self._numbering(other._numbered)
-        if numbered is None:
-            _check_new(int(are_seen(self._seen, other._seen).sum()), "both accumulators")
-        elif self._per_user:
+        n_shared = int(are_seen(self._seen, other._seen).sum())
+        if n_shared:
+            _refuse_again(n_shared, "both accumulators")
+        if numbered is not None and self._per_user:
             msg = (
                 "The users of both are numbered from 0 on, and nobody could tell them apart. Give "
                 "ids, update(users=...), or do without per_user=True."
             )
             raise InvalidInputError(msg)
         if self._settled != other._settled:
-            raise InvalidInputError(contradicting("of the one", "the other has others", self._plan))
+            self._refuse_grades("of the one", "the other has others")
         self._part += other._part
         self._seen = with_smallest(self._seen, other._seen, self._most)
         self._numbered = numbered
@@ -282,17 +278,15 @@ class Accumulator:
 
     def __len__(self) -> int:
         """Return the number of users."""
-        return self._count("users")
+        return 0 if self._part is None else self._part.facts.users
 
     def __repr__(self) -> str:
         """Say in a sentence what is in it."""
         plan = self._settled or self._plan
-        sizes = counted(len(self), "user"), counted(self._count("ratings"), "rating")
+        n_ratings = 0 if self._part is None else self._part.facts.ratings
+        sizes = f"{counted(len(self), 'user')} with {counted(n_ratings, 'rating')}"
         threshold = "" if plan.threshold is None else f", threshold {plan.threshold}"
-        return f"Accumulator of {' with '.join(sizes)}: {', '.join(plan.names)}{threshold}."
-
-    def _count(self, what: str) -> int:
-        return 0 if self._part is None else int(getattr(self._part.facts, what))
+        return f"Accumulator of {sizes}: {', '.join(plan.names)}{threshold}."
 
     def _numbering(self, more: int | None) -> int | None:
         """Return how many users are numbered if so many more are, None where they have ids.
@@ -312,30 +306,40 @@ class Accumulator:
             raise InvalidInputError(msg)
         return None if self._numbered is None or more is None else self._numbered + more
 
+    def _refuse_grades(self, known: str, other: str) -> None:
+        """Say why 1, which was relevant, cannot be so any more, and what to do."""
+        named = ", or name metrics that do not need it, such as metrics='ndcg@10'"
+        msg = (
+            f"No true value {known} was other than 0 or 1, so that 1 was relevant, but {other}. "
+            "Say from which on an item is relevant: Accumulator(..., threshold=4.0), for instance"
+            f"{named if self._plan.by_default else ''}."
+        )
+        raise InvalidInputError(msg)
+
     @property
     def _settings(self) -> dict[str, dict[str, Any]]:
         """What was asked for, by its name: how a message shows it, and what it is."""
         plan = self._plan
-        choices = {
-            name: [getattr(one.convention, name) for one in plan.measurements]
-            for name in Convention.names()
-        }
-        return {
-            "metrics": {_metrics(plan): plan.metrics},
+        default = plan.by_default and plan.threshold is None  # which hangs on the grades
+        metrics = "what is measured by default" if default else ", ".join(plan.names)
+        settings: dict[str, dict[str, Any]] = {
+            "metrics": {metrics: plan.metrics},
             "threshold": {str(plan.threshold): plan.threshold},
             "per_user": {str(self._per_user): self._per_user},
             "repeated": {repr(self._repeated): self._repeated},
-            **{name: dict(zip(map(written, of), of, strict=True)) for name, of in choices.items()},
         }
+        for name in Convention.names():
+            chosen = [getattr(one.convention, name) for one in plan.measurements]
+            settings[name] = {written(one): one for one in chosen}
+        return settings
 
     def _check_alike(self, other: Accumulator) -> None:
         """Refuse another of other settings, naming them as they were asked for."""
         told = []
-        for (name, known), asked in zip(
-            self._settings.items(), other._settings.values(), strict=True
-        ):
-            mine, theirs = "/".join(known), "/".join(asked)
-            if known != asked:
+        asked = other._settings
+        for name, known in self._settings.items():
+            mine, theirs = "/".join(known), "/".join(asked[name])
+            if known != asked[name]:
                 told.append(f"{name} is {mine} and {'another ' * (mine == theirs)}{theirs}")
         if told:
             msg = (
@@ -345,54 +349,11 @@ class Accumulator:
             raise InvalidInputError(msg)
 
 
-def _check_new(count: int, where: str) -> None:
+def _refuse_again(count: int, where: str) -> None:
     """Refuse users who have been here."""
-    if count:
-        msg = (
-            f"{counted(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
-            "call reset() before the next epoch; if each time is to count as a user of its own: "
-            "Accumulator(..., repeated='count')."
-        )
-        raise InvalidInputError(msg)
-
-
-def settle_threshold(asked: Plan, so_far: Plan | None, grades: Grades) -> Plan:
-    """Return a plan with the threshold that the grades of a batch leave it.
-
-    Parameters
-    ----------
-    asked : Plan
-        As it was asked for.
-    so_far : Plan, optional
-        As earlier batches were measured; None before the first.
-    grades : Grades
-        Of the batch.
-
-    Raises
-    ------
-    InvalidInputError
-        It needs a threshold, and there is none; or 1 was taken, and now there are other grades.
-    """
-    if so_far is None:
-        return asked.with_threshold(grades)
-    if asked.threshold is None and so_far.threshold is not None and not grades.zero_one:
-        other = grades.lowest if grades.lowest not in (0, 1) else grades.highest
-        there = f" such as {shown(other)}" if other not in (0, 1) else ""
-        raise InvalidInputError(contradicting("so far", f"this batch has others{there}", asked))
-    return so_far
-
-
-def contradicting(known: str, other: str, asked: Plan) -> str:
-    """Return why 1 cannot be the threshold any more, and what to do."""
-    named = ", or name metrics that do not need it, such as metrics='ndcg@10'"
-    return (
-        f"No true value {known} was other than 0 or 1, so that 1 was relevant, but {other}. Say "
-        "from which on an item is relevant: Accumulator(..., threshold=4.0), for instance"
-        f"{named if asked.by_default else ''}."
+    msg = (
+        f"{counted(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
+        "call reset() before the next epoch; if each time is to count as a user of its own: "
+        "Accumulator(..., repeated='count')."
     )
-
-
-def _metrics(plan: Plan) -> str:
-    """Return the names of the metrics; by default, they hang on the grades."""
-    default = plan.by_default and plan.threshold is None
-    return "what is measured by default" if default else ", ".join(plan.names)
+    raise InvalidInputError(msg)

@@ -15,7 +15,7 @@ from recsys_ndcg.input import Coded, Rows, encode, floats, ids_of
 _NAMED = 3  # cells, in a message
 _IDS = ("users", "items")  # which may well be tuples
 #: What `recsys_ndcg.input.rows` reads as it is, and knows more of than an array of NumPy would.
-_COLUMNS = (np.ndarray, pd.Series, pd.Index, pd.api.extensions.ExtensionArray, str, bytes)
+_COLUMNS = (np.ndarray, pd.Series, pd.api.extensions.ExtensionArray, str, bytes)
 
 
 def dense(values: Any) -> bool:
@@ -23,8 +23,17 @@ def dense(values: Any) -> bool:
     return getattr(values, "ndim", 1) != 1
 
 
-def batch_rows(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> Rows:
+def batch_rows(  # noqa: PLR0913 - as `Accumulator.update`
+    users: Any, estimated: Any, true: Any, items: Any, mask: Any, *, first: int = 0
+) -> Rows:
     """Return the rows of columns, or of tables: a row for each cell that is in a list.
+
+    Parameters
+    ----------
+    users, estimated, true, items, mask
+        As `recsys_ndcg.Accumulator.update` takes them.
+    first : int
+        The number of the first user of tables, if they have no ids.
 
     Raises
     ------
@@ -40,8 +49,17 @@ def batch_rows(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> 
     >>> batch_rows(["ann"], table, table, None, mask).estimated
     array([4.5])
     """
+    users, estimated = as_array(users, "users"), as_array(estimated, "estimated")
+    true, items, mask = as_array(true, "true"), as_array(items, "items"), as_array(mask, "mask")
     if dense(estimated):
-        return _Table(estimated.shape, true, mask).rows(users, estimated, true, items)
+        inside = _cells_in_lists(estimated.shape, true, mask)
+        columns: dict[str, Any] = {}
+        for name, table in (("estimated", estimated), ("true", true)):
+            columns[name] = floats(_cells(table, inside), name)
+            _check_cells(columns[name], name, inside)
+        columns["item"] = _items_of_cells(items, inside)
+        columns["user"] = _users_of_cells(users, inside, first)
+        return Rows(columns, "cells, row by row")
     if mask is not None:
         msg = "mask= is for tables, users × items; leave rows of columns out yourself."
         raise InvalidInputError(msg)
@@ -61,110 +79,86 @@ def batch_rows(users: Any, estimated: Any, true: Any, items: Any, mask: Any) -> 
     return Rows.from_arrays(users, items, estimated, true, table="update", ids=_IDS)
 
 
-class _Table:
-    """Which cells of tables of one shape, users × items, are in the lists.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the estimates.
-    true, mask : tables
-        As they came.
+def _cells_in_lists(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
+    """Return which cells of tables are in the lists, given the shape of the estimates.
 
     Raises
     ------
     InvalidInputError
-        They differ in shape, the mask is none, or no cell is in it.
+        The tables differ in shape, the mask is none, or no cell is in it.
     """
-
-    def __init__(self, shape: tuple[int, ...], true: Any, mask: Any) -> None:
-        self._shape = shape
-        if len(shape) != 2:
-            msg = (
-                f"estimated has {len(shape)} dimensions; give a column, a row for each user "
-                "and item, or a table, users × items."
-            )
-            raise InvalidInputError(msg)
-        for name, one in (("true", true), ("mask", mask)):
-            if one is not None and np.shape(one) != shape:
-                msg = (
-                    f"{name} has the shape {shown(np.shape(one))}, and estimated "
-                    f"{shown(shape)}: both are tables, users × items, of the same shape."
-                )
-                raise InvalidInputError(msg)
-        self._inside = np.ones(shape, dtype=bool) if mask is None else _flags(mask)
-        if not self._inside.any():
-            msg = f"A table of the shape {shown(shape)} has no rows. Leave such updates out."
-            if self._inside.size:
-                msg = (
-                    "The mask leaves no cell of the table, so there is nobody in it. True marks "
-                    "what is in a list. Leave out updates without any."
-                )
-            raise InvalidInputError(msg)
-
-    def rows(self, users: Any, estimated: Any, true: Any, items: Any) -> Rows:
-        """Return a row for each cell that is in a list.
-
-        Raises
-        ------
-        InvalidInputError
-            A cell cannot be ranked, an id is none, or stands at two rows.
-        """
-        numbers = {
-            name: floats(self._cells(table), name)
-            for name, table in (("estimated", estimated), ("true", true))
-        }
-        self._check(~np.isfinite(numbers["estimated"]), numbers["estimated"], "estimated")
-        self._check(np.isinf(numbers["true"]), numbers["true"], "true")
-        return Rows(
-            {"item": self._items(items), "user": self._users(users), **numbers},
-            "cells, row by row",
+    if len(shape) != 2:
+        msg = (
+            f"estimated has {len(shape)} dimensions; give a column, a row for each user "
+            "and item, or a table, users × items."
         )
-
-    def _cells(self, table: NDArray[Any]) -> NDArray[Any]:
-        return table.ravel() if self._inside.all() else table[self._inside]
-
-    def _users(self, users: Any) -> Coded:
-        """Return the user of each cell: whoever has none might as well not be there."""
-        given = ids_of(users, "users")
-        if len(given) != self._shape[0]:
+        raise InvalidInputError(msg)
+    for name, one in (("true", true), ("mask", mask)):
+        if one is not None and np.shape(one) != shape:
             msg = (
-                f"users has {len(given)} ids, and estimated the shape {shown(self._shape)}: give "
-                "one for each row of the table, or users=None, which numbers them."
+                f"{name} has the shape {shown(np.shape(one))}, and estimated "
+                f"{shown(shape)}: both are tables, users × items, of the same shape."
             )
             raise InvalidInputError(msg)
-        sizes = self._inside.sum(axis=1)
-        ids, codes = encode(given[sizes > 0], "users")
-        often = np.bincount(codes)
-        if often.max() > 1:
+    inside = np.ones(shape, dtype=bool) if mask is None else _flags(mask)
+    if not inside.any():
+        msg = f"A table of the shape {shown(shape)} has no rows. Leave such updates out."
+        if inside.size:
             msg = (
-                f"users: {shown(ids[often > 1][0])} stands at {often.max()} rows of the table. "
-                "A row is a user: give each once, or users=None, which numbers the rows."
+                "The mask leaves no cell of the table, so there is nobody in it. True marks "
+                "what is in a list. Leave out updates without any."
             )
-            raise InvalidInputError(msg)
-        return Coded(ids, np.repeat(codes, sizes[sizes > 0]))
+        raise InvalidInputError(msg)
+    return inside
 
-    def _items(self, items: Any) -> Ids | Coded | None:
-        if items is None:
-            return None
-        if dense(items) and items.shape == self._shape:
-            return ids_of(self._cells(items), "items")
-        given = None if dense(items) else ids_of(items, "items")
-        if given is None or len(given) != self._shape[1]:
-            had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
-            msg = (
-                f"items has {had}, and estimated the shape {shown(self._shape)}: give an id for "
-                "each column, or for each cell."
-            )
-            raise InvalidInputError(msg)
-        ids, codes = encode(given, "items")
-        return Coded(ids, self._cells(np.broadcast_to(codes, self._shape)))
 
-    def _check(self, bad: Flags, values: Floats, name: str) -> None:
-        """Refuse what cannot be ranked, naming the first cells."""
-        if not bad.any():
-            return
-        places = np.argwhere(self._inside)[np.flatnonzero(bad)[:_NAMED]].tolist()
+def _cells(table: NDArray[Any], inside: Flags) -> NDArray[Any]:
+    return table.ravel() if inside.all() else table[inside]
+
+
+def _users_of_cells(users: Any, inside: Flags, first: int) -> Coded:
+    """Return the user of each cell: whoever has none might as well not be there."""
+    given = np.arange(first, first + len(inside)) if users is None else ids_of(users, "users")
+    if len(given) != len(inside):
+        msg = (
+            f"users has {len(given)} ids, and estimated the shape {shown(inside.shape)}: give "
+            "one for each row of the table, or users=None, which numbers them."
+        )
+        raise InvalidInputError(msg)
+    sizes = inside.sum(axis=1)
+    ids, codes = encode(given[sizes > 0], "users")
+    often = np.bincount(codes)
+    if often.max() > 1:
+        msg = (
+            f"users: {shown(ids[often > 1][0])} stands at {often.max()} rows of the table. "
+            "A row is a user: give each once, or users=None, which numbers the rows."
+        )
+        raise InvalidInputError(msg)
+    return Coded(ids, np.repeat(codes, sizes[sizes > 0]))
+
+
+def _items_of_cells(items: Any, inside: Flags) -> Ids | Coded | None:
+    if items is None:
+        return None
+    if dense(items) and items.shape == inside.shape:
+        return ids_of(_cells(items, inside), "items")
+    given = None if dense(items) else ids_of(items, "items")
+    if given is None or len(given) != inside.shape[1]:
+        had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
+        msg = (
+            f"items has {had}, and estimated the shape {shown(inside.shape)}: give an id for "
+            "each column, or for each cell."
+        )
+        raise InvalidInputError(msg)
+    ids, codes = encode(given, "items")
+    return Coded(ids, _cells(np.broadcast_to(codes, inside.shape), inside))
+
+
+def _check_cells(values: Floats, name: str, inside: Flags) -> None:
+    """Refuse what cannot be ranked, naming the first cells."""
+    bad = np.isinf(values) if name == "true" else ~np.isfinite(values)
+    if bad.any():
+        places = np.argwhere(inside)[np.flatnonzero(bad)[:_NAMED]].tolist()
         cells = ", ".join(f"({row}, {column})" for row, column in places)
         more = int(bad.sum()) - len(places)
         what = "NaN" if np.isnan(values[bad][0]) else "an infinite value"
@@ -220,10 +214,12 @@ def as_array(values: Any, name: str) -> Any:
     """
     if isinstance(values, list | tuple):
         return _of_several(values, name)
-    if isinstance(values, pd.Series | pd.Index) and isinstance(values.dtype, np.dtype):
-        return values.to_numpy()
+    if isinstance(values, pd.Index):
+        return values.to_series()
+    if isinstance(values, pd.arrays.ArrowExtensionArray):
+        return pd.Series(values)  # whose floats are as short as it says
     if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist"):
-        return np.asarray(values, dtype=short) if (short := _short_floats(values)) else values
+        return values
     if hasattr(values, "tocoo"):
         msg = (
             f"{name}: a sparse matrix, and nobody could say whether what it leaves out is 0 or "
@@ -277,10 +273,3 @@ def _to_numpy(values: Any) -> NDArray[Any]:
     elif not (hasattr(type(values), "__array__") or hasattr(values, "__array_interface__")):
         values = np.from_dlpack(values)
     return np.asarray(values)
-
-
-def _short_floats(values: Any) -> str:
-    """Return how a column of pandas or pyarrow holds short floats, which a list would widen."""
-    kind = str(getattr(values, "dtype", getattr(values, "type", "")))
-    names = {"float16": "float16", "halffloat": "float16", "float32": "float32", "float": "float32"}
-    return "" if isinstance(values, np.ndarray) else names.get(kind.lower().partition("[")[0], "")

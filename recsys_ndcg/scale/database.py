@@ -17,7 +17,7 @@ from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
 from threading import Thread
 from time import monotonic, sleep
-from typing import Any, Self
+from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, shown
 from recsys_ndcg.parallel import n_threads
@@ -235,12 +235,7 @@ class Database:
         Told of a step, and how far it is: from 0 to 1, or below 0 where that is not known.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        memory: int,
-        show: Callable[[str, float], None] = lambda _what, _share: None,
-    ) -> None:
+    def __init__(self, folder: Path, memory: int, show: Callable[[str, float], None]) -> None:
         import duckdb  # noqa: PLC0415 - an extra
 
         self._errors = duckdb.Error
@@ -261,11 +256,7 @@ class Database:
         self._connection.execute("SET enable_progress_bar_print = false")
         self._connection.execute("SET enable_progress_bar = true")
 
-    def __enter__(self) -> Self:
-        """Open nothing more."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Give all memory back."""
         if not self._stuck:
             self._connection.close()
@@ -310,18 +301,15 @@ class Database:
         except self._errors as error:
             raise InvalidInputError(self._told(str(error))) from None
         except BaseException:
-            self._stop(query)
+            until = monotonic() + _LONGEST
+            while not wait([query], _PATIENCE).done and monotonic() < until:
+                with suppress(self._errors):
+                    self._connection.interrupt()
+            # one that was stopped as it began may not end, and is left to itself
+            self._stuck = not query.done()
             raise
         self._show(step, 1.0)
         return found
-
-    def _stop(self, query: Future[Any]) -> None:
-        """Have a query end early; one that does not in time is left to itself."""
-        until = monotonic() + _LONGEST
-        while not wait([query], _PATIENCE).done and monotonic() < until:
-            with suppress(self._errors):
-                self._connection.interrupt()
-        self._stuck = not query.done()  # as DuckDB may, where it is stopped as it begins
 
     def relation(self, source: str) -> Any:
         """Return a relation of DuckDB's, of what stands behind FROM."""
@@ -334,19 +322,14 @@ class Database:
             return _unusable(str(self._folder), "No space left on device")
         if reason.startswith("Out of Memory"):
             return f"memory_limit is too small for this data ({reason}). Give more."
-        return _of_text(said) or reason
-
-
-def _of_text(said: str) -> str:
-    """Return what is wrong with a file of text, if that is what is said."""
-    wrong = _WRONG_LINE.search(said)
-    if wrong is None:
-        return ""
-    fault = wrong["fault"].strip().rstrip(".")
-    fields = _FIELDS.fullmatch(fault)
-    if fields:
-        fault = f"{fields[2]} fields in place of {fields[1]}"
-    return f"{wrong['file']}, line {wrong['line']}: {fault}: {shown(wrong['text'].strip())}."
+        wrong = _WRONG_LINE.search(said)  # in a file of text
+        if wrong is None:
+            return reason
+        fault = wrong["fault"].strip().rstrip(".")
+        fields = _FIELDS.fullmatch(fault)
+        if fields:
+            fault = f"{fields[2]} fields in place of {fields[1]}"
+        return f"{wrong['file']}, line {wrong['line']}: {fault}: {shown(wrong['text'].strip())}."
 
 
 def quoted(name: str) -> str:

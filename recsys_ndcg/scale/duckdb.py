@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -15,8 +15,8 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, needing, shown
-from recsys_ndcg.files import check_path, replacing
+from recsys_ndcg.errors import InvalidInputError, counted, needing, shown
+from recsys_ndcg.files import replacing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import form_of
 from recsys_ndcg.scale.database import (
@@ -30,10 +30,9 @@ from recsys_ndcg.scale.database import (
     quoted,
     temporary_folder,
 )
-from recsys_ndcg.scale.engines import IDS
+from recsys_ndcg.scale.engines import IDS, evaluate_batches, given_tables
 from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, facts_of
-from recsys_ndcg.scale.sources import LONGEST, ROW, Source, source_of, with_whole_ids
-from recsys_ndcg.scale.tables import ListMaker, evaluate_batches, given_tables
+from recsys_ndcg.scale.sources import LONGEST, Source, cast_whole_ids, source_of
 
 if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
@@ -93,7 +92,6 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     if path is None:
         yield lambda _: None
         return
-    check_path(path)
     if form_of(str(path)) != ".parquet":
         msg = f"{path}: scores of users are written to Parquet as they come: end it in .parquet."
         raise InvalidInputError(msg)
@@ -195,9 +193,9 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
 
         return evaluate_batches(
             lambda: _batches(paths, bounds, show),
-            ListMaker(plan.duplicates, n_items),
             plan,
             facts,
+            n_items=n_items,
             is_whole=not bounds,
             keep=keep,
             median=scores.median,
@@ -231,53 +229,37 @@ def _sorted(
     rows = folder / "rows"
     rows.mkdir()
     paths = {name: rows / f"{name}.parquet" for name in sources}
-    extra, order = ([f"row_number() OVER () AS {ROW}"], ROW) if in_order else ([], '"item"')
-    with Database(folder / "spill", memory.database, show) as database:
+    extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
+    with closing(Database(folder / "spill", memory.database, show)) as database:
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)
-        sources = _with_like_users(
-            {name: with_whole_ids(database, one) for name, one in sources.items()}
-        )
+            if one.is_text:
+                cast_whole_ids(database, one)
+        kinds, tables = {one.kinds["user"] for one in sources.values()}, dict[str, LazyTable]()
         for name, one in sources.items():
+            if len(kinds) > 1 and "text" not in kinds:  # whole numbers with and without a sign
+                one.sql["user"] = f"CAST({one.sql['user']} AS {LONGEST})"
+            columns = ", ".join(map(quoted, one.names))
             database.run(
-                f'COPY (SELECT * FROM {one.read(*extra)} ORDER BY "user", {order}) '
+                f'COPY (SELECT {columns} FROM {one.read(*extra)} ORDER BY "user", {order}) '
                 f"TO {literal(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
                 "Bringing users together",
             )
-        facts = facts_of(
-            {
-                name: _DuckDBTable(
-                    nw.from_native(database.relation(_read(paths[name]))),
-                    one.names,
-                    short_grades=one.kinds.get("true") == "float",
-                    read_as_text=one.is_text,
-                    database=database,
-                    source=one,
-                )
-                for name, one in sources.items()
-            }
-        )
+            frame = nw.from_native(database.relation(_read(paths[name])))
+            tables[name] = _DuckDBTable(frame, one.names, one.is_text, database, one)
+        facts = facts_of(tables)
         text = [one for one in IDS if all(each.kinds[one] == "text" for each in sources.values())]
         bounds = _bounds(database, paths, memory, text)
     give_back()
     return paths, bounds, facts
 
 
-def _with_like_users(sources: dict[str, Source]) -> dict[str, Source]:
-    """Return sources whose users are of one type, if they are numbers of several."""
-    kinds = {one.kinds["user"] for one in sources.values()}
-    if len(kinds) == 1 or "text" in kinds:  # text and numbers are refused when rows are looked at
-        return sources
-    users = {name: f"CAST({one.sql['user']} AS {LONGEST})" for name, one in sources.items()}
-    return {n: replace(one, sql={**one.sql, "user": users[n]}) for n, one in sources.items()}
-
-
 def _read(path: Path) -> str:
     return f"read_parquet({file_literal(path)})"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _DuckDBTable(LazyTable):
     """A table in a database, of which messages name the file that is at fault."""
 
@@ -291,13 +273,14 @@ class _DuckDBTable(LazyTable):
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def with_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
-        """Return the first file that has rows with a fault, and these rows."""
+        """Return the files that have rows with a fault, and those of the first one."""
         if self.source.stream is not None:  # it cannot be read again
             return super().with_fault(fault)
-        files = nw.from_native(self.database.relation(self.source.read(FILE)))
-        wrong = files.filter(fault.where)
-        where = self.rows(wrong.select(FILE).head(1))[0][FILE]
-        return f"{where}: ", wrong.filter(nw.col(FILE) == where)
+        read = nw.from_native(self.database.relation(self.source.read(FILE)))
+        wrong = read.filter(fault.where)
+        files = sorted(row[FILE] for row in self.rows(wrong.select(FILE).unique()))
+        others = f" and {counted(len(files) - 1, 'other file')}" if len(files) > 1 else ""
+        return f"{files[0]}{others}: ", wrong.filter(nw.col(FILE) == files[0])
 
 
 def _bounds(
@@ -358,7 +341,5 @@ def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any
     user, kind = pc.field("user"), parquet.read_schema(path).field("user").type
     wanted = [user > pa.scalar(one, kind) for one in after]
     wanted += [user <= pa.scalar(one, kind) for one in until]
-    rows = parquet.read_table(
-        path, filters=reduce(and_, wanted) if wanted else None, partitioning=None
-    )
-    return rows.drop_columns([ROW]) if ROW in rows.column_names else rows
+    where = reduce(and_, wanted) if wanted else None
+    return parquet.read_table(path, filters=where, partitioning=None)

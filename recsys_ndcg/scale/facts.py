@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import Rows, Table, floats
+from recsys_ndcg.input import Rows, Table, floats, type_names
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 
@@ -37,16 +37,13 @@ class LazyTable:
         Its rows by our names: user, item, and estimated, rank and true as far as it has them.
     names : mapping
         Our names of these columns to its own.
-    short_grades : bool
-        Whether the true values are floats of 32 bits.
     read_as_text : bool
         Whether numbers were read of text: NULL is what is none, and NaN what is left open.
     """
 
     frame: nw.LazyFrame[Any]
     names: Mapping[str, str]
-    short_grades: bool = False
-    read_as_text: bool = False
+    read_as_text: bool
 
     def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them."""
@@ -119,36 +116,27 @@ def _check_same_ids(labels: LazyTable, results: LazyTable) -> None:
     tables = labels, results
     for column in IDS:
         types = [one.frame.collect_schema()[column] for one in tables]
-        kinds = [_kind_of(one) for one in types]
-        if kinds[0] != kinds[1]:
-            column_of = nw.col(column)
-            first = [
-                one.rows(one.frame.filter(~column_of.is_null()).select(column_of).head(1))[0]
-                for one in tables
-            ]
-            msg = (
-                f"{column}: the labels have ids of type {kinds[0]} (such as "
-                f"{first[0][column]!r}), the results of type {kinds[1]} (such as "
-                f"{first[1][column]!r}). Make them the same type, or nothing will match."
-            )
-            raise InvalidInputError(msg)
-        if types[0] != types[1] and any(one.is_float() for one in types):
+        if types[0] == types[1] or all(one.is_integer() or one.is_decimal() for one in types):
+            continue
+        if all(one.is_numeric() for one in types):
             msg = (
                 f"{column}: the labels have ids of type {types[0]}, the results of type "
                 f"{types[1]}, and some would be rounded. Cast one to the other's type."
             )
-            raise InvalidInputError(msg)
-
-
-def _kind_of(of: nw.dtypes.DType) -> str:
-    if of.is_numeric() or of == nw.Boolean:
-        return "number"
-    return "text" if of == nw.String else str(of)
+        else:
+            ids = [one.rows(one.frame.select(column).head(1))[0][column] for one in tables]
+            kinds = [type_names([one]).pop() for one in ids]
+            msg = (
+                f"{column}: the labels have ids of type {kinds[0]} (such as {ids[0]!r}), the "
+                f"results of type {kinds[1]} (such as {ids[1]!r}). Make them the same type, or "
+                "nothing will match."
+            )
+        raise InvalidInputError(msg)
 
 
 def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
     """Return what is known of a table, none of whose rows has a fault, as one query finds it."""
-    faults = [*_id_faults(table), *_number_faults(table, name)]
+    faults = [*_id_faults(table), *_score_faults(table, name), *_grade_faults(table)]
     counts = {f"fault{place}": _count(one.where) for place, one in enumerate(faults)}
     wanted = {"rows": nw.len(), **counts}
     if "true" in table.names:
@@ -176,16 +164,13 @@ def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
         Rows.warn_of_fillers(int(found["fillers"]), rows, "estimated")
     if "true" not in table.names:
         return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, zero_one=True))
-    return RowFacts(rows, int(found["labelled"]) < rows, _grades(found, short=table.short_grades))
-
-
-def _grades(found: Mapping[str, Any], *, short: bool) -> Grades:
-    if found["lowest"] is None:
-        return Grades(np.nan, np.nan, zero_one=True)
-    ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)
-    if short:  # the nearest double of a short float is not the decimal that it stands for
+    ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)  # NaN if there is none
+    if table.frame.collect_schema()["true"] == nw.Float32:
+        # the nearest double of a short float is not the decimal that it stands for
         ends = floats(ends.astype(np.float32), "true")
-    return Grades(float(ends[0]), float(ends[1]), zero_one=bool(found["zero_one"]))
+    zero_one = found["zero_one"] in (None, True)
+    grades = Grades(float(ends[0]), float(ends[1]), zero_one=zero_one)
+    return RowFacts(rows, int(found["labelled"]) < rows, grades)
 
 
 def _id_faults(table: LazyTable) -> Iterator[Fault]:
@@ -198,30 +183,34 @@ def _id_faults(table: LazyTable) -> Iterator[Fault]:
         yield Fault(column, missing, "a missing id", "fill it in or leave the row out")
 
 
-def _number_faults(table: LazyTable, name: str) -> Iterator[Fault]:
-    """Give what numbers must not be, in the order in which it is told."""
+def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
+    """Give what ranks or estimates must not be, in the order in which it is told."""
+    if name == LABELS:
+        return
     score = "rank" if "rank" in table.names else "estimated"
-    if score in table.names:
-        number = _number(score)
-        advice = "each must be a finite number: " + (
-            "leave out what was not recommended"
-            if name == RESULTS
-            else "correct it, or name the right column with columns="
-            if table.read_as_text
-            else "if a model diverged, train it again"
-        )
-        nothing = "no value, or none that is a number," if table.read_as_text else "NaN"
-        yield Fault(score, _is_nothing(number), nothing, advice)
-        yield Fault(score, _is_infinite(number), "an infinite value", advice)
-        if score == "rank":
-            found, no_rank = "{rank:g}, which is no rank,", (number < 0) | (number * 2 % 1 > 0)
-            yield Fault(score, no_rank, found, Table.RANKS)
+    number = _number(score)
+    nothing, advice = "NaN", "if a model diverged, train it again"
+    if table.read_as_text:
+        nothing = "no value, or none that is a number,"
+        advice = "correct it, or name the right column with columns="
+    if name == RESULTS:
+        advice = "leave out what was not recommended"
+    advice = f"each must be a finite number: {advice}"
+    yield Fault(score, _is_nothing(number), nothing, advice)
+    yield Fault(score, number.abs() == np.inf, "an infinite value", advice)
+    if score == "rank":
+        no_rank = (number < 0) | (number * 2 % 1 > 0)
+        yield Fault(score, no_rank, "{rank:g}, which is no rank,", Table.RANKS)
+
+
+def _grade_faults(table: LazyTable) -> Iterator[Fault]:
+    """Give what true values must not be, in the order in which it is told."""
     if "true" in table.names:
         grade, advice = _number("true"), "use NaN for an unlabelled item"
         if table.read_as_text:
             named = f"{advice}, or name the right column with columns="
             yield Fault("true", grade.is_null(), "what is no number", named)
-        yield Fault("true", _is_infinite(grade), "an infinite grade", advice)
+        yield Fault("true", grade.abs() == np.inf, "an infinite grade", advice)
 
 
 def _number(column: str) -> nw.Expr:
@@ -230,10 +219,6 @@ def _number(column: str) -> nw.Expr:
 
 def _is_nothing(number: nw.Expr) -> nw.Expr:
     return number.is_null() | number.is_nan()
-
-
-def _is_infinite(number: nw.Expr) -> nw.Expr:
-    return number.abs() == float("inf")
 
 
 def _count(where: nw.Expr) -> nw.Expr:

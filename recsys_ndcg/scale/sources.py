@@ -12,17 +12,12 @@ from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
 from recsys_ndcg.files import PACKINGS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat
 from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
-from recsys_ndcg.scale.engines import IDS, is_files, paths_of
-from recsys_ndcg.scale.tables import check_capitals, names_in
+from recsys_ndcg.scale.engines import IDS, check_capitals, is_files, names_in, paths_of
 
 # how packed files of text end, that are read out of core
 _SUFFIXES = (".gz", ".zst")
 _LOOK = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
-
-
-def _fields(path: Path, how: TextFormat) -> list[str]:
-    return [one.strip() for one in how.first_fields(how.text_of(_head(path)))]
 
 
 def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
@@ -54,10 +49,13 @@ def _head(path: Path) -> Content:
     return Content(str(path), suffix, lines or data)
 
 
-#: The rows of a source in their order, for what hangs on it.
-ROW = "row"
-_TEXT = {"string", "large_string", "string_view"}
-_WHOLE_TYPES = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} - {"uint64"}
+# what types of Arrow are; a type of any other name is called by it
+_KINDS = {
+    **dict.fromkeys(("string", "large_string", "string_view"), "text"),
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), "whole numbers"),
+    **dict.fromkeys(("uint8", "uint16", "uint32"), "whole numbers"),
+    **dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), "decimal"),
+}
 # what ids and numbers may be, and what is said of all else
 _READ = {
     "id": (
@@ -79,22 +77,20 @@ _WHOLE = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
     """A table somewhere, as SQL reads it.
 
     Parameters
     ----------
-    name : str
-        What messages call it.
     relation : str
         What stands behind FROM; files have a column `FILE`.
     names : mapping
         Our names of columns to its own.
-    sql : mapping
+    sql : dict
         Our names to the SQL that reads the values: ids are text or whole numbers, all others
         numbers; what is missing, or no number, is NULL, but a grade that text leaves open NaN.
-    kinds : mapping
+    kinds : dict
         Our names to what the values are, as Arrow says; text in files of text.
     is_text : bool
         Whether it is files of text.
@@ -102,11 +98,10 @@ class Source:
         What is read once, and no more.
     """
 
-    name: str
     relation: str
     names: Mapping[str, str]
-    sql: Mapping[str, str]
-    kinds: Mapping[str, str]
+    sql: dict[str, str]
+    kinds: dict[str, str]
     is_text: bool = False
     stream: Any = None
 
@@ -148,9 +143,9 @@ def source_of(
         data = _written(data, columns, table, folder / f"lazy_{table}.parquet")
     if not is_files(data):
         return _stream(data, columns, table)
-    paths = _checked(paths_of(data))
-    kinds = [_kind_of(path) for path in paths]
-    if kinds[0] == "Parquet":
+    paths = paths_of(data)
+    _check_files(paths)
+    if FileKind.of(paths[0]).is_binary:
         return _parquet(paths, columns, table)
     return _text(paths, columns, table, form)
 
@@ -159,8 +154,8 @@ def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Pat
     """Write the columns of a lazy table of polars that are read to a file."""
     try:
         heading = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
-        names = dict.fromkeys(heading.called(*heading.wanted(table)).values())
-        data.select([*names]).sink_parquet(path)
+        names = heading.called(*heading.wanted(table))
+        data.select([*names.values()]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
         if ours and not isinstance(error, FileNotFoundError):
@@ -171,8 +166,8 @@ def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Pat
     return path
 
 
-def _checked(paths: Sequence[Path]) -> Sequence[Path]:
-    """Refuse what is no file, a name that DuckDB cannot take, and the same file twice."""
+def _check_files(paths: Sequence[Path]) -> None:
+    """Refuse what is no file that DuckDB can read, and the same file twice."""
     seen: set[str] = set()
     for path in paths:
         whole = os.path.realpath(path)
@@ -184,20 +179,15 @@ def _checked(paths: Sequence[Path]) -> Sequence[Path]:
         if not is_encodable(str(path)):
             msg = f"{path}: within a memory limit, the name of a file must be UTF-8. Rename it."
             raise InvalidInputError(msg)
-    return paths
-
-
-def _kind_of(path: Path) -> str:
-    kind, packing = FileKind.of(path), path.suffix.lower()
-    other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
-    if other or not kind.in_database:
-        msg = (
-            f"{path}: within a memory limit, and of several files, Parquet and CSV are read (CSV "
-            "also packed as .gz or .zst). Write it as one of these, or evaluate it by itself "
-            "without memory_limit."
-        )
-        raise InvalidInputError(msg)
-    return kind.name
+        kind, packing = FileKind.of(path), path.suffix.lower()
+        other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
+        if other or not kind.in_database:
+            msg = (
+                f"{path}: within a memory limit, and of several files, Parquet and CSV are read "
+                "(CSV also packed as .gz or .zst). Write it as one of these, or evaluate it by "
+                "itself without memory_limit."
+            )
+            raise InvalidInputError(msg)
 
 
 def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
@@ -215,7 +205,7 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: st
     files = ", ".join(map(file_literal, paths))
     options = f"filename = {literal(FILE)}, hive_partitioning = false, union_by_name = true"
     relation = f"read_parquet([{files}], {options})"
-    return Source(_called(paths), relation, *_columns_of(schemas, columns, table))
+    return Source(relation, *_columns_of(schemas, columns, table))
 
 
 def _text(
@@ -231,7 +221,7 @@ def _text(
         raise InvalidInputError(msg)
     how = replace(how, separator=how.separator_in(how.text_of(_head(paths[0]))))
     titles = _titles(paths, columns, how)
-    names = names_in(dict.fromkeys(titles, ()), columns, table)
+    names = names_in(titles, columns, table)
     sql = {}
     for ours, theirs in names.items():
         field = f"c{titles.index(theirs)}"  # its place, for names may be alike to SQL
@@ -240,7 +230,7 @@ def _text(
         else:
             sql[ours] = _number(field, how.decimal, may_lack=ours == "true")
     relation, kinds = _relation(paths, len(titles), how), dict.fromkeys(names, "text")
-    return Source(_called(paths), relation, names, sql, kinds, is_text=True)
+    return Source(relation, names, sql, kinds, is_text=True)
 
 
 def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextFormat) -> list[str]:
@@ -251,9 +241,10 @@ def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextForm
     InvalidInputError
         A file is empty or no text in UTF-8, or its heading is not that of the first.
     """
-    fields = _fields(paths[0], how)
-    for path in paths:
-        found = _fields(path, how)
+    first_lines = (how.first_fields(how.text_of(_head(path))) for path in paths)
+    headings = [[one.strip() for one in line] for line in first_lines]
+    fields = headings[0]
+    for path, found in zip(paths, headings, strict=True):
         if found != fields and (how.heading or len(found) != len(fields)):
             msg = (
                 f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
@@ -298,7 +289,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)
     columns_of = _columns_of({"the data": reader.schema}, columns, table)
-    return Source("the data", quoted(table), *columns_of, stream=reader)
+    return Source(quoted(table), *columns_of, stream=reader)
 
 
 def _columns_of(
@@ -322,7 +313,8 @@ def _columns_of(
         in a column.
     """
     first = next(iter(schemas))
-    names = names_in(schemas[first].empty_table(), columns, table)
+    names = names_in(schemas[first].names, columns, table)
+    check_capitals(names, schemas[first].names)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
@@ -332,7 +324,9 @@ def _columns_of(
                     f"{', '.join(schema.names)}."
                 )
                 raise InvalidInputError(msg)
-            kind = _kind_of_type(schema.field(theirs).type)
+            of = schema.field(theirs).type
+            told = str(of.value_type if hasattr(of, "index_type") else of)
+            kind = _KINDS.get(told.partition("(")[0], told)  # without the digits of a decimal
             known = kinds.setdefault(ours, kind)
             if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
                 kinds[ours] = "double"  # as pandas writes a column with and without NaN
@@ -343,7 +337,6 @@ def _columns_of(
             if kind not in readable:
                 msg = f"{file}: {theirs} is {kind}{advice}"
                 raise InvalidInputError(msg)
-    check_capitals(names, schemas[first].names)
     sql = {}
     for ours, theirs in names.items():
         if not theirs:
@@ -355,39 +348,21 @@ def _columns_of(
     return names, sql, kinds
 
 
-def _called(paths: Sequence[Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-
-
-def _kind_of_type(of: Any) -> str:
-    """Return what a type of Arrow's is, whatever its width."""
-    if hasattr(of, "value_type") and hasattr(of, "index_type"):
-        of = of.value_type
-    told = str(of)
-    if told.startswith("decimal"):  # of any number of digits
-        return "decimal"
-    return "text" if told in _TEXT else "whole numbers" if told in _WHOLE_TYPES else told
-
-
-def with_whole_ids(database: Database, source: Source) -> Source:
-    """Return files of text with the type for each column of ids that are all whole numbers.
+def cast_whole_ids(database: Database, source: Source) -> None:
+    """Cast each column of ids in files of text, that are all whole numbers, to a type of such.
 
     It is the first of `_WHOLE` that holds them; one that is not in its usual writing, and all of
     them are text.
     """
-    if not source.is_text:
-        return source
-    sql, kinds = dict(source.sql), dict(source.kinds)
     asked = []
     for column in IDS:
-        number = f"try_cast({sql[column]} AS {LONGEST})"
-        plain = f"CASE WHEN {number}::VARCHAR = {sql[column]} THEN {number} END"
+        number = f"try_cast({source.sql[column]} AS {LONGEST})"
+        plain = f"CASE WHEN {number}::VARCHAR = {source.sql[column]} THEN {number} END"
         asked.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
     (found,) = database.run(f"SELECT {', '.join(asked)} FROM {source.relation}")  # in one pass
     for column, (others, low, high) in zip(IDS, found, strict=True):
         fits = (kind for kind, (least, most) in _WHOLE.items() if least <= low <= high <= most)
         kind = None if others or low is None else next(fits, None)
         if kind is not None:
-            sql[column] = f"CAST({sql[column]} AS {kind})"
-            kinds[column] = "whole numbers" if kind == "BIGINT" else kind
-    return replace(source, sql=sql, kinds=kinds)
+            source.sql[column] = f"CAST({source.sql[column]} AS {kind})"
+            source.kinds[column] = "whole numbers" if kind == "BIGINT" else kind

@@ -9,7 +9,6 @@ import pickle
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
@@ -19,26 +18,28 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_whole, shown
 from recsys_ndcg.input import Rows
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.parallel import at_most
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
-from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
-from recsys_ndcg.scale.tables import (
-    ListMaker,
+from recsys_ndcg.scale.engines import (
+    IDS,
+    LABELS,
+    PREDICTIONS,
+    RESULTS,
     PartialReport,
     check_capitals,
     given_tables,
+    lists_of,
     names_in,
 )
-from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
+from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
+from recsys_ndcg.scoring import Audit, Cutoffs, Measurement, Metrics, Plan
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from recsys_ndcg.convention import Convention
-    from recsys_ndcg.scoring import Measurement
 
 _NUMBERS = re.compile("tinyint|smallint|int|bigint|float|double|boolean|decimal.*|void")
 _TIMES = re.compile("date|timestamp.*|time.*")
@@ -56,10 +57,9 @@ class SparkTable(LazyTable):
 
 def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
     _check(frame)
-    names = names_in(dict.fromkeys(frame.columns, ()), columns, name)
+    names = names_in(frame.columns, columns, name)
     check_capitals(names, frame.columns)
-    types = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
-    sql: dict[str, str] = {}
+    types, read = dict(frame.dtypes), []
     for ours, theirs in names.items():
         kind = types[theirs]
         # the nearest double of a short float is not the decimal that it stands for
@@ -70,12 +70,10 @@ def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTab
                 msg = f"{ours}: an id is not hashable ({kind}); use numbers or text."
                 raise InvalidInputError(msg)
         elif not _NUMBERS.fullmatch(kind):
-            _refuse_kind(frame, theirs, kind, [sql[one] for one in IDS])
-        sql[ours] = f"cast({quoted(theirs)} as {wider})" if wider else quoted(theirs)
-    named = (f"{one} as `{ours}`" for ours, one in sql.items())
-    table = nw.from_native(frame.selectExpr(*named))
-    short = table.collect_schema().get("true") == nw.Float32
-    return SparkTable(table, names, short_grades=short)
+            _refuse_kind(frame, theirs, kind, [quoted(names[one]) for one in IDS])
+        value = f"cast({quoted(theirs)} as {wider})" if wider else quoted(theirs)
+        read.append(f"{value} as `{ours}`")
+    return SparkTable(nw.from_native(frame.selectExpr(*read)), names, read_as_text=False)
 
 
 def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
@@ -215,20 +213,25 @@ def evaluate_by_plan(
             )
             raise InvalidInputError(msg)
     _refuse_order(plan)
-    if partitions is not None and (type(partitions) is not int or partitions < 1):
-        msg = f"partitions is a number from 1 on, not {shown(partitions)}."
-        raise InvalidInputError(msg)
+    if partitions is not None:
+        check_whole("partitions", partitions, least=1)
     tables = {
         name: _table(name, frame, named)
         for name, (frame, named) in given_tables(data, columns).items()
     }
     facts = facts_of(tables)
-    rows = _brought_together(tables, partitions or max(1, -(-facts.rows // _ROWS)))
+    rows = _brought_together(tables, int(partitions or max(1, -(-facts.rows // _ROWS))))
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
         looking = Job(plan, grades_only=True)  # at what repeated rows become
-        grades = looking.merged(rows.mapInArrow(looking.measured, f"{REST} binary"))
-    return _measured(rows, Job(plan.with_threshold(grades), grades.highest))
+        grades = looking.merged(looking.table(rows))
+    job = Job(plan.with_threshold(grades), grades.highest)
+    table = job.table(rows).persist()
+    try:
+        return SparkReport.of(job.merged(table), job.plan, table)
+    except BaseException:
+        table.unpersist()
+        raise
 
 
 def _refuse_order(plan: Plan) -> None:
@@ -256,45 +259,6 @@ def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
     return labels.unionByName(results, allowMissingColumns=True).repartition(count, "user")
 
 
-def _measured(rows: Any, job: Job) -> SparkReport:
-    """Measure all users once, and sum up what each partition leaves."""
-    kind = next(one.dataType for one in rows.schema.fields if one.name == "user").simpleString()
-    scores = ", ".join(f"{quoted(name)} double" for name in job.plan.names)
-    schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
-    table = rows.mapInArrow(job.measured, schema).persist()
-    try:
-        whole = job.merged(table)
-        per_user = table.where(f"{REST} is null").drop(REST)
-        return SparkReport.of(whole, job.plan, per_user, table)
-    except BaseException:
-        table.unpersist()
-        raise
-
-
-@contextmanager
-def _on_workers() -> Iterator[None]:
-    """Say what to do where the workers lack a module.
-
-    Raises
-    ------
-    WorkerError
-        They do.
-    """
-    try:
-        yield
-    except Exception as error:
-        missing = re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", str(error))
-        if missing is None:
-            raise
-        msg = (
-            f"The workers cannot import {missing[1]!r}, which measuring needs. Install "
-            "recsys-ndcg[scale] in their Python, or send what is missing along as a zip: "
-            "spark.addArtifact('recsys_ndcg.zip', pyfile=True), or spark-submit --py-files "
-            "recsys_ndcg.zip (docs/spark.md)."
-        )
-        raise WorkerError(msg) from None
-
-
 @dataclass(frozen=True)
 class Job:
     """What every worker is told, and does.
@@ -316,6 +280,13 @@ class Job:
     grades_only: bool = False
     version: str = __version__
 
+    def table(self, rows: Any) -> Any:
+        """Return the DataFrame of what the workers leave of rows, partitions of whole users."""
+        kind = dict(rows.dtypes)["user"]
+        scores = ", ".join(f"{quoted(name)} double" for name in self.plan.names)
+        schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
+        return rows.mapInArrow(self.measured, schema)
+
     def measured(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Measure all users of a partition; an error of ours is handed on beside the scores.
 
@@ -327,12 +298,10 @@ class Job:
         if not rows:
             return
         table = pa.Table.from_batches(rows)
-        columns = [(REST, pa.binary())]
-        if not self.grades_only:
-            counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
-            scores = [(name, pa.float64()) for name in self.plan.names]
-            columns = [("user", table.schema.field("user").type), *counts, *scores, *columns]
-        schema = pa.schema(columns)
+        counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
+        scores = [(name, pa.float64()) for name in self.plan.names]
+        user = ("user", table.schema.field("user").type)
+        schema = pa.schema([user, *counts, *scores, (REST, pa.binary())])
         try:
             users, rest = self._left_of(table, schema)
         except RecsysNdcgError as error:
@@ -351,7 +320,7 @@ class Job:
         # one thread: Spark runs as many tasks as there are cores; all warnings are the driver's
         with at_most(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            lists = ListMaker(self.plan.duplicates).lists(_tables(table))
+            lists = lists_of(_tables(table), self.plan)
             if self.grades_only:
                 return [], Facts.of(lists).all_true
             audit = Audit.of(lists, self.plan, highest=self.highest)
@@ -360,9 +329,26 @@ class Job:
             return [_of_users(audit, schema)], _measured_by((), part)
 
     def merged(self, table: Any) -> Any:
-        """Merge what the workers left: the grades, or the part of a report of all users."""
-        with _on_workers():
+        """Merge what the workers left: the grades, or the part of a report of all users.
+
+        Raises
+        ------
+        WorkerError
+            The workers lack a module.
+        """
+        try:
             rests = table.where(f"{REST} is not null").select(REST).collect()
+        except Exception as error:
+            missing = re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", str(error))
+            if missing is None:
+                raise
+            msg = (
+                f"The workers cannot import {missing[1]!r}, which measuring needs. Install "
+                "recsys-ndcg[scale] in their Python, or send what is missing along as a zip: "
+                "spark.addArtifact('recsys_ndcg.zip', pyfile=True), or spark-submit --py-files "
+                "recsys_ndcg.zip (docs/spark.md)."
+            )
+            raise WorkerError(msg) from None
         return reduce(add, (self.unpacked(bytes(one[0])) for one in rests))
 
     def unpacked(self, rest: bytes) -> Any:
@@ -405,17 +391,14 @@ def _of_users(audit: Audit, schema: Any) -> Any:
     return pa.RecordBatch.from_pandas(table.assign(**{REST: None}), schema, preserve_index=False)
 
 
-def median_of(per_user: Any, names: list[str], n_users: int) -> Floats:
+def median_of(table: Any, names: list[str], n_users: int) -> Floats:
     """Return the exact median of each metric over so many users, whose scores Spark has."""
-
-    def found(wanted: Iterable[str]) -> Any:
-        return per_user.selectExpr(*wanted).collect()[0]
-
     columns = [quoted(name) for name in names]
     if n_users > _MANY:
-        near = found(f"percentile_approx({one}, array({_NEAR}))" for one in columns)
-        columns = [_within(*both) for both in zip(columns, near, strict=True)]
-    medians = found(f"percentile({one}, 0.5D)" for one in columns)
+        near = [f"percentile_approx({one}, array({_NEAR}))" for one in columns]
+        bounds = table.selectExpr(*near).collect()[0]
+        columns = [_within(*both) for both in zip(columns, bounds, strict=True)]
+    medians = table.selectExpr(*(f"percentile({one}, 0.5D)" for one in columns)).collect()[0]
     return np.array([np.nan if one is None else one for one in medians], dtype=np.float64)
 
 
@@ -443,20 +426,18 @@ class SparkReport(Report):
     """
 
     table: Any = None
-    scores_on_cluster: Any = None
 
     @classmethod
-    def of(cls, part: PartialReport, plan: Plan, per_user: Any, table: Any = None) -> Self:
-        """Return the report of all users, whose scores are on the cluster."""
+    def of(cls, part: PartialReport, plan: Plan, table: Any) -> Self:
+        """Return the report of all users, given the table of what `Job.measured` left."""
         totals = part.totals
-        median = partial(median_of, per_user, totals.names, totals.counts["users"])
-        report = part.report(plan, median, _WHERE)
-        return cls(report.audited, table=table, scores_on_cluster=per_user)
+        median = partial(median_of, table, totals.names, totals.counts["users"])
+        return cls(part.report(plan, median, _WHERE).audited, table=table)
 
     @property
     def per_user(self) -> Any:
         """Scores by user, a Spark DataFrame."""
-        return self.scores_on_cluster
+        return self.table.where(f"{REST} is null").drop(REST)
 
     def unpersist(self) -> None:
         """Give the memory back that the scores take on the cluster.

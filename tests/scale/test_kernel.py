@@ -59,7 +59,7 @@ def test_as_in_memory(case: Case) -> None:
     users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
     with warnings.catch_warnings():  # said of `expected`, too
         warnings.simplefilter("ignore")
-        report = SparkReport.of(whole, plan, users)
+        report = SparkReport.of(whole, plan, table=None)
     report.audited.__dict__["median"] = expected.audited.median  # a job of Spark's
     check_alike(report, users, expected)
 

@@ -12,13 +12,8 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.scale import engines
+from recsys_ndcg.scale.engines import evaluate_batches, given_tables, names_in
 from recsys_ndcg.scale.facts import LazyTable, facts_of
-from recsys_ndcg.scale.tables import (
-    ListMaker,
-    evaluate_batches,
-    given_tables,
-    names_in,
-)
 from tests.refusal import refused
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, predictions
@@ -53,14 +48,13 @@ def evaluate_by_plan(
                 for name, one in tables.items()
             }
 
-    return evaluate_batches(batches, ListMaker(plan.duplicates), plan, facts_of(tables))
+    return evaluate_batches(batches, plan, facts_of(tables))
 
 
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
-    names = names_in(dict.fromkeys(frame.collect_schema().names(), ()), named, name)
+    names = names_in(frame.collect_schema().names(), named, name)
     ours = frame.select(pl.col(theirs).alias(ours) for ours, theirs in names.items())
-    short = frame.collect_schema().get(names.get("true", "")) == pl.Float32
-    return LazyTable(nw.from_native(ours), names, short_grades=short)
+    return LazyTable(nw.from_native(ours), names, read_as_text=False)
 
 
 @pytest.fixture(autouse=True)

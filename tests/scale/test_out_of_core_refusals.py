@@ -86,6 +86,18 @@ def test_the_file_at_fault_is_named(fault: str, end: str, tmp_path: Path) -> Non
         rn.evaluate(_files(tmp_path, end, third), threshold=4)
 
 
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_files_at_fault_are_counted_with_their_rows(end: str, tmp_path: Path) -> None:
+    """The rows that are named stand in the first file, and all of them in these."""
+    name = _files(tmp_path, end, SOME.assign(true=np.inf))
+    frame = FRAME.iloc[7::10].assign(true=np.inf)
+    path = tmp_path / f"p7.{end}"
+    frame.to_parquet(path) if end == "parquet" else frame.to_csv(path, index=False)
+    more = len(SOME) + len(frame) - 3
+    with refused(rf"p2.{end} and 1 other file: true: an infinite grade at .* and {more} more;"):
+        rn.evaluate(name, threshold=4)
+
+
 def test_ids_of_other_types(tmp_path: Path) -> None:
     """Text among numbers is another type in Parquet, and text in text."""
     with refused("p2.parquet: user is text, but whole numbers in .*p0"):

@@ -124,8 +124,8 @@ def test_as_in_memory(
         ({"convention": rn.Convention(ties="input")}, "ties='input' goes by the order of the rows"),
         ({"convention": rn.Convention(duplicates="first")}, "duplicates='first' goes by the order"),
         ({"convention": rn.Convention(duplicates="last")}, "Choose 'max' or 'mean'"),
-        ({"partitions": 0}, "partitions is a number from 1 on, not 0."),
-        ({"partitions": True}, "partitions is a number from 1 on, not True."),
+        ({"partitions": 0}, "partitions must be a whole number of at least 1, not 0."),
+        ({"partitions": True}, "partitions must be a whole number of at least 1, not True."),
         ({"k": 0}, "k"),
     ],
 )
