@@ -6,18 +6,15 @@ import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import add, itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import type_names
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _MOST, _NEARLY = 0.5, 0.95
 _ENDS = 2  # values of a scale, at least

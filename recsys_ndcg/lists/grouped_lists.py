@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,10 @@ from recsys_ndcg.arrays import (
     ranges,
     read_only,
 )
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import counted
 from recsys_ndcg.input import Coded
 from recsys_ndcg.lazy import lazy
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

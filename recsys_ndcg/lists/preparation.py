@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags
-from recsys_ndcg.convention import written
+from recsys_ndcg.convention import Convention, written
+from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.placed_lists import PlacedLists
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 
 def prepare(

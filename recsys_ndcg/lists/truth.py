@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import is_encodable
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.parallel import blocks_of, in_threads
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _WHOLE = 2.0**53  # up to here a float is the whole number that it writes
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Known, lazy
-from recsys_ndcg.lists import Facts, Objections, prepare
+from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import largest_first
 from recsys_ndcg.ranking.runs import Cells, Runs, first_hits, hits_so_far
 from recsys_ndcg.ranking.sorted_lists import SortedLists
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists import GroupedLists
 
 
 def weighted(table: Floats, weights: Floats) -> Floats:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import descending, largest_first
 from recsys_ndcg.ranking.runs import Runs
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists import GroupedLists
 
 _MANY = 2  # times the rows that are wanted: fewer are sorted at once
 

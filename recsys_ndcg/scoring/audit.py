@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +13,15 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists import CandidateLists, truth_by_user
+from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, truth_by_user
 from recsys_ndcg.metrics import Judged
 from recsys_ndcg.parallel import allowed, at_most
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, in_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.scores import ORDERS, Scores
+from recsys_ndcg.scoring.signature import Signature
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts, GroupedLists
-    from recsys_ndcg.scoring.measurement import Measurement
-    from recsys_ndcg.scoring.signature import Signature
 
 Roles = dict[str, "Floats"]
 

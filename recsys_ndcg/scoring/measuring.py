@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.lazy import Known
-from recsys_ndcg.lists import prepare
+from recsys_ndcg.lists import GroupedLists, prepare
+from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import blocks_of, in_threads
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.measurement import Measurement
 
 Result = TypeVar("Result")
 

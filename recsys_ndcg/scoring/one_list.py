@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import listed
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 Grades = Iterable[float | tuple[float, float]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -24,12 +24,9 @@ from recsys_ndcg.arrays import (
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists import Facts
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts
-    from recsys_ndcg.scoring.measurement import Measurement
-
 
 _LARGEST = 1e300  # so that sums over many users fit a float64
 _SMALLEST = 1e-305  # so that a share of it, as the mean of a tie is, has all its digits

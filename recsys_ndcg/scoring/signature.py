@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import BESIDE, BY_THRESHOLD, Convention, ours, parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists import Facts
 from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts
-    from recsys_ndcg.scoring.measurement import Measurement
 
 #: What a short signature leaves out, beside choices at their defaults.
 _USUAL = {"threshold": "none", "protocol": "rated"}
