@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,25 +37,6 @@ class Record:
     def __reduce__(self) -> tuple[Any, ...]:
         """Come back from a pickle or a copy in the same way, without what was worked out."""
         return partial(type(self), **_fields_of(self)), ()
-
-
-class Columns(Record):
-    """A record of arrays alone, each with an entry per user."""
-
-    @classmethod
-    def concat(cls, parts: Sequence[Self]) -> Self:
-        """Return those of the users of all parts."""
-        named = [_fields_of(one) for one in parts]
-        return cls(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
-
-    @classmethod
-    def among(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the record of the columns that have its names."""
-        return cls(**{one.name: columns[one.name] for one in fields(cls)})  # type: ignore[arg-type]
-
-    def take(self, users: Any) -> Self:
-        """Return those of some users, given as numpy indexes them."""
-        return type(self)(**{name: values[users] for name, values in _fields_of(self).items()})
 
 
 def _fields_of(record: Any) -> dict[str, Any]:
