@@ -104,12 +104,12 @@ class PartialReport:
         plan.settled(self.facts)
         signed = self.totals.sign(self.facts)
         if self.kept is None:
-            audit = Audit(signed, totals=self.totals, median=median, where=where)
+            audit = Audit(signed, self.totals, known_median=median, where=where)
         else:
             scores = _in_order(Scores.concat(self.kept))
             totals = Totals.of(scores)
             roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
-            audit = Audit(signed, scores, replace(totals, roles=roles))
+            audit = Audit(signed, replace(totals, roles=roles), scores)
         return Report.of_audit(audit, self.facts, plan)
 
 
