@@ -33,23 +33,19 @@ def suspicions(facts: Facts) -> Iterator[str]:
     >>> [told.partition(":")[0] for told in suspicions(Facts.of(lists))]
     ['2 of 2 users have one item']
     """
-    if facts.made_here:  # which has none of these
+    if facts.placed_under is not None:  # made here, of none of the user's mistakes
         return
-    if facts.protocol == "rated":
-        yield from _single_items(facts)
-    yield from _times("estimated", facts.estimated.lowest, facts.estimated.highest)
-    yield from _times("true", facts.listed.lowest, facts.listed.highest)
-    if facts.protocol == "rated" and facts.estimated.count >= FEW_ROWS and not facts.order_only:
-        yield from _exchanged(facts)
-        yield from _at_a_bound(facts)
-
-
-def _single_items(facts: Facts) -> Iterator[str]:
-    if facts.users > 1 and facts.single / facts.users > _MOST:
+    is_rated = facts.protocol == "rated"
+    if is_rated and facts.users > 1 and facts.single / facts.users > _MOST:
         yield (
             f"{facts.single} of {facts.users} users have one item: any order of it is perfect, so "
             "these users say nothing about the model."
         )
+    yield from _times("estimated", facts.estimated.lowest, facts.estimated.highest)
+    yield from _times("true", facts.listed.lowest, facts.listed.highest)
+    if is_rated and facts.estimated.count >= FEW_ROWS and not facts.order_only:
+        yield from _exchanged(facts)
+        yield from _at_a_bound(facts)
 
 
 def _times(name: str, low: float, high: float) -> Iterator[str]:
@@ -407,14 +403,9 @@ class Facts:
         )
 
     @property
-    def made_here(self) -> bool:
-        """Whether the lists were made by this package, and have no mistakes of the user's."""
-        return self.placed_under is not None
-
-    @property
     def constant(self) -> bool:
         """Whether all items of rated lists have the same estimate, which is said as such."""
-        several = not self.made_here and self.estimated.count >= FEW_ROWS
+        several = self.placed_under is None and self.estimated.count >= FEW_ROWS
         same = self.estimated.lowest == self.estimated.highest
         return several and self.protocol == "rated" and same
 

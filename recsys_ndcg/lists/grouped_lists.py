@@ -290,10 +290,6 @@ class GroupedLists(Record):
         items = self.items
         return order if items is None else items[order], self.estimated[order], self.true[order]
 
-    def labelled_as(self, grade: float) -> GroupedLists:
-        """Return the lists as they were if all unlabelled items had this grade."""
-        return self.with_columns(true=np.where(np.isnan(self.true), grade, self.true))
-
     def with_columns(self, **columns: NDArray[Any]) -> Self:
         """Return the lists with other or further columns."""
         return replace(self, columns={**self.columns, **columns})

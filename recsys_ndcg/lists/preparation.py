@@ -29,7 +29,8 @@ def prepare(
         The grade that unlabelled items are given.
     """
     if unlabelled_as is not None:
-        lists = lists.labelled_as(unlabelled_as)
+        true = np.where(np.isnan(lists.true), unlabelled_as, lists.true)
+        lists = lists.with_columns(true=true)
     if lists.impossible is not None and convention.impossible == "drop":
         lists = lists.without_impossible()
     elif lists.impossible is not None and convention.impossible == "last":  # and tied
