@@ -34,7 +34,6 @@ class CandidateLists(GroupedLists):
         How many items each list shows, of its `candidates`.
     """
 
-    by_user: ClassVar[tuple[str, ...]] = (*GroupedLists.by_user, "lengths")
     cut_short: ClassVar[bool] = True
 
     lengths: Positions

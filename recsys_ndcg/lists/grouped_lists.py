@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +24,9 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import counted
 from recsys_ndcg.input import Coded
 from recsys_ndcg.lazy import lazy
+
+#: All other arrays have an entry per user.
+_NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,8 +68,6 @@ class GroupedLists(Record):
         How many items each list was chosen from; None where it is all of them, or nobody tells.
     """
 
-    #: What there is one entry of per user.
-    by_user: ClassVar[tuple[str, ...]] = ("users", "missing", "repeats", "candidates")
     #: Whether they show the first of more candidates, which have no order.
     cut_short: ClassVar[bool] = False
 
@@ -350,9 +351,10 @@ class GroupedLists(Record):
     def cut(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, whose rows and labels outside the lists are told, too."""
         by_user = {
-            name: value[users]
-            for name in self.by_user
-            if (value := getattr(self, name)) is not None
+            one.name: value[users]
+            for one in fields(self)
+            if one.name not in _NOT_BY_USER
+            and isinstance(value := getattr(self, one.name), np.ndarray)
         }
         return replace(
             self,

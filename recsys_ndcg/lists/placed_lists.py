@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -38,16 +38,6 @@ class PlacedLists(GroupedLists):
         The first items without a label, for showing a list: their ids, the highest estimate first
         and ties by the rule of the lists, and their estimates, -inf past the end.
     """
-
-    by_user: ClassVar[tuple[str, ...]] = (
-        *GroupedLists.by_user,
-        "lengths",
-        "n_above",
-        "ties_from",
-        "n_not_made",
-        "unlabelled_items",
-        "unlabelled_estimated",
-    )
 
     convention: Convention
     threshold: float | None
