@@ -277,7 +277,7 @@ class GroupedLists(Record):
         return self if self.item_ids is None else self.with_columns(text=self.text_places)
 
     def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
-        """Return item, estimate and grade at the first ranks of the first user's list.
+        """Return item, estimate and grade at the first ranks of the only user's list.
 
         Parameters
         ----------
