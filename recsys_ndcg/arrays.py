@@ -26,13 +26,17 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class Record:
-    """A dataclass whose arrays nobody can write to: each is held as a read-only view."""
+    """A dataclass whose arrays, and those in its dicts, are held as read-only views."""
 
     def __post_init__(self) -> None:
         """Let nobody write to the arrays."""
         for name, values in _fields_of(self).items():
             if isinstance(values, np.ndarray):
                 object.__setattr__(self, name, read_only(values))
+            elif isinstance(values, dict):
+                arrays = {key: one for key, one in values.items() if isinstance(one, np.ndarray)}
+                views = {key: read_only(one) for key, one in arrays.items()}
+                object.__setattr__(self, name, values | views)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Come back from a pickle or a copy in the same way, without what was worked out."""

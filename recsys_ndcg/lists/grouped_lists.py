@@ -84,13 +84,6 @@ class GroupedLists(Record):
     repeats: Positions | None = None
     candidates: Positions | None = None
 
-    def __post_init__(self) -> None:
-        """Let nobody write to the arrays."""
-        super().__post_init__()
-        for name in ("columns", "unlisted"):
-            columns = {key: read_only(column) for key, column in getattr(self, name).items()}
-            object.__setattr__(self, name, columns)
-
     def __repr__(self) -> str:
         """Say in a sentence how many users and items there are, and how many are labelled."""
         sizes, labels = self.n_items, len(self.unlisted_true)

@@ -268,12 +268,7 @@ class MeasuredLists:
         }
         plan = self._settled(wanted)
         if self.facts.unlabelled:
-            parts = in_blocks(
-                self.lists,
-                plan.measurements,
-                lambda block: block.scores(plan.measurements).per_user,
-            )
-            found = np.concatenate(parts)
+            found = plan.measure(self.lists).per_user
         else:  # nothing of it has to be measured
             listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
             judged = np.where(listed, 1.0, np.nan)

@@ -104,12 +104,7 @@ class Block:
     def _ranking(self, one: Measurement, key: Hashable) -> Ranking:
         return self._known.once(
             key,
-            lambda: Ranking(
-                self._graded(one),
-                self._sorted(one),
-                one.convention,
-                threshold=one.threshold,
-            ),
+            lambda: Ranking(self._graded(one), self._sorted(one), one.convention, one.threshold),
         )
 
     def _key(self, one: Measurement) -> Hashable:
@@ -123,9 +118,7 @@ class Block:
         tolerance = None if one.blind else one.convention.tie_tolerance
         return self._known.once(
             ("in order", self._rows(one), tolerance, one.blind),
-            lambda: SortedLists(
-                self._graded(one).lists, one.convention, depth=self.depth, blind=one.blind
-            ),
+            lambda: SortedLists(self._graded(one).lists, one.convention, self.depth, one.blind),
         )
 
     def _graded(self, one: Measurement) -> GradedLists:

@@ -179,12 +179,6 @@ class Scores(Measured, Record):
     roles: Mapping[str, Floats] = field(default_factory=dict)
     truth: NDArray[np.unsignedinteger[Any]] | None = None
 
-    def __post_init__(self) -> None:
-        """Let nobody write to the arrays."""
-        super().__post_init__()
-        roles = {role: read_only(table) for role, table in self.roles.items()}
-        object.__setattr__(self, "roles", roles)
-
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
         """Return the scores of the users of all parts, measured alike, in their order."""
