@@ -166,10 +166,8 @@ class Grades:
         distinct = None
         if self.distinct is not None and other.distinct is not None:
             distinct = tuple(sorted({*self.distinct, *other.distinct}))
-        lowest, highest = (
-            float(pick(getattr(self, name), getattr(other, name)))
-            for name, pick in (("lowest", np.fmin), ("highest", np.fmax))
-        )
+        lowest = float(np.fmin(self.lowest, other.lowest))
+        highest = float(np.fmax(self.highest, other.highest))
         return Grades(lowest, highest, self.zero_one and other.zero_one, distinct)
 
     @property
@@ -388,7 +386,6 @@ class Facts:
         beside_scale = None
         if self.beside_scale and other.beside_scale and _on_a_scale(both["estimated"].few):
             beside_scale = tuple(map(add, self.beside_scale, other.beside_scale))
-        ties = {**self.first_ties, **other.first_ties}
         return replace(
             self,
             **both,
@@ -398,7 +395,7 @@ class Facts:
             possible=possible,
             first_ties={
                 key: min(facts.first_ties.get(key, np.inf) for facts in (self, other))
-                for key in ties
+                for key in {**self.first_ties, **other.first_ties}
             },
         )
 

@@ -109,11 +109,9 @@ class Objections:
 
     def _to_places(self) -> str:
         """Say which choices are others than those that places were found by."""
-        placed = self.facts.placed_under
-        if placed is None:
-            return ""
-        other = PlacedLists.other_choice(placed, (self.convention, self.threshold))
-        if other is None:
+        placed, wanted_by = self.facts.placed_under, (self.convention, self.threshold)
+        other = placed and PlacedLists.other_choice(placed, wanted_by)
+        if not other:
             return ""
         name, was, wanted = other
         return (
