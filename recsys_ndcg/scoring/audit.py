@@ -268,7 +268,11 @@ class MeasuredLists:
         }
         plan = self._settled(wanted)
         if self.facts.unlabelled:
-            found = plan.measure(self.lists).per_user
+
+            def measured(block: Block) -> Floats:  # the rest is dropped block by block
+                return block.scores(plan.measurements).per_user
+
+            found = np.concatenate(in_blocks(self.lists, plan.measurements, measured))
         else:  # nothing of it has to be measured
             listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
             judged = np.where(listed, 1.0, np.nan)
