@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,36 +26,21 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class Record:
-    """A dataclass whose arrays nobody can write to: each is held as a read-only view."""
+    """A dataclass whose arrays, and those in its dicts, are held as read-only views."""
 
     def __post_init__(self) -> None:
         """Let nobody write to the arrays."""
         for name, values in _fields_of(self).items():
             if isinstance(values, np.ndarray):
                 object.__setattr__(self, name, read_only(values))
+            elif isinstance(values, dict):
+                arrays = {key: one for key, one in values.items() if isinstance(one, np.ndarray)}
+                views = {key: read_only(one) for key, one in arrays.items()}
+                object.__setattr__(self, name, values | views)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Come back from a pickle or a copy in the same way, without what was worked out."""
         return partial(type(self), **_fields_of(self)), ()
-
-
-class Columns(Record):
-    """A record of arrays alone, each with an entry per user."""
-
-    @classmethod
-    def concat(cls, parts: Sequence[Self]) -> Self:
-        """Return those of the users of all parts."""
-        named = [_fields_of(one) for one in parts]
-        return cls(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
-
-    @classmethod
-    def among(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the record of the columns that have its names."""
-        return cls(**{one.name: columns[one.name] for one in fields(cls)})  # type: ignore[arg-type]
-
-    def take(self, users: Any) -> Self:
-        """Return those of some users, given as numpy indexes them."""
-        return type(self)(**{name: values[users] for name, values in _fields_of(self).items()})
 
 
 def _fields_of(record: Any) -> dict[str, Any]:

@@ -132,10 +132,6 @@ class ModelScores(Scores):
             parameters=_shared([one.parameters for one in parts]),
         )
 
-    def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> ModelScores:
-        """Return the same with what `columns` gives of others, or of other users."""
-        return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
-
     @property
     def names(self) -> list[str]:
         """The names of the metrics, as they are shown."""

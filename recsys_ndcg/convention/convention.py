@@ -12,10 +12,8 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, gains, notation, presets
+from recsys_ndcg.convention.gains import Discount, Gain
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, nearest, shown
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention.gains import Discount, Gain
 
 _FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers

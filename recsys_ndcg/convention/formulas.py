@@ -150,22 +150,20 @@ def _lists(convention: Any) -> list[str]:
 
 
 def _gains(convention: Any) -> list[str]:
-    words, latex = _said(convention, "gain")
-    lines = ["", f"Gain of a grade: {words}.", _set(latex)]
-    words, latex = _said(convention, "discount")
-    lines += [f"Weight of a rank: {words}.", _set(latex)]
-    lines += [
+    gain, discount, ideal = (_said(convention, name) for name in ("gain", "discount", "ideal"))
+    top = ""
+    if convention.ideal == "max" and convention.max_grade is not None:
+        top = rf", \quad t_{{\max}} = {convention.max_grade:.15g}"
+    return [
+        "",
+        f"Gain of a grade: {gain[0]}.",
+        _set(gain[1]),
+        f"Weight of a rank: {discount[0]}.",
+        _set(discount[1]),
         "DCG@k: the weighted gains of the first k items.",
         _set(r"\mathrm{DCG@}k = \sum_{r=1}^{\min(k, n)} g(t_r)\,D(r)"),
-    ]
-    words, latex = _said(convention, "ideal")
-    top = (
-        "" if convention.max_grade is None else rf", \quad t_{{\max}} = {convention.max_grade:.15g}"
-    )
-    return [
-        *lines,
-        f"Ideal DCG@k: that {words}.",
-        _set(latex + (top if convention.ideal == "max" else "")),
+        f"Ideal DCG@k: that {ideal[0]}.",
+        _set(ideal[1] + top),
         "NDCG@k: DCG@k over the ideal DCG@k.",
         _set(r"\mathrm{NDCG@}k = \frac{\mathrm{DCG@}k}{\mathrm{IDCG@}k}"),
     ]
@@ -173,27 +171,24 @@ def _gains(convention: Any) -> list[str]:
 
 def _hits(convention: Any) -> list[str]:
     words, places = _said(convention, "short_list")
-    reach, which = r"\min(k, n)", "first k items"
+    reach, which, recommended = r"\min(k, n)", "first k items", []
     least = convention.recommend_from
     if least is not None:
-        by_threshold = least == "threshold"
-        limit = r"\theta" if by_threshold else f"{least:.15g}"
-        limit_words = "the threshold" if by_threshold else f"{least:.15g}"
+        limit, latex = "the threshold", r"\theta"
+        if least != "threshold":
+            limit = latex = f"{least:.15g}"
         words, places = "over the recommended ones among the first k", r"\min(k, m)"
         after = " after rounding" if convention.tie_tolerance else ""
         reach = r"\min(k, m)"
-        which = f"first k items that are estimated at least {limit_words}{after}"
+        which = f"first k items that are estimated at least {limit}{after}"
+        recommended = [_set(rf"m = |\{{i : \mathrm{{estimated}}_i \geq {latex}\}}|")]
     recall, found = _said(convention, "recall_over")
     average, over = _said(convention, "ap_over")
-    lines = [
+    return [
         "",
         f"Hits: the relevant items among the {which}.",
         _set(rf"h = \sum_{{r=1}}^{{{reach}}} [t_r \geq \theta]"),
-    ]
-    if least is not None:
-        lines.append(_set(rf"m = |\{{i : \mathrm{{estimated}}_i \geq {limit}\}}|"))
-    return [
-        *lines,
+        *recommended,
         f"Precision@k: hits {words}.",
         _set(rf"\mathrm{{P@}}k = \frac{{h}}{{{places}}}"),
         f"Recall@k: hits {recall}.",
@@ -211,18 +206,15 @@ def _hits(convention: Any) -> list[str]:
 
 
 def _users(convention: Any) -> list[str]:
-    lines = [
+    short = [
+        "A user with fewer than k items is left out.",
+        "In metrics without k, so is one with fewer items than the smallest k asked for.",
+    ]
+    return [
         "",
         f"A user whose denominator is 0 {_said(convention, 'undefined')}.",
         _said(convention, "missing_user"),
-    ]
-    if convention.short_list == "drop":
-        lines += [
-            "A user with fewer than k items is left out.",
-            "In metrics without k, so is one with fewer items than the smallest k asked for.",
-        ]
-    return [
-        *lines,
+        *(short if convention.short_list == "drop" else []),
         f"Mean: over {_said(convention, 'mean_over')} that have a score.",
         "Pooled: the sum of their numerators over that of their denominators.",
         _set(

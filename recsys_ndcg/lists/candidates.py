@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
+import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
 from recsys_ndcg.arrays import Positions, edges
 from recsys_ndcg.errors import InvalidInputError, shown
@@ -15,10 +16,8 @@ from recsys_ndcg.input import check_same_ids, encode, objects
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import named
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    Sizes = int | Mapping[Any, int] | pd.Series[Any]
+Lists = TypeVar("Lists", bound=GroupedLists)
+Sizes: TypeAlias = "int | Mapping[Any, int] | pd.Series[Any]"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -35,7 +34,6 @@ class CandidateLists(GroupedLists):
         How many items each list shows, of its `candidates`.
     """
 
-    by_user: ClassVar[tuple[str, ...]] = (*GroupedLists.by_user, "lengths")
     cut_short: ClassVar[bool] = True
 
     lengths: Positions
@@ -79,9 +77,6 @@ class CandidateLists(GroupedLists):
             lengths=lists.n_items,
             candidates=lists.candidates,
         )
-
-
-Lists = TypeVar("Lists", bound=GroupedLists)
 
 
 def chosen_from(

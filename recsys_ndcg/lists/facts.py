@@ -6,18 +6,15 @@ import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import add, itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import type_names
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _MOST, _NEARLY = 0.5, 0.95
 _ENDS = 2  # values of a scale, at least
@@ -36,23 +33,19 @@ def suspicions(facts: Facts) -> Iterator[str]:
     >>> [told.partition(":")[0] for told in suspicions(Facts.of(lists))]
     ['2 of 2 users have one item']
     """
-    if facts.made_here:  # which has none of these
+    if facts.placed_under is not None:  # made here, of none of the user's mistakes
         return
-    if facts.protocol == "rated":
-        yield from _single_items(facts)
-    yield from _times("estimated", facts.estimated.lowest, facts.estimated.highest)
-    yield from _times("true", facts.listed.lowest, facts.listed.highest)
-    if facts.protocol == "rated" and facts.estimated.count >= FEW_ROWS and not facts.order_only:
-        yield from _exchanged(facts)
-        yield from _at_a_bound(facts)
-
-
-def _single_items(facts: Facts) -> Iterator[str]:
-    if facts.users > 1 and facts.single / facts.users > _MOST:
+    is_rated = facts.protocol == "rated"
+    if is_rated and facts.users > 1 and facts.single / facts.users > _MOST:
         yield (
             f"{facts.single} of {facts.users} users have one item: any order of it is perfect, so "
             "these users say nothing about the model."
         )
+    yield from _times("estimated", facts.estimated.lowest, facts.estimated.highest)
+    yield from _times("true", facts.listed.lowest, facts.listed.highest)
+    if is_rated and facts.estimated.count >= FEW_ROWS and not facts.order_only:
+        yield from _exchanged(facts)
+        yield from _at_a_bound(facts)
 
 
 def _times(name: str, low: float, high: float) -> Iterator[str]:
@@ -173,10 +166,8 @@ class Grades:
         distinct = None
         if self.distinct is not None and other.distinct is not None:
             distinct = tuple(sorted({*self.distinct, *other.distinct}))
-        lowest, highest = (
-            float(pick(getattr(self, name), getattr(other, name)))
-            for name, pick in (("lowest", np.fmin), ("highest", np.fmax))
-        )
+        lowest = float(np.fmin(self.lowest, other.lowest))
+        highest = float(np.fmax(self.highest, other.highest))
         return Grades(lowest, highest, self.zero_one and other.zero_one, distinct)
 
     @property
@@ -395,7 +386,6 @@ class Facts:
         beside_scale = None
         if self.beside_scale and other.beside_scale and _on_a_scale(both["estimated"].few):
             beside_scale = tuple(map(add, self.beside_scale, other.beside_scale))
-        ties = {**self.first_ties, **other.first_ties}
         return replace(
             self,
             **both,
@@ -405,19 +395,14 @@ class Facts:
             possible=possible,
             first_ties={
                 key: min(facts.first_ties.get(key, np.inf) for facts in (self, other))
-                for key in ties
+                for key in {**self.first_ties, **other.first_ties}
             },
         )
 
     @property
-    def made_here(self) -> bool:
-        """Whether the lists were made by this package, and have no mistakes of the user's."""
-        return self.placed_under is not None
-
-    @property
     def constant(self) -> bool:
         """Whether all items of rated lists have the same estimate, which is said as such."""
-        several = not self.made_here and self.estimated.count >= FEW_ROWS
+        several = self.placed_under is None and self.estimated.count >= FEW_ROWS
         same = self.estimated.lowest == self.estimated.highest
         return several and self.protocol == "rated" and same
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,13 @@ from recsys_ndcg.arrays import (
     ranges,
     read_only,
 )
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import counted
 from recsys_ndcg.input import Coded
 from recsys_ndcg.lazy import lazy
 
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
+#: All other arrays have an entry per user.
+_NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,8 +68,6 @@ class GroupedLists(Record):
         How many items each list was chosen from; None where it is all of them, or nobody tells.
     """
 
-    #: What there is one entry of per user.
-    by_user: ClassVar[tuple[str, ...]] = ("users", "missing", "repeats", "candidates")
     #: Whether they show the first of more candidates, which have no order.
     cut_short: ClassVar[bool] = False
 
@@ -84,13 +83,6 @@ class GroupedLists(Record):
     duplicates: str = "raise"
     repeats: Positions | None = None
     candidates: Positions | None = None
-
-    def __post_init__(self) -> None:
-        """Let nobody write to the arrays."""
-        super().__post_init__()
-        for name in ("columns", "unlisted"):
-            columns = {key: read_only(column) for key, column in getattr(self, name).items()}
-            object.__setattr__(self, name, columns)
 
     def __repr__(self) -> str:
         """Say in a sentence how many users and items there are, and how many are labelled."""
@@ -278,7 +270,7 @@ class GroupedLists(Record):
         return self if self.item_ids is None else self.with_columns(text=self.text_places)
 
     def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
-        """Return item, estimate and grade at the first ranks of the first user's list.
+        """Return item, estimate and grade at the first ranks of the only user's list.
 
         Parameters
         ----------
@@ -291,10 +283,6 @@ class GroupedLists(Record):
         order[ranks[ranks < depth]] = rows[ranks < depth]
         items = self.items
         return order if items is None else items[order], self.estimated[order], self.true[order]
-
-    def labelled_as(self, grade: float) -> GroupedLists:
-        """Return the lists as they were if all unlabelled items had this grade."""
-        return self.with_columns(true=np.where(np.isnan(self.true), grade, self.true))
 
     def with_columns(self, **columns: NDArray[Any]) -> Self:
         """Return the lists with other or further columns."""
@@ -356,9 +344,10 @@ class GroupedLists(Record):
     def cut(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, whose rows and labels outside the lists are told, too."""
         by_user = {
-            name: value[users]
-            for name in self.by_user
-            if (value := getattr(self, name)) is not None
+            one.name: value[users]
+            for one in fields(self)
+            if one.name not in _NOT_BY_USER
+            and isinstance(value := getattr(self, one.name), np.ndarray)
         }
         return replace(
             self,

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -40,16 +38,6 @@ class PlacedLists(GroupedLists):
         The first items without a label, for showing a list: their ids, the highest estimate first
         and ties by the rule of the lists, and their estimates, -inf past the end.
     """
-
-    by_user: ClassVar[tuple[str, ...]] = (
-        *GroupedLists.by_user,
-        "lengths",
-        "n_above",
-        "ties_from",
-        "n_not_made",
-        "unlabelled_items",
-        "unlabelled_estimated",
-    )
 
     convention: Convention
     threshold: float | None
@@ -129,7 +117,14 @@ class PlacedLists(GroupedLists):
         InvalidInputError
             More ranks are asked for than are kept.
         """
-        items = np.empty((len(self), self._kept(k)), dtype=object)
+        kept = self.unlabelled_items.shape[1]
+        if k > kept:
+            msg = (
+                f"This report keeps the first {kept} ranks of each list, not the catalogue. "
+                f"Ask for up to k={kept}, or evaluate with a larger k."
+            )
+            raise InvalidInputError(msg)
+        items = np.empty((len(self), k), dtype=object)
         listed = np.arange(k) < self.lengths[:, None]
         own = np.zeros(items.shape, dtype=bool)
         rows, ranks = rows[ranks < k], ranks[ranks < k]
@@ -141,32 +136,18 @@ class PlacedLists(GroupedLists):
         user, rank = np.nonzero(listed)
         return self.users[user], items[user, rank], rank
 
-    def _kept(self, depth: int) -> int:
-        """Return a depth, if so many ranks are kept."""
-        kept = self.unlabelled_items.shape[1]
-        if depth > kept:
-            msg = (
-                f"This report keeps the first {kept} ranks of each list, not the catalogue. "
-                f"Ask for up to k={kept}, or evaluate with a larger k."
-            )
-            raise InvalidInputError(msg)
-        return depth
-
     def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
-        """Return item, estimate and grade at the first ranks of the first user's list.
+        """Return item, estimate and grade at the first ranks of the only user's list.
 
         Raises
         ------
         InvalidInputError
             More ranks are asked for than are kept.
         """
-        self._kept(depth)
+        _, items, _ = self.first(rows, ranks, depth)
         rows, ranks = rows[ranks < depth], ranks[ranks < depth]
         others = np.setdiff1d(np.arange(depth), ranks)
-        items = np.empty(depth, dtype=object)
         estimated, true = np.empty(depth), np.full(depth, np.nan)
-        items[ranks] = np.asarray(self.items)[rows]
-        items[others] = self.unlabelled_items[0, : len(others)]
         estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
         estimated[others] = self.unlabelled_estimated[0, : len(others)]
         return items, estimated, true

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags
-from recsys_ndcg.convention import written
+from recsys_ndcg.convention import Convention, written
+from recsys_ndcg.lists.facts import Facts
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.placed_lists import PlacedLists
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists.facts import Facts
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 
 def prepare(
@@ -34,7 +29,8 @@ def prepare(
         The grade that unlabelled items are given.
     """
     if unlabelled_as is not None:
-        lists = lists.labelled_as(unlabelled_as)
+        true = np.where(np.isnan(lists.true), unlabelled_as, lists.true)
+        lists = lists.with_columns(true=true)
     if lists.impossible is not None and convention.impossible == "drop":
         lists = lists.without_impossible()
     elif lists.impossible is not None and convention.impossible == "last":  # and tied
@@ -113,11 +109,9 @@ class Objections:
 
     def _to_places(self) -> str:
         """Say which choices are others than those that places were found by."""
-        placed = self.facts.placed_under
-        if placed is None:
-            return ""
-        other = PlacedLists.other_choice(placed, (self.convention, self.threshold))
-        if other is None:
+        placed, wanted_by = self.facts.placed_under, (self.convention, self.threshold)
+        other = placed and PlacedLists.other_choice(placed, wanted_by)
+        if not other:
             return ""
         name, was, wanted = other
         return (

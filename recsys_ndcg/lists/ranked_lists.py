@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from recsys_ndcg.arrays import Codes, Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import Judgements, Rows, encode, read, read_trec
-from recsys_ndcg.lists.candidates import chosen_from
+from recsys_ndcg.input import Judgements, Rows, TextFormat, encode, read, read_trec
+from recsys_ndcg.lists.candidates import Lists, Sizes, chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
 from recsys_ndcg.parallel import blocks_of, in_threads
 
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Codes, Floats
-    from recsys_ndcg.input import TextFormat
-    from recsys_ndcg.lists.candidates import Sizes
-
-Lists = TypeVar("Lists", bound=GroupedLists)
 #: The columns that labels never have.
 _OF_RESULTS = ("estimated", "impossible")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import is_encodable
+from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.parallel import blocks_of, in_threads
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _WHOLE = 2.0**53  # up to here a float is the whole number that it writes
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -39,28 +37,23 @@ def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
     items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else hashed(lists.item_ids)
 
     def digests(block: tuple[int, int]) -> NDArray[np.uint32]:
-        return _digests(lists.between(*block), users[slice(*block)], items)
+        some, of_user = lists.between(*block), users[slice(*block)]
+        owner = np.repeat(np.arange(len(some)), some.n_unlisted)
+        parts = (
+            (some.user_of_row, some.item_codes, some.true),
+            (owner, some.unlisted.get("item"), some.unlisted_true),
+        )
+        total = np.zeros(len(some), dtype=np.uint64)
+        for user, codes, true in parts:
+            labelled = np.flatnonzero(~np.isnan(true))
+            columns = {"user": of_user[user[labelled]], "true": true[labelled] + 0.0}  # -0.0 is 0.0
+            if codes is not None:
+                columns["item"] = items[codes[labelled]]
+            rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
+            np.add.at(total, user[labelled], rows)
+        return total.astype(np.uint32)
 
     return np.concatenate(in_threads(digests, blocks_of(lists.offsets + lists.unlisted_offsets)))
-
-
-def _digests(
-    lists: GroupedLists, users: NDArray[np.uint64], items: NDArray[np.uint64]
-) -> NDArray[np.uint32]:
-    owner = np.repeat(np.arange(len(lists)), lists.n_unlisted)
-    parts = (
-        (lists.user_of_row, lists.item_codes, lists.true),
-        (owner, lists.unlisted.get("item"), lists.unlisted_true),
-    )
-    total = np.zeros(len(lists), dtype=np.uint64)
-    for user, codes, true in parts:
-        labelled = np.flatnonzero(~np.isnan(true))
-        columns = {"user": users[user[labelled]], "true": true[labelled] + 0.0}  # -0.0 is 0.0
-        if codes is not None:
-            columns["item"] = items[codes[labelled]]
-        rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
-        np.add.at(total, user[labelled], rows)
-    return total.astype(np.uint32)
 
 
 def hashed(ids: Ids) -> NDArray[np.uint64]:

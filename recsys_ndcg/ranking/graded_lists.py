@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions, edges
-from recsys_ndcg.convention import relevance
+from recsys_ndcg.convention import Convention, relevance
 from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import largest_first
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists import GroupedLists
 
 
 class GradedLists:

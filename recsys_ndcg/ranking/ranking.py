@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Known, lazy
-from recsys_ndcg.lists import Facts, Objections, prepare
+from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import largest_first
 from recsys_ndcg.ranking.runs import Cells, Runs, first_hits, hits_so_far
 from recsys_ndcg.ranking.sorted_lists import SortedLists
 
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists import GroupedLists
+_GRADE = "grade"
 
 
 def weighted(table: Floats, weights: Floats) -> Floats:
@@ -52,13 +51,6 @@ def length_of_weights(weights: Floats, n_items: Positions) -> Floats:
     >>> length_of_weights(np.array([1.0, 0.5]), np.array([2, 1])).round(4)
     array([0.3536, 0.    ])
     """
-    if weights.ndim == 1:  # then only the length of a list makes a difference
-        n_items, place = np.unique(n_items, return_inverse=True)
-        return _length_of_rows(weights, n_items)[place]
-    return _length_of_rows(weights, n_items)
-
-
-def _length_of_rows(weights: Floats, n_items: Positions) -> Floats:
     ranks = weights.shape[-1]
     inside = np.arange(ranks) < n_items[:, None]
     table = np.where(inside, weights, 0.0)
@@ -71,6 +63,7 @@ def _length_of_rows(weights: Floats, n_items: Positions) -> Floats:
     return length
 
 
+@dataclass(eq=False, repr=False)
 class Ranking:
     """Lists in ranked order, as tables of shape (n_users, width), each made when first read.
 
@@ -114,49 +107,44 @@ class Ranking:
         The gain of the top grade.
     """
 
-    def __init__(
-        self,
-        graded: GradedLists,
-        in_order: SortedLists,
-        convention: Convention,
-        *,
-        threshold: float | None = None,
-    ) -> None:
-        self.convention = convention
-        self.threshold = threshold
-        self._graded = graded
-        self._sorted = in_order
-        self._known = Known()
-        lists = graded.lists
-        longest = int(lists.n_places.max(initial=1))
-        self._width = longest if in_order.depth is None else min(in_order.depth, longest)
+    graded: GradedLists
+    in_order: SortedLists
+    convention: Convention
+    threshold: float | None = None
+    _known: Known = field(default_factory=Known, init=False)
 
     @property
     def n_items(self) -> Positions:
         """How many items each list has."""
-        return self._graded.lists.n_items
+        return self.graded.lists.n_items
 
     @property
     def missing(self) -> Flags:
         """Users with labels but without a list."""
-        return self._graded.lists.missing
+        return self.graded.lists.missing
 
     @property
     def n_labelled(self) -> Floats:
         """How many items of each user have a label, in the list or not."""
-        return self._graded.n_labelled
+        return self.graded.n_labelled
 
     @property
     def n_relevant(self) -> Floats:
         """How many items of each user are relevant, in the list or not."""
-        return self._graded.n_relevant(self.threshold)
+        return self.graded.n_relevant(self.threshold)
 
     @lazy
     def n_recommended(self) -> Floats | Positions:
         """How many items of each list count as recommended; they are its first ones."""
         if self.convention.recommend_from is None:
             return self.n_items
-        return self._graded.lists.n_recommended(self.convention, self.threshold)
+        return self.graded.lists.n_recommended(self.convention, self.threshold)
+
+    @lazy
+    def _width(self) -> int:
+        """How many ranks the tables have."""
+        longest, depth = int(self.graded.lists.n_places.max(initial=1)), self.in_order.depth
+        return longest if depth is None else min(depth, longest)
 
     @property
     def discount(self) -> Floats:
@@ -185,7 +173,7 @@ class Ranking:
         """The gain at each rank of the ideal list; under ``max`` that of the top grade in all."""
         if self.convention.ideal == "max":
             return np.full((len(self.n_items), self._width), self.top_gain)
-        return self._graded.ideal_gain(self.convention, self.threshold, self._width)
+        return self.graded.ideal_gain(self.convention, self.threshold, self._width)
 
     @lazy
     def gain(self) -> Floats:
@@ -201,7 +189,7 @@ class Ranking:
     @lazy
     def labelled(self) -> Floats:
         """How surely there is a true value at each rank, in [0, 1]."""
-        return self._shares(self._in_any_order, self._graded.labelled)
+        return self._shares(self._in_any_order, self.graded.labelled)
 
     @lazy
     def relevance_so_far(self) -> Floats:
@@ -209,8 +197,6 @@ class Ranking:
         runs, (relevant, ahead) = self._in_any_order, self._hits
         cells = self._cells(runs)
         run = cells.run
-        if not runs.shared:
-            return self._shown(cells.filled((relevant * (ahead + 1))[run]))
         hits = hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place)
         return self._shown(cells.filled(hits))
 
@@ -259,7 +245,7 @@ class Ranking:
         weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
             The weights of the first ranks, w.
         """
-        graded, n_items = self._graded, self._graded.lists.n_candidates
+        graded, n_items = self.graded, self.graded.lists.n_candidates
         if worth == "gain":
             items = graded.length_of_gains(self.convention, self.threshold)
         else:
@@ -273,14 +259,14 @@ class Ranking:
     @property
     def error(self) -> Floats:
         """Estimated minus true of every row, NaN where unlabelled: the one column not by rank."""
-        return self._graded.lists.estimated - self._graded.lists.true
+        return self.graded.lists.estimated - self.graded.lists.true
 
     def per_user(self, values: Floats | Flags) -> Floats:
         """Return the sum of a column such as `error` over each user's rows, NaN left out.
 
         Numbers are added in ascending order, so that the order of the rows plays no part.
         """
-        lists = self._graded.lists
+        lists = self.graded.lists
         if values.dtype == np.bool_:
             return lists.sum_by_user(values.astype(np.float64))
         numbers = np.where(np.isnan(values), 0.0, values).astype(np.float64)
@@ -293,7 +279,7 @@ class Ranking:
         Those that share a mean stand in input order, and so do those that are worth the same where
         the best or the worst order is taken.
         """
-        rule, runs = self.convention.ties, self._sorted.runs
+        rule, runs = self.convention.ties, self.in_order.runs
         if not self.convention.any_order or not runs.shared:
             runs = self._by_gain
         else:
@@ -311,7 +297,7 @@ class Ranking:
         Under a rule for ties that puts each item in one place. Where the data has no items, they
         are the places of the rows among those of the user.
         """
-        lists, runs = self._graded.lists, self._by_place
+        lists, runs = self.graded.lists, self._by_place
         depth = self._width if k is None else k
         kept = runs.ahead < depth
         rows, user = runs.rows[kept], runs.user[kept]
@@ -326,31 +312,26 @@ class Ranking:
 
     @property
     def _gains(self) -> Floats:
-        return self._graded.gains(self.convention, self.threshold)
+        return self.graded.gains(self.convention, self.threshold)
 
     @property
     def _relevant(self) -> Floats:
-        return self._graded.relevant(self.threshold)
+        return self.graded.relevant(self.threshold)
 
-    @property
+    @lazy
     def _by_gain(self) -> Runs:
         if isinstance(self.convention.gain, str):  # a higher grade has no lower gain
             return self._by_grade
-        name = self._graded, gain_key(self.convention, self.threshold)
-        return self._known.once(name, lambda: self._runs(name, lambda: self._gains))
+        return self._runs(gain_key(self.convention, self.threshold), lambda: self._gains)
 
     @lazy
     def _by_grade(self) -> Runs:
-        return self._runs(self._grade, lambda: self._graded.grades)
-
-    @property
-    def _grade(self) -> Hashable:
-        return self._graded, "grade"
+        return self._runs(_GRADE, lambda: self.graded.grades)
 
     @property
     def _in_any_order(self) -> Runs:
         """Return the runs for sums of 0 and 1 that go up with the grade: they hang on no order."""
-        return self._sorted.runs if self.convention.ties == "expected" else self._by_grade
+        return self.in_order.runs if self.convention.ties == "expected" else self._by_grade
 
     @lazy
     def _hits(self) -> tuple[Floats, Floats]:
@@ -367,14 +348,14 @@ class Ranking:
         Under ``expected`` their rows stand in the order of the values, largest first: the order
         in which they are added up.
         """
-        rule, in_order = self.convention.ties, self._sorted
+        rule, in_order = self.convention.ties, self.in_order
         if not in_order.runs.shared:
             return in_order.runs
         if not self.convention.any_order:
             return self._by_place
         runs = in_order.runs
-        if not (self._graded.best_first and name == self._grade):
-            runs = in_order.by(name, values)
+        if not (self.graded.best_first and name == _GRADE):
+            runs = in_order.by((self.graded, name), values)
         if rule == "expected":
             return runs
         # items without a row are worth least
@@ -383,7 +364,7 @@ class Ranking:
     @lazy
     def _by_place(self) -> Runs:
         """Return a run for each row, by a rule for ties that does not go by what it is worth."""
-        rule, in_order, lists = self.convention.ties, self._sorted, self._graded.lists
+        rule, in_order, lists = self.convention.ties, self.in_order, self.graded.lists
         if not in_order.runs.shared:
             return in_order.runs
         runs = in_order.by(rule, lambda: lists.tie_key(rule))
@@ -400,7 +381,7 @@ class Ranking:
 
     def _shown(self, table: Floats) -> Floats:
         """Return a table without the ranks that lists of some of all candidates do not show."""
-        if not self._graded.lists.cut_short:
+        if not self.graded.lists.cut_short:
             return table
         return np.where(np.arange(table.shape[-1]) < self.n_items[:, None], table, 0.0)
 

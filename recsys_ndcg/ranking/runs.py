@@ -116,8 +116,6 @@ class Runs:
         several = self.n_rows > 1
         if not several.any():
             return self
-        if several.all():
-            return replace(self, rows=self.rows[descending(key[self.rows], self.start)])
         inside = several[self.of_row]
         mixed = self.rows[inside]
         rows = self.rows.copy()

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import descending, largest_first
 from recsys_ndcg.ranking.runs import Runs
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-    from recsys_ndcg.lists import GroupedLists
 
 _MANY = 2  # times the rows that are wanted: fewer are sorted at once
 
 
+@dataclass(eq=False, repr=False)
 class SortedLists:
     """What all rankings of the same lists by the same estimates share.
 
@@ -34,25 +33,17 @@ class SortedLists:
         Whether all estimates of a list count as equal.
     """
 
-    def __init__(
-        self,
-        lists: GroupedLists,
-        convention: Convention,
-        *,
-        depth: int | None = None,
-        blind: bool = False,
-    ) -> None:
-        self.lists = lists
-        self._convention = convention
-        self.depth = depth
-        self._blind = blind
-        self._known = Known()
+    lists: GroupedLists
+    convention: Convention
+    depth: int | None = None
+    blind: bool = False
+    _known: Known = field(default_factory=Known, init=False)
 
     @lazy
     def runs(self) -> Runs:
         """The runs of equal estimates that reach the wanted ranks."""
         lists = self.lists
-        if self._blind:
+        if self.blind:
             user = np.flatnonzero(np.diff(lists.offsets))
             start = np.append(lists.offsets[user], len(lists.true))
             rows = np.arange(len(lists.true))
@@ -69,7 +60,7 @@ class SortedLists:
     @lazy
     def first_tie(self) -> Floats:
         """The first rank of each user whose item shares its estimate; inf if none does."""
-        if self._blind:
+        if self.blind:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
         again = ~_begins(self._ranked, self.lists.offsets)
         return self.lists.first_tie(np.flatnonzero(again))
@@ -89,7 +80,7 @@ class SortedLists:
     @lazy
     def _key(self) -> Floats:
         """By what the rows of a list stand, largest first."""
-        return self.lists.sort_key(self._convention)
+        return self.lists.sort_key(self.convention)
 
     @lazy
     def _ranked(self) -> Floats:

@@ -201,6 +201,6 @@ def _audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
     }
     return Audit(
         {name: Signature(text) for name, text in head["signatures"].items()},
-        scores,
         Totals.of(scores).with_means(means),
+        scores,
     )

@@ -278,7 +278,7 @@ class PartialReport:
         plan.settled(self.facts)
         signed = self.totals.sign(self.facts)
         if self.kept is None:
-            audit = Audit(signed, totals=self.totals, median=median, where=where)
+            audit = Audit(signed, self.totals, known_median=median, where=where)
         else:
             scores = Scores.concat(self.kept)
             distinct, place = encode(scores.users, "user")
@@ -289,7 +289,7 @@ class PartialReport:
             scores = scores.take(np.argsort(place))
             totals = Totals.of(scores)
             roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
-            audit = Audit(signed, scores, replace(totals, roles=roles))
+            audit = Audit(signed, replace(totals, roles=roles), scores)
         return Report.of_audit(audit, self.facts, plan)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +13,22 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists import CandidateLists, truth_by_user
+from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, truth_by_user
 from recsys_ndcg.metrics import Judged
 from recsys_ndcg.parallel import allowed, at_most
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, in_blocks
 from recsys_ndcg.scoring.plan import Plan
 from recsys_ndcg.scoring.scores import ORDERS, Scores
+from recsys_ndcg.scoring.signature import Signature
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts, GroupedLists
-    from recsys_ndcg.scoring.measurement import Measurement
-    from recsys_ndcg.scoring.signature import Signature
 
 Roles = dict[str, "Floats"]
 
 _TIES_IN = dict(zip(LEVELS, ("expected", "worst", "best"), strict=True))
 
 
+@dataclass(eq=False)
 class Audit:
     """Scores, and what they are to be read against.
 
@@ -43,35 +40,27 @@ class Audit:
     ----------
     signatures : dict of Signature
         How each metric was computed, by name.
-    scores : Scores, optional
+    totals : Totals
+        The scores, summed up, in the roles that are known.
+    by_user : Scores, optional
         Of every user, with the roles that are known.
-    totals : Totals, optional
-        Their sums, if more roles are known of them, or nothing else is.
     source : MeasuredLists, optional
         What was measured.
-    median : float64 array, shape (n_measurements,), or callable that returns it, optional
+    known_median : float64 array, shape (n_measurements,), or callable that returns it, optional
         Of the scores, where users were summed up.
     where : str
         Where the scores of each user are then, or how to have them: a sentence.
+    n_jobs : int, optional
+        On how many threads whatever is asked for later is measured: as many as now are allowed.
     """
 
-    def __init__(  # noqa: PLR0913 - what is known, and how
-        self,
-        signatures: dict[str, Signature],
-        scores: Scores | None = None,
-        totals: Totals | None = None,
-        *,
-        source: MeasuredLists | None = None,
-        median: Floats | Callable[[], Floats] | None = None,
-        where: str = "",
-    ) -> None:
-        self.signatures = signatures
-        self.n_jobs = allowed()  # of what is asked for later, too
-        self._scores = scores
-        self.source = source
-        self._where = where
-        self._totals = totals
-        self._median = median
+    signatures: dict[str, Signature]
+    totals: Totals
+    by_user: Scores | None = None
+    source: MeasuredLists | None = None
+    known_median: Floats | Callable[[], Floats] | None = None
+    where: str = ""
+    n_jobs: int | None = field(default_factory=allowed)
 
     @classmethod
     def of(
@@ -108,9 +97,9 @@ class Audit:
         top = facts.all_true.highest if highest is None else highest
         return cls(
             scores.sign(facts),
-            scores.with_roles({}),
             Totals.of(scores),
-            source=MeasuredLists(lists, facts, plan, top),
+            scores.with_roles({}),
+            MeasuredLists(lists, facts, plan, top),
         )
 
     @property
@@ -122,10 +111,10 @@ class Audit:
         InvalidInputError
             Users were summed up.
         """
-        if self._scores is None:
-            msg = f"This report sums up {self.n_users} users, and does not keep each. {self._where}"
+        if self.by_user is None:
+            msg = f"This report sums up {self.n_users} users, and does not keep each. {self.where}"
             raise InvalidInputError(msg)
-        return self._scores
+        return self.by_user
 
     @lazy
     def full_scores(self) -> Scores:
@@ -151,11 +140,6 @@ class Audit:
         return replace(self.full_scores, truth=self.truth)
 
     @lazy
-    def totals(self) -> Totals:
-        """The scores, summed up, also with all ties in their extreme orders."""
-        return Totals.of(self.scores) if self._totals is None else self._totals
-
-    @lazy
     def order_totals(self) -> Totals:
         """The same with other orders of the lists."""
         if self.source is None:
@@ -174,11 +158,11 @@ class Audit:
     @lazy
     def median(self) -> Floats:
         """The median of the scores by metric, which totals do not have; NaN if it is not known."""
-        if self._scores is not None:
-            return self._scores.median
-        if self._median is None:
+        if self.by_user is not None:
+            return self.by_user.median
+        if self.known_median is None:
             return np.full(len(self.measurements), np.nan)
-        return self._median() if callable(self._median) else self._median
+        return self.known_median() if callable(self.known_median) else self.known_median
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -212,11 +196,12 @@ class Audit:
                 return Audit.of(self.source.lists.take(users), self.source.plan)
         scores = self.scores.take(users)
         signed = zip(self.signatures.items(), scores.n_scored, strict=True)
-        return Audit({name: one.over(count) for (name, one), count in signed}, scores)
+        over = {name: one.over(count) for (name, one), count in signed}
+        return Audit(over, Totals.of(scores), scores)
 
     def without_lists(self) -> Audit:
         """Return what is known of every user without the lists, and nothing that looks at them."""
-        return Audit(self.signatures, self.kept_scores)
+        return Audit(self.signatures, Totals.of(self.kept_scores), self.kept_scores)
 
     def measured_by(self, measurements: tuple[Measurement, ...]) -> Audit:
         """Return that of other measurements of the same lists, if they are at hand."""
@@ -283,12 +268,11 @@ class MeasuredLists:
         }
         plan = self._settled(wanted)
         if self.facts.unlabelled:
-            parts = in_blocks(
-                self.lists,
-                plan.measurements,
-                lambda block: block.scores(plan.measurements).per_user,
-            )
-            found = np.concatenate(parts)
+
+            def measured(block: Block) -> Floats:  # the rest is dropped block by block
+                return block.scores(plan.measurements).per_user
+
+            found = np.concatenate(in_blocks(self.lists, plan.measurements, measured))
         else:  # nothing of it has to be measured
             listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
             judged = np.where(listed, 1.0, np.nan)
@@ -339,17 +323,14 @@ def _scores_and_ties(lists: GroupedLists, plan: Plan) -> Scores:
     """Measure lists by a settled plan, and with all ties in their extreme orders, in one pass."""
     extremes = [tuple(one.extreme(ties) for one in plan.measurements) for ties in ("worst", "best")]
 
+    known = [one.has_tie_range for one in plan.measurements]
+
     def scored(block: Block) -> Scores:
         own = block.scores(plan.measurements)
-        low, high = own, own  # where nothing is tied, every order is the same
-        if block.any_tied(plan.measurements):
-            low, high = (block.scores(one) for one in extremes)
-        return replace(own, roles=dict(zip(TIES, (low.per_user, high.per_user), strict=True)))
+        # where nothing is tied, every order is the same
+        is_tied = block.any_tied(plan.measurements)
+        tables = [block.scores(one).per_user if is_tied else own.per_user for one in extremes]
+        ranges = [np.where(known, table, np.nan) for table in tables]
+        return replace(own, roles=dict(zip(TIES, ranges, strict=True)))
 
-    scores = Scores.concat(in_blocks(lists, plan.measurements, scored))
-    known = [one.has_tie_range for one in plan.measurements]
-    if all(known):
-        return scores
-    return scores.with_roles(
-        {role: np.where(known, table, np.nan) for role, table in scores.roles.items()}
-    )
+    return Scores.concat(in_blocks(lists, plan.measurements, scored))

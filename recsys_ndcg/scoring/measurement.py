@@ -6,18 +6,15 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.lists import Objections
+from recsys_ndcg.lists import Facts, GroupedLists, Objections
 from recsys_ndcg.metrics import Metric, Recorded, parse
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts, GroupedLists
 
 #: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for
 #: ties here, which makes a difference only where something is tied.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
-from recsys_ndcg.lazy import Known
-from recsys_ndcg.lists import prepare
+from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lists import GroupedLists, prepare
+from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import blocks_of, in_threads
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import GroupedLists
-    from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.scoring.measurement import Measurement
 
 Result = TypeVar("Result")
 
@@ -45,36 +43,28 @@ def in_blocks(
     width = lists.n_places
     blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
 
-    return in_threads(lambda users: work(Block(lists, users, depth)), blocks)
+    return in_threads(lambda users: work(Block(lists.between(*users), depth)), blocks)
 
 
+@dataclass(eq=False)
 class Block:
     """Some users, with whatever several measurements share worked out once.
 
     Parameters
     ----------
     lists : GroupedLists
-        As they came, of all users.
-    users : pair of int
-        The first of the block, and the end.
+        As they came, of these users.
     depth : int, optional
         How many ranks are looked at.
-
-    Attributes
-    ----------
-    users : slice
-        Which users of the lists the block has.
     """
 
-    def __init__(self, lists: GroupedLists, users: tuple[int, int], depth: int | None) -> None:
-        self.users = slice(*users)
-        self._lists = lists.between(*users)
-        self._depth = depth
-        self._known = Known()
+    lists: GroupedLists
+    depth: int | None
+    _known: Known = field(default_factory=Known, init=False)
 
     def scores(self, measurements: tuple[Measurement, ...]) -> Scores:
         """Fill a column for each measurement; the lists are counted as the first one has them."""
-        first, shape = measurements[0], (len(self._lists), len(measurements))
+        first, shape = measurements[0], (len(self.lists), len(measurements))
         numerator, denominator = np.full(shape, np.nan), np.full(shape, np.nan)
         left_out = np.zeros(shape, dtype=bool)
         for place, one in enumerate(measurements):
@@ -83,7 +73,7 @@ class Block:
                 left_out[:, place] = self._left_out(one)
         return Scores(
             measurements,
-            self._lists.users,
+            self.lists.users,
             numerator,
             denominator,
             left_out,
@@ -95,7 +85,7 @@ class Block:
 
     def deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
         """Return the standard deviations of the numerators over all orders of the lists."""
-        found = np.full((len(self._lists), len(measurements)), np.nan)
+        found = np.full((len(self.lists), len(measurements)), np.nan)
         for place, one in enumerate(measurements):
             if not one.reason:
                 found[:, place] = one.metric.deviation(self._ranking(one, self._key(one)))
@@ -114,12 +104,7 @@ class Block:
     def _ranking(self, one: Measurement, key: Hashable) -> Ranking:
         return self._known.once(
             key,
-            lambda: Ranking(
-                self._graded(one),
-                self._sorted(one),
-                one.convention,
-                threshold=one.threshold,
-            ),
+            lambda: Ranking(self._graded(one), self._sorted(one), one.convention, one.threshold),
         )
 
     def _key(self, one: Measurement) -> Hashable:
@@ -133,23 +118,21 @@ class Block:
         tolerance = None if one.blind else one.convention.tie_tolerance
         return self._known.once(
             ("in order", self._rows(one), tolerance, one.blind),
-            lambda: SortedLists(
-                self._graded(one).lists, one.convention, depth=self._depth, blind=one.blind
-            ),
+            lambda: SortedLists(self._graded(one).lists, one.convention, self.depth, one.blind),
         )
 
     def _graded(self, one: Measurement) -> GradedLists:
         """Prepare the lists once for all that see the same items and labels."""
         impossible, filtered = self._rows(one)
         unlisted = one.convention.unlisted
-        if impossible != "drop" and not len(self._lists.unlisted_true):
+        if impossible != "drop" and not len(self.lists.unlisted_true):
             unlisted = "count"
         # where impossible predictions go depends on the step that estimates are rounded to
         step = one.convention.tie_tolerance if impossible == "last" else None
         return self._known.once(
             ("graded", impossible, step, filtered, unlisted, one.unlabelled_as, one.blind),
             lambda: GradedLists(
-                prepare(self._lists, one.convention, unlabelled_as=one.unlabelled_as),
+                prepare(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
                 best_first=one.blind,
             ),
         )
@@ -157,18 +140,18 @@ class Block:
     def _rows(self, one: Measurement) -> tuple[str, bool]:
         """Tell apart which rows there are, where the choices that decide it make a difference."""
         impossible, filtered = one.rows
-        if self._lists.impossible is None:
+        if self.lists.impossible is None:
             impossible = "rank"
         return impossible, filtered and self._has_unlabelled
 
-    @property
+    @lazy
     def _has_unlabelled(self) -> bool:
-        return self._known.once("unlabelled", lambda: self._lists.n_unlabelled > 0)
+        return self.lists.n_unlabelled > 0
 
     def _left_out(self, one: Measurement) -> Flags:
         """Tell whom the convention leaves out."""
         graded, convention = self._graded(one), one.convention
-        left_out = np.zeros(len(self._lists), dtype=bool)
+        left_out = np.zeros(len(self.lists), dtype=bool)
         if convention.mean_over == "labelled":
             left_out |= graded.n_labelled == 0
         elif convention.mean_over == "relevant":
@@ -180,7 +163,7 @@ class Block:
         return left_out
 
     def _counts(self, one: Measurement) -> ListCounts:
-        lists, graded = self._lists, self._graded(one)
+        lists, graded = self.lists, self._graded(one)
         n = len(lists)
         known = one.threshold is not None
         return ListCounts(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import listed
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 Grades = Iterable[float | tuple[float, float]]
 
@@ -117,18 +115,13 @@ def reciprocal_rank(
 
 
 def _score(
-    name: str,
-    x: Grades,
-    k: int | None,
-    threshold: float | None = None,
-    *,
-    convention: Convention | str | None = None,
-    **choices: Any,
+    name: str, x: Grades, k: int | None, threshold: float | None = None, **how: Any
 ) -> float:
     form = "give one list: pairs (estimated, true), or grades in ranked order"
     if hasattr(x, "columns"):
         msg = f"Found a table; {form}."
         raise InvalidInputError(msg)
     lists = RankedLists.from_tuples({"the list": listed(x, "Found", form)})
+    convention = how.pop("convention", None)
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
-    return float(plan.under(**choices).scores_of(lists).per_user[0, 0])
+    return float(plan.under(**how).scores_of(lists).per_user[0, 0])

@@ -7,21 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
-from recsys_ndcg.lists import Facts, prepare
+from recsys_ndcg.lists import Facts, Grades, GroupedLists, prepare
 from recsys_ndcg.metrics import Metric, check_free, parse
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, short_below
 from recsys_ndcg.scoring.measuring import in_blocks
 from recsys_ndcg.scoring.scores import Scores
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Grades, GroupedLists
 
 Metrics = Iterable[str | Metric] | str | Metric | None
 Cutoffs = int | Iterable[int | None] | None

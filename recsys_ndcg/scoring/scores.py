@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
-    Columns,
     Flags,
     Floats,
     Ids,
@@ -24,12 +23,9 @@ from recsys_ndcg.arrays import (
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists import Facts
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts
-    from recsys_ndcg.scoring.measurement import Measurement
-
 
 _LARGEST = 1e300  # so that sums over many users fit a float64
 _SMALLEST = 1e-305  # so that a share of it, as the mean of a tie is, has all its digits
@@ -37,7 +33,7 @@ _SAME = 1e-12  # of the higher of two scores: less is the last digits of their s
 
 
 @dataclass(frozen=True, eq=False)
-class ListCounts(Columns):
+class ListCounts(Record):
     """What there is to count in each user's list: arrays of shape (n_users,).
 
     Where measurements see other items or other ties, it is as the first of them sees it.
@@ -68,6 +64,11 @@ class ListCounts(Columns):
     unlisted: Positions
     impossible: Floats
     repeats: Positions
+
+    @classmethod
+    def among(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the counts of the columns that have their names."""
+        return cls(**{one.name: columns[one.name] for one in fields(cls)})
 
     @property
     def activity(self) -> Floats:
@@ -178,34 +179,21 @@ class Scores(Measured, Record):
     roles: Mapping[str, Floats] = field(default_factory=dict)
     truth: NDArray[np.unsignedinteger[Any]] | None = None
 
-    def __post_init__(self) -> None:
-        """Let nobody write to the arrays."""
-        super().__post_init__()
-        roles = {role: read_only(table) for role, table in self.roles.items()}
-        object.__setattr__(self, "roles", roles)
-
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
         """Return the scores of the users of all parts, measured alike, in their order."""
-        first, *others = parts
-        if not others:
-            return first
-        truths = [one.truth for one in parts if one.truth is not None]
+        if len(parts) == 1:
+            return parts[0]
+        tables = [one.columns() for one in parts]
+        joined = {
+            name: np.concatenate([one[name] for one in tables])
+            for name in tables[0]
+            if all(name in one for one in tables)
+        }
         users = [one.users for one in parts]
         if {one.dtype.kind for one in users} == {"i", "u"}:  # NumPy would round them to floats
-            users = [one.astype(object) for one in users]
-        return cls(
-            first.measurements,
-            users=np.concatenate(users),
-            **{name: np.concatenate([one.parts[name] for one in parts]) for name in _PARTS},
-            counts=ListCounts.concat([one.counts for one in parts]),
-            roles={
-                role: np.concatenate([one.roles[role] for one in parts])
-                for role in first.roles
-                if all(role in one.roles for one in others)
-            },
-            truth=np.concatenate(truths) if len(truths) == len(parts) else None,
-        )
+            joined["user"] = np.concatenate([one.astype(object) for one in users])
+        return cls.from_columns(parts[0].measurements, joined)
 
     def table(self) -> pd.DataFrame:
         """Return n_items, n_relevant and a column per metric, indexed by user."""
@@ -224,14 +212,7 @@ class Scores(Measured, Record):
         users : slice, or array of places or of flags
             As numpy indexes the first axis of an array.
         """
-        return replace(
-            self,
-            users=self.users[users],
-            **{name: table[users] for name, table in self.parts.items()},
-            counts=self.counts.take(users),
-            roles={role: table[users] for role, table in self.roles.items()},
-            truth=None if self.truth is None else self.truth[users],
-        )
+        return self.with_columns({name: one[users] for name, one in self.columns().items()})
 
     def places_of(self, wanted: Iterable[Any]) -> Positions:
         """Return the places of some users, ascending; an id of another type is told apart.
@@ -310,6 +291,10 @@ class Scores(Measured, Record):
             roles={name: table for name, table in columns.items() if name not in others},
             truth=columns.get("truth"),
         )
+
+    def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the same with what `columns` gives of others, or of other users."""
+        return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
 
     def same_as(self, other: Scores) -> bool:
         """Tell whether all numerators, denominators and users left out are the same."""

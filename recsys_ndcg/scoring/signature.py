@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import BESIDE, BY_THRESHOLD, Convention, ours, parsed, written
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
 from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lists import Facts
 from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.version import __version__
-
-if TYPE_CHECKING:
-    from recsys_ndcg.lists import Facts
-    from recsys_ndcg.scoring.measurement import Measurement
 
 #: What a short signature leaves out, beside choices at their defaults.
 _USUAL = {"threshold": "none", "protocol": "rated"}
@@ -134,18 +131,13 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         >>> rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear).signature("ndcg@10").typed
         ", convention=rn.Convention(gain='linear')"
         """
-        threshold = self.fields["threshold"]
+        values, texts = self.fields, self._texts
+        threshold = values["threshold"]
         told = "" if threshold is None else f", threshold={threshold!r}"
-        usual = Convention.default_texts()
-        try:
-            values: dict[str, Any] = vars(self.convention)
-        except InvalidInputError:  # a function of somebody's own
-            values = {name: value for name, value in self.fields.items() if name in usual}
-        texts = self._texts
         choices = ", ".join(
             f"{name}={_as_typed(values[name])}"
-            for name, text in usual.items()
-            if name in texts and texts[name] != text
+            for name, text in Convention.default_texts().items()
+            if texts[name] != text
         )
         return f"{told}, convention=rn.Convention({choices})" if choices else told
 
@@ -206,12 +198,11 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
             The other is no signature.
         """
         theirs = Signature(other)
-        mine, other_fields = self.fields, theirs.fields
-        agreed, other_agreed = self._agreed, theirs._agreed
+        mine, others = self.fields, theirs.fields
         return {
-            name: (mine.get(name), other_fields.get(name))
-            for name in {**agreed, **other_agreed}
-            if mine.get(name) != other_fields.get(name)
+            name: (mine.get(name), others.get(name))
+            for name in {**self._agreed, **theirs._agreed}
+            if mine.get(name) != others.get(name)
         }
 
     def __eq__(self, other: object) -> bool:
@@ -311,4 +302,4 @@ def _as_typed(value: Any) -> str:
     if isinstance(value, str) and value.startswith("callable("):
         name = value.removeprefix("callable(").rpartition("#")[0]
         return name if name.isidentifier() else "..."
-    return repr(dict(value) if isinstance(value, Mapping) else value)
+    return repr(value)

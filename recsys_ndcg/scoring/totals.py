@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths, column_sums, quotient
+from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import Means, Measured, Scores, adjusted, same
-
-if TYPE_CHECKING:
-    from recsys_ndcg.scoring.measurement import Measurement
-
 
 #: Roles whose means are kept, by what must be measured for them: other orders of the same lists,
 #: extreme orders of the ties, other labels.

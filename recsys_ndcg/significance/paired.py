@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.arrays import Columns, Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Floats, Positions, Record
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.significance import student
@@ -35,7 +35,7 @@ _EXACT = 50  # differences: of more, the sum of ranks is as good as normal
 
 
 @dataclass(frozen=True, eq=False)
-class PairResults(Columns):
+class PairResults(Record):
     """What is known of the difference of each pair of models: arrays of shape (n_pairs,).
 
     Parameters

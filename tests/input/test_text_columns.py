@@ -165,7 +165,8 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
         except (rn.InvalidInputError, *OF_LIBRARIES) as error:
             found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
         else:
-            names = [*lists.by_user, "offsets", "unlisted_offsets", "item_ids"]
+            names = ["users", "missing", "repeats", "candidates"]
+            names += ["offsets", "unlisted_offsets", "item_ids"]
             arrays = {name: getattr(lists, name) for name in names}
             arrays |= lists.columns
             arrays |= {f"unlisted {name}": one for name, one in lists.unlisted.items()}
