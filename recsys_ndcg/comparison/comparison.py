@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import remarks
-from recsys_ndcg.comparison.metric_comparison import MetricComparison
-from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.tables import (
+from recsys_ndcg.comparison.metric_comparison import (
+    MetricComparison,
     intervals,
     leaderboard,
     pairwise,
-    rows_of,
     segmented,
 )
+from recsys_ndcg.comparison.model_scores import ModelScores
 from recsys_ndcg.comparison.two_models import Movers, movers, overlaps
 from recsys_ndcg.comparison.verdict import Gate, how_tested, not_worse, verdict
 from recsys_ndcg.errors import (
@@ -570,10 +569,10 @@ class Comparison(Readable):
             "tested_by": self.tested_by,
             "how": {**asdict(self.how), "margin": self.margin},
             "leaderboards": {
-                name: rows_of(table.reset_index()) for name, table in self.leaderboards.items()
+                name: _rows_of(table.reset_index()) for name, table in self.leaderboards.items()
             },
-            "pairwise": rows_of(self.pairwise),
-            "segments": None if self.groups is None else rows_of(self.segments.reset_index()),
+            "pairwise": _rows_of(self.pairwise),
+            "segments": None if self.groups is None else _rows_of(self.segments.reset_index()),
             "verdict": self.verdict_in(self.metrics[0]),
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},
@@ -708,3 +707,17 @@ def _from_file(
         runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
         parameters=head.get("parameters", {}),
     )
+
+
+def _rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as plain values, row by row; NaN is None."""
+    return [
+        {str(name): _plain(value) for name, value in row.items()}
+        for row in table.astype(object).to_dict("records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold; the label of a segment may be anything."""
+    value = None if value is pd.NA else json_value(value)
+    return value if isinstance(value, str | bool | int | float | None) else str(value)

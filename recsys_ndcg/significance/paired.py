@@ -42,10 +42,10 @@ class PairResults(Columns):
     ----------
     users : int64 array
         Users with a score in both.
-    difference, deviation : float64 arrays
-        Mean and standard deviation of the first model's score less the second's, of these users.
-    low, high : float64 arrays
-        The interval for the difference.
+    difference, low, high : float64 arrays
+        The mean of the first model's score less the second's, of these users, and its interval.
+    deviation : float64 array
+        The standard deviation of these differences.
     effect : float64 array
         d_z = difference / deviation (Cohen 1988): infinite where all differences are the same,
         NaN where all are 0.
@@ -53,33 +53,33 @@ class PairResults(Columns):
         Users whose score is higher in the first model, the same, lower.
     p, corrected : float64 arrays
         p-values, and those corrected for testing all pairs.
-    direction : float64 array
-        1 where the test speaks for the first model, -1 for the second: that of the mean, or of the
-        ranks or signs, which may speak for the other.
     detectable : float64 array
         The smallest true difference that would be found with 80 % power, or more where a pair is
         tested step by step; NaN of tests of ranks and signs, and where nobody differs.
     p_not_worse, p_not_better, p_equivalent : float64 arrays
         Corrected p-values: of the first being worse by the margin or more, of its being better by
         that, and the larger of the two (Schuirmann 1987); NaN without a margin.
+    direction : float64 array
+        1 where the test speaks for the first model, -1 for the second: that of the mean, or of the
+        ranks or signs, which may speak for the other.
     """
 
     users: Positions
     difference: Floats
-    deviation: Floats
     low: Floats
     high: Floats
+    deviation: Floats
     effect: Floats
     wins: Positions
     ties: Positions
     losses: Positions
     p: Floats
     corrected: Floats
-    direction: Floats
     detectable: Floats
     p_not_worse: Floats
     p_not_better: Floats
     p_equivalent: Floats
+    direction: Floats
 
 
 def compare_pairs(
