@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import remarks
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
@@ -21,7 +20,7 @@ from recsys_ndcg.comparison.metric_comparison import (
     pairwise,
     segmented,
 )
-from recsys_ndcg.comparison.model_scores import ModelScores
+from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.two_models import Movers, movers, overlaps
 from recsys_ndcg.comparison.verdict import Gate, how_tested, not_worse, verdict
 from recsys_ndcg.errors import (

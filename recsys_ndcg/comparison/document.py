@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import (

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Positions
-from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (

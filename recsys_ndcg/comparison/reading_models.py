@@ -8,9 +8,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.model_scores import ModelScores
+from recsys_ndcg.comparison.model_scores import (
+    CHANCE,
+    USERS,
+    ModelScores,
+    aligned,
+    with_chance,
+)
 from recsys_ndcg.errors import (
     InvalidInputError,
     about,
