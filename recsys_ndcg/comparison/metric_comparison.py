@@ -294,14 +294,14 @@ def pairwise(result: MetricComparison) -> pd.DataFrame:
     together = result.how.corrected_by.is_simultaneous or len(table) == 1
     kind = "simultaneous" if together and result.how.kind.has_intervals else "own"
     table.insert(0, "metric", result.name)
-    table.insert(table.columns.get_loc("ci_high") + 1, "interval", kind)
+    table.insert([*table].index("deviation"), "interval", kind)
     return table
 
 
 def _against(result: MetricComparison, baseline: str) -> pd.DataFrame:
     """Return for how many users each model is better than the baseline, equal, or worse."""
     found, names = result.tested, ["won", "tied", "lost"]
-    counts = pd.DataFrame(pd.NA, index=result.models, columns=names, dtype="Int64")
+    counts = pd.DataFrame(index=[*result.models], columns=names, dtype="Int64")
     for pair, (one, other) in enumerate(result.named_pairs):
         own = [found.wins[pair], found.ties[pair], found.losses[pair]]
         if other == baseline:
