@@ -75,41 +75,31 @@ def plotted(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    result, level = comparison.by_metric[metric], 1 - comparison.how.alpha
-    lower = result.sign < 0
+    result = comparison.by_metric[metric]
+    how: dict[str, Any] = {"lower_is_better": result.sign < 0, "level": 1 - comparison.how.alpha}
     if np.isnan(result.scores).all():
         msg = f"Nobody has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind == "tiers":
-        return plot(
-            "tiers",
-            _with_ends(comparison, metric),
-            metric,
-            float(result.means("chance")[0]),  # of lists that differ, that of the first model
-            baselines=_baselines(comparison, metric),
-            lower_is_better=lower,
-            level=level,
-        )
+        chance = float(result.means("chance")[0])  # of lists that differ, that of the first model
+        how["baselines"] = _baselines(comparison, metric)
+        return plot(kind, _with_ends(comparison, metric), metric, chance, **how)
     if kind == "activity":
-        activity, models = comparison.first.counts.activity, comparison.models
-        table = pd.DataFrame(
-            {
-                "model": np.repeat(np.array(models, dtype=object), len(activity)),
-                "activity": np.tile(activity, len(models)),
-                "score": result.scores.T.ravel(),
-            }
-        )
-        return plot("activity", table, metric, lower_is_better=lower, level=level)
+        activity = comparison.first.counts.activity
+        parts = [
+            pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
+            for model in comparison.models
+        ]
+        return plot(kind, pd.concat(parts, ignore_index=True), metric, **how)
     one, other = result.scores_of(after), result.scores_of(before)
     if np.isnan(one - other).all():
         msg = f"No user has a score of both {after!r} and {before!r} in {metric}."
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = comparison.users.tolist()
-        return plot(
-            "scatter", one, other, after, before, metric, users=users, lower_is_better=lower
-        )
-    return plot(kind, one - other, after, before, metric, lower_is_better=lower, level=level)
+        del how["level"]
+        return plot(kind, one, other, after, before, metric, users=users, **how)
+    return plot(kind, one - other, after, before, metric, **how)
 
 
 def traded_off(

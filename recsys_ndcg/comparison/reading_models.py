@@ -149,9 +149,15 @@ def compare(  # noqa: PLR0913 - the contract
     how = check_options(users=users, margin=margin, draws=draws, seed=seed, **testing)
     if not how.kind.has_intervals:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
-    asked = Asked(metrics, k, threshold, convention, columns, progress)
-    least = 1 if baseline == CHANCE else 2  # for random order joins them
-    entered, left_out, other_metrics = aligned(contenders_of(models, asked, least), users)
+    # an iterator of metrics or cutoffs would be used up by the first model
+    given: list[Any] = [[*one] if isinstance(one, Iterator) else one for one in (metrics, k)]
+    asked = Asked(*given, threshold=threshold, convention=convention, columns=columns)
+    found = contenders_of(models, asked, progress=progress)
+    if len(found) < 2 and not (found and baseline == CHANCE):  # which joins it
+        only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
+        msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
+        raise InvalidInputError(msg)
+    entered, left_out, other_metrics = aligned(found, users)
     if baseline == CHANCE and CHANCE not in entered:
         entered = with_chance(entered)
     check_options(entered, baseline=baseline)
@@ -159,14 +165,14 @@ def compare(  # noqa: PLR0913 - the contract
     name, first = next(iter(entered.items()))
     groups = None
     if by is not None:
-        given = models.values() if isinstance(models, Mapping) else ()
-        tables = (one for one in given if not is_measured(one) and is_table(one, columns))
+        every = models.values() if isinstance(models, Mapping) else ()
+        read = (one for one in every if not is_measured(one) and not _is_saved(one))
         groups = segments_of(
             by,
             first.users,
             first.counts,
             first.table,
-            data=next((one for one in tables if not _is_saved(one)), None),  # with its columns
+            data=next((one for one in read if is_table(one, columns)), None),  # with its columns
             train=train,
             columns=columns,
         )
@@ -221,11 +227,6 @@ class Asked(NamedTuple):
     threshold: float | None
     convention: Convention | str | None
     columns: Mapping[str, str] | None
-    progress: bool = True
-
-    def plan(self) -> Plan:
-        """Return the plan for predictions."""
-        return Plan.of(self.metrics, k=self.k, threshold=self.threshold, convention=self.convention)
 
     def refuse_for(self, name: str) -> None:
         """Refuse choices that come too late, for what is measured already.
@@ -245,33 +246,24 @@ class Asked(NamedTuple):
             raise InvalidInputError(msg)
 
 
-def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelScores]:
-    """Return the contenders by name, at least so many.
+def contenders_of(models: Any, asked: Asked, *, progress: bool) -> dict[str, ModelScores]:
+    """Return the contenders by name.
 
     Raises
     ------
     InvalidInputError
-        There are no names, too few models, or one of them under two names; or one cannot
-        be read.
+        There are no names, or one of them stands for two models; or one cannot be read.
     """
-    entries = _named(models)
-    # an iterator of metrics or cutoffs would be used up by the first model
-    given = asked._asdict().items()
-    lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
-    asked = asked._replace(**lists)
-    parts = of_each_model(
-        entries, lambda name, data: _entered(name, data, asked), progress=asked.progress
-    )
+
+    def work(name: str, data: Any) -> dict[str, ModelScores]:
+        return _entered(name, data, asked)
+
     found: dict[str, ModelScores] = {}
-    for part in parts.values():
+    for part in of_each_model(_named(models), work, progress=progress).values():
         for name in part.keys() & found:
             msg = f"Two models are called {name!r}: give one of them another name."
             raise InvalidInputError(msg)
         found |= part
-    if len(found) < least:
-        only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
-        msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
-        raise InvalidInputError(msg)
     return found
 
 
@@ -355,16 +347,15 @@ def _one(name: str, data: Any, asked: Asked) -> ModelScores:
     if _is_saved(data, "comparison"):
         msg = f"{data} is a saved comparison, not a model: rn.Comparison.load() reads it."
         raise InvalidInputError(msg)
-    if _has(data, "contender"):
-        asked.refuse_for(name)
-        found: ModelScores = data.contender
-        return _chosen(found, asked)
     if _is_saved(data):
         data = Report.load(data)
-    if isinstance(data, Report):
+    if is_measured(data):
         asked.refuse_for(name)
     else:
-        data = measured(data, asked.plan(), asked.columns)
+        how: dict[str, Any] = {"threshold": asked.threshold, "convention": asked.convention}
+        data = measured(data, Plan.of(asked.metrics, k=asked.k, **how), asked.columns)
+    if _has(data, "contender"):
+        return _chosen(data.contender, asked)
     return _chosen(ModelScores.of(data.audited, report=data), asked)
 
 
