@@ -151,7 +151,7 @@ def compare(  # noqa: PLR0913 - the contract
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
     # an iterator of metrics or cutoffs would be used up by the first model
     given: list[Any] = [[*one] if isinstance(one, Iterator) else one for one in (metrics, k)]
-    asked = Asked(*given, threshold=threshold, convention=convention, columns=columns)
+    asked = Asked(given[0], given[1], threshold, convention, columns)
     found = contenders_of(models, asked, progress=progress)
     if len(found) < 2 and not (found and baseline == CHANCE):  # which joins it
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
