@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.document import remarks
+from recsys_ndcg.comparison.document import comparison_document, remarks
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
     intervals,
@@ -34,8 +34,8 @@ from recsys_ndcg.errors import (
 from recsys_ndcg.files import Archive, checked_ids, json_value
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.metrics import names_known
-from recsys_ndcg.rendering import Readable
+from recsys_ndcg.metrics import Metric, names_known
+from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import tracker_metrics
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
@@ -43,9 +43,6 @@ from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     import altair as alt
-
-    from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.rendering import Document
 
 _FORM = "comparison 2"
 _KINDS = {False: "leaderboard", True: "pairs"}  # of tables: whether of the pairs
@@ -200,8 +197,8 @@ class Comparison(Readable):
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
-        options = {"draws": draws, "seed": seed, "progress": progress}
-        return intervals([*self.by_metric.values()], level, method, **options)
+        every = [*self.by_metric.values()]
+        return intervals(every, level, method, draws=draws, seed=seed, progress=progress)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -479,8 +476,6 @@ class Comparison(Readable):
         answer : bool
             As in other results, and without effect.
         """
-        from recsys_ndcg.comparison.document import comparison_document  # noqa: PLC0415 - rarely
-
         return comparison_document(self, self._metric(metric), kinds)
 
     def page(self, command: str | None = None) -> Document:
@@ -541,11 +536,8 @@ class Comparison(Readable):
         >>> {name: round(found[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
         {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
         """
-        boards = self.leaderboards
-        tables = {
-            model: pd.DataFrame({name: one.loc[model] for name, one in boards.items()}).T
-            for model in self.models
-        }
+        boards = self.to_frame()
+        tables: dict[str, Any] = {one: boards.xs(one, level="model") for one in self.models}
         return tracker_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
@@ -572,7 +564,7 @@ class Comparison(Readable):
             },
             "pairwise": _rows_of(self.pairwise),
             "segments": None if self.groups is None else _rows_of(self.segments.reset_index()),
-            "verdict": self.verdict_in(self.metrics[0]),
+            "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},
         }

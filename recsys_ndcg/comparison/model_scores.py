@@ -15,16 +15,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, quotient
+from recsys_ndcg.arrays import Floats, Positions, quotient
 from recsys_ndcg.errors import InvalidInputError, shown, visible
 from recsys_ndcg.input import check_same_ids, encode
-from recsys_ndcg.scoring import Scores, Signature
+from recsys_ndcg.scoring import Audit, Scores, Signature
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scoring import Audit
 
 CHANCE = "chance"
 USERS = ("all", "common")
@@ -227,17 +226,15 @@ def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     """Return each part with the users of any, in their order, of whom it may have nothing."""
     ids = [one.users for one in parts]
     users, codes = encode(np.concatenate(ids), "user")
-    places = np.split(codes, np.cumsum([*map(len, ids)])[:-1])
-    return [_spread(one, users, place) for one, place in zip(parts, places, strict=True)]
-
-
-def _spread(one: ModelScores, users: Ids, places: Codes) -> ModelScores:
-    columns = one.columns()
-    for name, values in columns.items():
-        fill = np.nan if name in one.roles else 0
-        columns[name] = np.full((len(users), *values.shape[1:]), fill, dtype=values.dtype)
-        columns[name][places] = values
-    return one.with_columns({**columns, "user": users})
+    spread, own = [], np.split(codes, np.cumsum([*map(len, ids)])[:-1])
+    for one, places in zip(parts, own, strict=True):
+        columns = one.columns()
+        for name, values in columns.items():
+            fill = np.nan if name in one.roles else 0
+            columns[name] = np.full((len(users), *values.shape[1:]), fill, dtype=values.dtype)
+            columns[name][places] = values
+        spread.append(one.with_columns({**columns, "user": users}))
+    return spread
 
 
 def _mean_within(tables: Sequence[Floats]) -> Floats:

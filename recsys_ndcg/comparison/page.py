@@ -243,10 +243,7 @@ def _leaderboard(comparison: Comparison, board: Section) -> Section:
     """Return the section of the models with charts, the pairs, and the other metrics."""
     first, *others = comparison.metrics
     details = [
-        Details(
-            f"By {name}",
-            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)],
-        )
+        Details(f"By {name}", [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)])
         for name in others[:_OTHERS]
     ]
     pairs = Details("The pairs", [pairs_table(comparison, first)])

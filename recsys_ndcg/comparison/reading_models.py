@@ -6,16 +6,11 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.model_scores import (
-    CHANCE,
-    USERS,
-    ModelScores,
-    aligned,
-    with_chance,
-)
+from recsys_ndcg.comparison.model_scores import CHANCE, USERS, ModelScores, aligned, with_chance
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import (
     InvalidInputError,
     about,
@@ -33,9 +28,6 @@ from recsys_ndcg.progress import followed
 from recsys_ndcg.report import Report, is_table, segments_of
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")

@@ -384,11 +384,7 @@ def _by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
 
 
 def _statistics(
-    scores: PairedScores,
-    length: Floats,
-    varied: Flags,
-    how: Testing,
-    show: ShowShare | None,
+    scores: PairedScores, length: Floats, varied: Flags, how: Testing, show: ShowShare | None
 ) -> Iterator[tuple[Positions, Floats, Floats]]:
     """Go through some pairs at a time: which, all draws of each, and how blurred these are.
 
