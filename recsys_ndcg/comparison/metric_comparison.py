@@ -353,12 +353,9 @@ def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) 
     correction = CORRECTIONS["holm"] if asked.function is None else asked
     table["p_corrected"] = correction.correct(table["p"].to_numpy())
     whole = _of_segment(result, codes >= 0, baseline)
-    models = table.index
     for kind in ("", "pooled_"):
-        other = whole[f"{kind}difference"].reindex(models).to_numpy()
-        with np.errstate(invalid="ignore"):
-            against = table[f"{kind}difference"].to_numpy() * other < 0
-        table[f"{kind}against_whole"] = against
+        other = whole[f"{kind}difference"].reindex(table.index).to_numpy()
+        table[f"{kind}against_whole"] = table[f"{kind}difference"] * other < 0
     return table
 
 

@@ -228,8 +228,8 @@ class Asked(NamedTuple):
         InvalidInputError
             There are such.
         """
-        given = {"threshold": self.threshold, "convention": self.convention}
-        late = [f"{choice}=" for choice, value in given.items() if value is not None]
+        choices = ("threshold", "convention")
+        late = [f"{choice}=" for choice in choices if getattr(self, choice) is not None]
         if late:
             msg = (
                 f"{name!r} is measured already, so that {' and '.join(late)} would change nothing "

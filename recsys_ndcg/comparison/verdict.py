@@ -151,9 +151,7 @@ def _within(result: MetricComparison, pair: int) -> str:
         return ""
     found, alpha, margin = result.tested, result.how.alpha, result.margin
     one, other = result.named_pairs[pair]
-    not_worse, not_better = (
-        float(values[pair]) <= alpha for values in (found.p_not_worse, found.p_not_better)
-    )
+    not_worse, not_better = found.p_not_worse[pair] <= alpha, found.p_not_better[pair] <= alpha
     if not_worse and not_better:
         return f"They are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
