@@ -224,16 +224,17 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
             result.name,
             f"These are the scores of {best}.",
         ),
-        *_charted("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
+        Section("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
         *([] if report is None else by_cutoff(report, f"This is {best}.")),
-        *_charted("activity", "Few and many ratings", _BY_ACTIVITY, activity),
+        Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
         _users(comparison, before, after, best),
         *_movers(comparison, before, after),
-        *_charted("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
+        Section("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
         signatures_section(comparison.signatures.values(), comparison_code(comparison), command),
     ]
-    return replace(brief, sections=sections)
+    # charts with nothing to show are left out
+    return replace(brief, sections=[one for one in sections if one.parts])
 
 
 # Models
@@ -294,11 +295,6 @@ def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Part]:
         with suppress(InvalidInputError):
             charts.append(for_a_page(comparison.plot(kind, **options)))
     return charts
-
-
-def _charted(name: str, title: str, lead: str, charts: list[Part]) -> list[Section]:
-    """Return the section of some charts, nothing of none."""
-    return [Section(name, title, lead, charts)] if charts else []
 
 
 def _trade_off(comparison: Comparison) -> list[Part]:
