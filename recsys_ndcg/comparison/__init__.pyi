@@ -1,6 +1,6 @@
-from recsys_ndcg.comparison.common_users import CHANCE as CHANCE
-from recsys_ndcg.comparison.common_users import USERS as USERS
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
+from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
+from recsys_ndcg.comparison.model_scores import USERS as USERS
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
 from recsys_ndcg.comparison.model_scores import parameters_of as parameters_of
 from recsys_ndcg.comparison.reading_models import check_options as check_options

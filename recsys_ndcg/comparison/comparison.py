@@ -12,17 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.common_users import CHANCE
-from recsys_ndcg.comparison.document import remarks
-from recsys_ndcg.comparison.metric_comparison import MetricComparison
-from recsys_ndcg.comparison.model_scores import ModelScores
-from recsys_ndcg.comparison.tables import (
+from recsys_ndcg.comparison.document import comparison_document, remarks
+from recsys_ndcg.comparison.metric_comparison import (
+    MetricComparison,
     intervals,
     leaderboard,
     pairwise,
-    rows_of,
     segmented,
 )
+from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.two_models import Movers, movers, overlaps
 from recsys_ndcg.comparison.verdict import Gate, how_tested, not_worse, verdict
 from recsys_ndcg.errors import (
@@ -36,8 +34,8 @@ from recsys_ndcg.errors import (
 from recsys_ndcg.files import Archive, checked_ids, json_value
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.metrics import names_known
-from recsys_ndcg.rendering import Readable
+from recsys_ndcg.metrics import Metric, names_known
+from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import tracker_metrics
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
@@ -45,9 +43,6 @@ from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     import altair as alt
-
-    from recsys_ndcg.metrics import Metric
-    from recsys_ndcg.rendering import Document
 
 _FORM = "comparison 2"
 _KINDS = {False: "leaderboard", True: "pairs"}  # of tables: whether of the pairs
@@ -202,8 +197,8 @@ class Comparison(Readable):
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
-        options = {"draws": draws, "seed": seed, "progress": progress}
-        return intervals([*self.by_metric.values()], level, method, **options)
+        every = [*self.by_metric.values()]
+        return intervals(every, level, method, draws=draws, seed=seed, progress=progress)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -481,8 +476,6 @@ class Comparison(Readable):
         answer : bool
             As in other results, and without effect.
         """
-        from recsys_ndcg.comparison.document import comparison_document  # noqa: PLC0415 - rarely
-
         return comparison_document(self, self._metric(metric), kinds)
 
     def page(self, command: str | None = None) -> Document:
@@ -543,11 +536,8 @@ class Comparison(Readable):
         >>> {name: round(found[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
         {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
         """
-        boards = self.leaderboards
-        tables = {
-            model: pd.DataFrame({name: one.loc[model] for name, one in boards.items()}).T
-            for model in self.models
-        }
+        boards = self.to_frame()
+        tables: dict[str, Any] = {one: boards.xs(one, level="model") for one in self.models}
         return tracker_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
@@ -570,11 +560,11 @@ class Comparison(Readable):
             "tested_by": self.tested_by,
             "how": {**asdict(self.how), "margin": self.margin},
             "leaderboards": {
-                name: rows_of(table.reset_index()) for name, table in self.leaderboards.items()
+                name: _rows_of(table.reset_index()) for name, table in self.leaderboards.items()
             },
-            "pairwise": rows_of(self.pairwise),
-            "segments": None if self.groups is None else rows_of(self.segments.reset_index()),
-            "verdict": self.verdict_in(self.metrics[0]),
+            "pairwise": _rows_of(self.pairwise),
+            "segments": None if self.groups is None else _rows_of(self.segments.reset_index()),
+            "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},
         }
@@ -708,3 +698,17 @@ def _from_file(
         runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
         parameters=head.get("parameters", {}),
     )
+
+
+def _rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as plain values, row by row; NaN is None."""
+    return [
+        {str(name): _plain(value) for name, value in row.items()}
+        for row in table.astype(object).to_dict("records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold; the label of a segment may be anything."""
+    value = None if value is pd.NA else json_value(value)
+    return value if isinstance(value, str | bool | int | float | None) else str(value)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison.common_users import CHANCE
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors import counted, visible
 from recsys_ndcg.rendering import (
@@ -47,7 +47,7 @@ def _whole(value: object) -> str:
 
 
 #: How columns are written that are no numbers of four decimals, in any of the tables.
-_FORMS = {
+_FORMS: dict[str, Any] = {
     **dict.fromkeys(("segment", "model", "a", "b"), _name),
     **dict.fromkeys(("tier", "rank", "users", "won", "tied", "lost", "ends", "outcome"), _whole),
     **dict.fromkeys(("p", "p_corrected"), probability),
@@ -107,28 +107,23 @@ def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     board = boards[metric]
     ranks = zip(board["rank_low"], board["rank_high"], strict=True)
     table = board.reset_index().assign(
-        half=((board["ci_high"] - board["ci_low"]) / 2).to_numpy(),
-        rank=[str(low) if low == high else f"{low}–{high}" for low, high in ranks],
+        rank=[str(low) if low == high else f"{low}–{high}" for low, high in ranks]
     )
     for name in ("chance", "adjusted", "spread"):
         if table[name].isna().all():
             del table[name]
     names = ["tier", "model", "mean", "half", "pooled", "chance", "adjusted", "won", "tied", "lost"]
-    cells = _cells(comparison, table, [*names, "rank", *_users_if_they_differ(table), "spread"])
+    names += ["rank", *_users_if_they_differ(table), "spread"]
+    note = f"{metric}; won, tied, lost: users, against {comparison.baseline}"
+    best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
+    table = _with_half(table).filter(names)
+    shown = _shown(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
         if name != metric:
             heading = visible(name)
-            heading = f"mean {heading}" if heading in cells else heading
-            cells[heading] = [number(one) for one in boards[name].loc[board.index, "mean"]]
-    return ShownTable(
-        f"Models by {visible(metric)}",
-        cells,
-        left=2,
-        bold=np.flatnonzero(board["tier"] == 1).tolist(),
-        note=visible(f"{metric}; won, tied, lost: users, against {comparison.baseline}"),
-        letters=board["letters"].tolist(),
-        signature=_signature(comparison, metric),
-    )
+            heading = f"mean {heading}" if heading in shown.cells else heading
+            shown.cells[heading] = [number(one) for one in boards[name].loc[board.index, "mean"]]
+    return shown
 
 
 def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
@@ -136,7 +131,6 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     pairs = comparison.pairwise
     table = pairs[pairs["metric"] == metric]
     counts = zip(table["wins"], table["ties"], table["losses"], strict=True)
-    ends = zip(table["difference"], table["ci_low"], table["ci_high"], strict=True)
     names = ["a", "b", "ends", "effect", "outcome", "p", "p_corrected"]
     margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
     note = f"{metric} of a less that of b; wins: users for whom a is better"
@@ -147,38 +141,24 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     elif len(table) > 1:
         note += f"; the intervals of all {len(table)} pairs hold together"
     table = table.assign(
-        ends=[_interval(*each) for each in ends],
+        ends=_with_ends(table, "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
-    return ShownTable(
-        f"Pairs of models by {visible(metric)}",
-        _cells(comparison, table, [*names, *margins, *_users_if_they_differ(table)]),
-        left=2,
-        note=visible(note),
-        signature=_signature(comparison, metric),
-    )
+    table = table.filter([*names, *margins, *_users_if_they_differ(table)])
+    return _shown(comparison, metric, "Pairs of models", table, note)
 
 
 def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the models in each segment; a star where it surely is against the whole."""
     table = comparison.segments.loc[[metric]].reset_index()
     against = table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
-    marks = against.map({True: "*", False: ""})
-    ends = zip(table["difference"], table["difference_low"], table["difference_high"], strict=True)
-    table = table.assign(
-        half=(table["ci_high"] - table["ci_low"]) / 2,
-        ends=[_interval(*each) + mark for each, mark in zip(ends, marks, strict=True)],
-    )
+    ends = _with_ends(table, "difference_low", "difference_high")
+    table["ends"] = [f"{one}*" if sure else one for one, sure in zip(ends, against, strict=True)]
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
     star = "; *: against the whole" if against.any() else ""
     note = f"difference in {metric} to {comparison.baseline}, each interval its own{star}"
-    return ShownTable(
-        f"Segments of users by {visible(metric)}",
-        _cells(comparison, table, names),
-        left=2,
-        note=visible(note),
-        signature=_signature(comparison, metric),
-    )
+    table = _with_half(table).filter(names)
+    return _shown(comparison, metric, "Segments of users", table, note)
 
 
 _SECTIONS = {
@@ -199,31 +179,40 @@ _SECTIONS = {
 }
 
 
-def _cells(comparison: Comparison, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return some columns of a table as text below their headings, those that it has."""
+def _shown(
+    comparison: Comparison, metric: str, rows: str, table: pd.DataFrame, note: str, **more: Any
+) -> ShownTable:
+    """Return a table as text below its headings."""
     level = f"{100 * (1 - comparison.how.alpha):.10g}%"
-    cells: dict[str, list[str]] = {}
-    for name in names:
-        if name in table:
-            form: Any = _FORMS.get(name, number)
-            heading = _HEADINGS.get(name, name).format(level)
-            cells[heading] = [form(value) for value in table[name]]
-    return pd.DataFrame(cells)
+    cells = {
+        _HEADINGS.get(name, name).format(level): list(map(_FORMS.get(name, number), table[name]))
+        for name in map(str, table)
+    }
+    return ShownTable(
+        f"{rows} by {visible(metric)}",
+        pd.DataFrame(cells),
+        left=2,
+        note=visible(note),
+        signature=visible(comparison.signature(metric).short),
+        **more,
+    )
+
+
+def _with_half(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(half=(table["ci_high"] - table["ci_low"]) / 2)
 
 
 def _users_if_they_differ(table: pd.DataFrame) -> list[str]:
     return ["users"] if (table["users"] != table["users"].iloc[0]).any() else []
 
 
-def _signature(comparison: Comparison, metric: str) -> str:
-    return visible(comparison.signature(metric).short)
-
-
-def _interval(middle: float, low: float, high: float) -> str:
-    """Return a difference with its ends."""
-    if np.isnan(middle):
-        return "-"
-    return f"{signed(middle)} [{signed(low)}, {signed(high)}]"
+def _with_ends(table: pd.DataFrame, low: str, high: str) -> list[str]:
+    """Return the differences with the ends of their intervals."""
+    ends = zip(table["difference"], table[low], table[high], strict=True)
+    return [
+        "-" if np.isnan(middle) else f"{signed(middle)} [{signed(first)}, {signed(last)}]"
+        for middle, first, last in ends
+    ]
 
 
 def remarks(comparison: Comparison) -> list[str]:

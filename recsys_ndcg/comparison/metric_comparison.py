@@ -1,13 +1,15 @@
-"""One metric in which all models meet, and what the tests say of it."""
+"""One metric in which all models meet: what the tests say of it, and its tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from recsys_ndcg.arrays import (
     Flags,
@@ -18,14 +20,20 @@ from recsys_ndcg.arrays import (
     column_sums,
     quotient,
 )
+from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.scoring import adjusted
 from recsys_ndcg.significance import (
+    CORRECTIONS,
     PairResults,
     compare_pairs,
+    letters,
     mean_interval,
+    rank_intervals,
     ratio_interval,
+    resampled_intervals,
 )
 
 if TYPE_CHECKING:
@@ -118,9 +126,13 @@ class MetricComparison(Record):
             sure = self.tested.corrected <= self.how.alpha
         return np.where(sure, np.nan_to_num(self.tested.direction), 0).astype(np.int64)
 
-    def interval_in(self, found: PairResults) -> tuple[Floats, Floats]:
-        """Return the intervals in the units of the metric, where less may be better."""
-        return (found.low, found.high) if self.sign > 0 else (-found.high, -found.low)
+    def in_units(self, found: PairResults) -> pd.DataFrame:
+        """Return what a test says in the units of the metric, where less may be better."""
+        table = pd.DataFrame(vars(found)).rename(columns={"corrected": "p_corrected"})
+        if self.sign < 0:
+            table["low"], table["high"] = -table["high"], -table["low"]
+            table[["difference", "effect"]] *= -1
+        return table
 
     @property
     def sign(self) -> int:
@@ -195,3 +207,165 @@ class MetricComparison(Record):
         step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
         score = self.metric.score
         return (score(ratio + step) - score(ratio - step)) / (2 * step)
+
+
+# Tables
+
+
+def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
+    """Return a row for each model, by tier, and in each tier the best mean first."""
+    result, models = comparison.by_metric[metric], comparison.contenders.values()
+    order, sure = result.best_first, result.better
+    own = own_scores(result)
+    pooled_low, pooled_high = result.pooled_intervals(result.how.alpha)
+    chance, n_models = own["chance"].to_numpy(), len(models)
+    first, last = rank_intervals(n_models, result.pairs, sure)
+    table = own[["mean", "ci_low", "ci_high", "pooled"]].assign(
+        pooled_low=pooled_low,
+        pooled_high=pooled_high,
+        chance=chance,
+        adjusted=adjusted(own["mean"].to_numpy(), chance, result.means("best")),
+        **_against(result, comparison.baseline),
+        rank_low=first,
+        rank_high=last,
+        tier=first,
+        letters=letters(n_models, result.pairs, sure != 0, order.tolist()),
+        users=own["users"],
+        spread=[_spread(one.runs[:, one.at(metric)]) for one in models],
+    )
+    return table.iloc[order].sort_values("tier", kind="stable")
+
+
+def own_scores(result: MetricComparison) -> pd.DataFrame:
+    """Return what is known of each model by itself."""
+    low, high = result.intervals(result.how.alpha)
+    columns = {
+        "users": (~np.isnan(result.scores)).sum(axis=0),
+        "mean": result.means(),
+        "ci_low": low,
+        "ci_high": high,
+        "pooled": result.pooled,
+        "chance": result.means("chance"),
+    }
+    return pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
+
+
+def intervals(
+    by_metric: Sequence[MetricComparison], level: float, method: str, **options: Any
+) -> pd.DataFrame:
+    """Return the intervals of every metric and model.
+
+    By Student's t and the delta method, or from resampled users, the same for all.
+    """
+    if method == "t":
+        ends = [[*one.intervals(1 - level), *one.pooled_intervals(1 - level)] for one in by_metric]
+    else:
+        tables = (
+            np.hstack([getattr(one, name) for one in by_metric])
+            for name in ("scores", "numerator", "denominator")
+        )
+        drawn = resampled_intervals(*tables, level=level, method=method, **options)
+        parts = np.split(np.array(drawn), len(by_metric), axis=1)
+        ends = [
+            [*part[:2], *map(result.metric.score, part[2:])]
+            for result, part in zip(by_metric, parts, strict=True)
+        ]
+    names = [[one.name for one in by_metric], by_metric[0].models]
+    index = pd.MultiIndex.from_product(names, names=["metric", "model"])
+    columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
+    return pd.DataFrame(np.concatenate(ends, axis=1).T, index=index, columns=columns)
+
+
+def pairwise(result: MetricComparison) -> pd.DataFrame:
+    """Return a row for each pair of models: a less b, in the units of the metric."""
+    of_pooled = ["difference", "low", "high", "p", "p_corrected"]
+    names = {
+        "low": "ci_low",
+        "high": "ci_high",
+        "p_not_worse": "p_a_not_worse",
+        "p_not_better": "p_b_not_worse",
+    }
+    own = result.in_units(result.tested).drop(columns="direction").rename(columns=names)
+    if result.margin is None:
+        own = own.drop(columns=["p_a_not_worse", "p_b_not_worse", "p_equivalent"])
+    pooled = result.in_units(result.pooled_tested)[of_pooled].add_prefix("pooled_")
+    models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
+    table = pd.concat([models, own, pooled], axis=1)
+    together = result.how.corrected_by.is_simultaneous or len(table) == 1
+    kind = "simultaneous" if together and result.how.kind.has_intervals else "own"
+    table.insert(0, "metric", result.name)
+    table.insert([*table].index("deviation"), "interval", kind)
+    return table
+
+
+def _against(result: MetricComparison, baseline: str) -> pd.DataFrame:
+    """Return for how many users each model is better than the baseline, equal, or worse."""
+    found, names = result.tested, ["won", "tied", "lost"]
+    counts = pd.DataFrame(index=[*result.models], columns=names, dtype="Int64")
+    for pair, (one, other) in enumerate(result.named_pairs):
+        own = [found.wins[pair], found.ties[pair], found.losses[pair]]
+        if other == baseline:
+            counts.loc[one] = own
+        elif one == baseline:
+            counts.loc[other] = own[::-1]
+    return counts
+
+
+def _spread(runs: Floats) -> float:
+    """Return the standard deviation between folds or seeds, NaN of one."""
+    return float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan
+
+
+def segmented(comparison: Comparison) -> pd.DataFrame:
+    """Return a row for each metric, segment and model: its scores there, and against the baseline.
+
+    Differences are tested by the comparison's test, each segment by itself, and corrected for the
+    number of segments and models: by Holm's method where the comparison has max-T, which is for
+    models of the same users.
+
+    Raises
+    ------
+    InvalidInputError
+        Nobody asked for segments.
+    """
+    groups, by_metric = comparison.groups, comparison.by_metric
+    if groups is None:
+        msg = "There are no segments: compare(..., by='activity') asks for them."
+        raise InvalidInputError(msg)
+    parts = []
+    with progress_bar(wanted=comparison.progress) as show:
+        for done, result in enumerate(by_metric.values(), start=1):
+            parts.append(_of_metric(result, groups, comparison.baseline))
+            show("Testing segments", done / len(by_metric))
+    levels: list[Any] = [[*by_metric], groups.cat.categories, comparison.models]  # may be tuples
+    codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
+    index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
+    return pd.concat(parts).set_axis(index, axis=0)
+
+
+def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
+    codes = groups.cat.codes.to_numpy()
+    parts = [
+        _of_segment(result, codes == place, baseline) for place in range(len(groups.cat.categories))
+    ]
+    table = pd.concat(parts)
+    asked = result.how.corrected_by
+    correction = CORRECTIONS["holm"] if asked.function is None else asked
+    table["p_corrected"] = correction.correct(table["p"].to_numpy())
+    whole = _of_segment(result, codes >= 0, baseline)
+    for kind in ("", "pooled_"):
+        other = whole[f"{kind}difference"].reindex(table.index).to_numpy()
+        table[f"{kind}against_whole"] = table[f"{kind}difference"] * other < 0
+    return table
+
+
+def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
+    """Return a row for each model, NaN for the differences of the baseline to itself."""
+    part = result.among(users)
+    others = [name for name in part.models if name != baseline]
+    pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
+    found = compare_pairs(part.sign * part.scores, pairs, replace(part.how, correction="none"))
+    told = part.in_units(found)[["difference", "low", "high", "effect", "p"]].set_axis(others)
+    own = own_scores(part)
+    told.insert(4, "pooled_difference", own["pooled"] - own["pooled"][baseline])
+    return own.join(told.rename(columns={"low": "difference_low", "high": "difference_high"}))

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Positions
-from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
@@ -74,41 +74,31 @@ def plotted(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    result, level = comparison.by_metric[metric], 1 - comparison.how.alpha
-    lower = result.sign < 0
+    result = comparison.by_metric[metric]
+    how: dict[str, Any] = {"lower_is_better": result.sign < 0, "level": 1 - comparison.how.alpha}
     if np.isnan(result.scores).all():
         msg = f"Nobody has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind == "tiers":
-        return plot(
-            "tiers",
-            _with_ends(comparison, metric),
-            metric,
-            float(result.means("chance")[0]),  # of lists that differ, that of the first model
-            baselines=_baselines(comparison, metric),
-            lower_is_better=lower,
-            level=level,
-        )
+        chance = float(result.means("chance")[0])  # of lists that differ, that of the first model
+        how["baselines"] = _baselines(comparison, metric)
+        return plot(kind, _with_ends(comparison, metric), metric, chance, **how)
     if kind == "activity":
-        activity, models = comparison.first.counts.activity, comparison.models
-        table = pd.DataFrame(
-            {
-                "model": np.repeat(np.array(models, dtype=object), len(activity)),
-                "activity": np.tile(activity, len(models)),
-                "score": result.scores.T.ravel(),
-            }
-        )
-        return plot("activity", table, metric, lower_is_better=lower, level=level)
+        activity = comparison.first.counts.activity
+        parts = [
+            pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
+            for model in comparison.models
+        ]
+        return plot(kind, pd.concat(parts, ignore_index=True), metric, **how)
     one, other = result.scores_of(after), result.scores_of(before)
     if np.isnan(one - other).all():
         msg = f"No user has a score of both {after!r} and {before!r} in {metric}."
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = comparison.users.tolist()
-        return plot(
-            "scatter", one, other, after, before, metric, users=users, lower_is_better=lower
-        )
-    return plot(kind, one - other, after, before, metric, lower_is_better=lower, level=level)
+        del how["level"]
+        return plot(kind, one, other, after, before, metric, users=users, **how)
+    return plot(kind, one - other, after, before, metric, **how)
 
 
 def traded_off(
@@ -233,16 +223,17 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
             result.name,
             f"These are the scores of {best}.",
         ),
-        *_charted("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
+        Section("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
         *([] if report is None else by_cutoff(report, f"This is {best}.")),
-        *_charted("activity", "Few and many ratings", _BY_ACTIVITY, activity),
+        Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
         _users(comparison, before, after, best),
         *_movers(comparison, before, after),
-        *_charted("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
+        Section("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
         signatures_section(comparison.signatures.values(), comparison_code(comparison), command),
     ]
-    return replace(brief, sections=sections)
+    # charts with nothing to show are left out
+    return replace(brief, sections=[one for one in sections if one.parts])
 
 
 # Models
@@ -252,10 +243,7 @@ def _leaderboard(comparison: Comparison, board: Section) -> Section:
     """Return the section of the models with charts, the pairs, and the other metrics."""
     first, *others = comparison.metrics
     details = [
-        Details(
-            f"By {name}",
-            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)],
-        )
+        Details(f"By {name}", [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)])
         for name in others[:_OTHERS]
     ]
     pairs = Details("The pairs", [pairs_table(comparison, first)])
@@ -306,11 +294,6 @@ def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Part]:
         with suppress(InvalidInputError):
             charts.append(for_a_page(comparison.plot(kind, **options)))
     return charts
-
-
-def _charted(name: str, title: str, lead: str, charts: list[Part]) -> list[Section]:
-    """Return the section of some charts, nothing of none."""
-    return [Section(name, title, lead, charts)] if charts else []
 
 
 def _trade_off(comparison: Comparison) -> list[Part]:

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from recsys_ndcg.comparison.common_users import CHANCE, USERS, aligned, with_chance
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.model_scores import ModelScores
+from recsys_ndcg.comparison.model_scores import CHANCE, USERS, ModelScores, aligned, with_chance
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import (
     InvalidInputError,
     about,
@@ -28,9 +28,6 @@ from recsys_ndcg.progress import followed
 from recsys_ndcg.report import Report, segments_of
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
-
-if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -144,9 +141,15 @@ def compare(  # noqa: PLR0913 - the contract
     how = check_options(users=users, margin=margin, draws=draws, seed=seed, **testing)
     if not how.kind.has_intervals:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
-    asked = Asked(metrics, k, threshold, convention, columns, progress)
-    least = 1 if baseline == CHANCE else 2  # for random order joins them
-    entered, left_out, other_metrics = aligned(contenders_of(models, asked, least), users)
+    # an iterator of metrics or cutoffs would be used up by the first model
+    given: list[Any] = [[*one] if isinstance(one, Iterator) else one for one in (metrics, k)]
+    asked = Asked(given[0], given[1], threshold, convention, columns)
+    found = contenders_of(models, asked, progress=progress)
+    if len(found) < 2 and not (found and baseline == CHANCE):  # which joins it
+        only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
+        msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
+        raise InvalidInputError(msg)
+    entered, left_out, other_metrics = aligned(found, users)
     if baseline == CHANCE and CHANCE not in entered:
         entered = with_chance(entered)
     check_options(entered, baseline=baseline)
@@ -154,11 +157,11 @@ def compare(  # noqa: PLR0913 - the contract
     name, first = next(iter(entered.items()))
     groups = None
     if by is not None:
-        given = models.values() if isinstance(models, Mapping) else ()
+        read = models.values() if isinstance(models, Mapping) else ()
         groups = segments_of(
             by,
             first,
-            tables=(one for one in given if not (is_measured(one) or _is_saved(one))),
+            tables=(one for one in read if not (is_measured(one) or _is_saved(one))),
             train=train,
             columns=columns,
         )
@@ -213,11 +216,6 @@ class Asked(NamedTuple):
     threshold: float | None
     convention: Convention | str | None
     columns: Mapping[str, str] | None
-    progress: bool = True
-
-    def plan(self) -> Plan:
-        """Return the plan for predictions."""
-        return Plan.of(self.metrics, k=self.k, threshold=self.threshold, convention=self.convention)
 
     def refuse_for(self, name: str) -> None:
         """Refuse choices that come too late, for what is measured already.
@@ -227,8 +225,8 @@ class Asked(NamedTuple):
         InvalidInputError
             There are such.
         """
-        given = {"threshold": self.threshold, "convention": self.convention}
-        late = [f"{choice}=" for choice, value in given.items() if value is not None]
+        choices = ("threshold", "convention")
+        late = [f"{choice}=" for choice in choices if getattr(self, choice) is not None]
         if late:
             msg = (
                 f"{name!r} is measured already, so that {' and '.join(late)} would change nothing "
@@ -237,33 +235,24 @@ class Asked(NamedTuple):
             raise InvalidInputError(msg)
 
 
-def contenders_of(models: Any, asked: Asked, least: int = 2) -> dict[str, ModelScores]:
-    """Return the contenders by name, at least so many.
+def contenders_of(models: Any, asked: Asked, *, progress: bool) -> dict[str, ModelScores]:
+    """Return the contenders by name.
 
     Raises
     ------
     InvalidInputError
-        There are no names, too few models, or one of them under two names; or one cannot
-        be read.
+        There are no names, or one of them stands for two models; or one cannot be read.
     """
-    entries = _named(models)
-    # an iterator of metrics or cutoffs would be used up by the first model
-    given = asked._asdict().items()
-    lists: dict[str, Any] = {name: [*one] for name, one in given if isinstance(one, Iterator)}
-    asked = asked._replace(**lists)
-    parts = of_each_model(
-        entries, lambda name, data: _entered(name, data, asked), progress=asked.progress
-    )
+
+    def work(name: str, data: Any) -> dict[str, ModelScores]:
+        return _entered(name, data, asked)
+
     found: dict[str, ModelScores] = {}
-    for part in parts.values():
+    for part in of_each_model(_named(models), work, progress=progress).values():
         for name in part.keys() & found:
             msg = f"Two models are called {name!r}: give one of them another name."
             raise InvalidInputError(msg)
         found |= part
-    if len(found) < least:
-        only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
-        msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
-        raise InvalidInputError(msg)
     return found
 
 
@@ -347,16 +336,15 @@ def _one(name: str, data: Any, asked: Asked) -> ModelScores:
     if _is_saved(data, "comparison"):
         msg = f"{data} is a saved comparison, not a model: rn.Comparison.load() reads it."
         raise InvalidInputError(msg)
-    if _has(data, "contender"):
-        asked.refuse_for(name)
-        found: ModelScores = data.contender
-        return _chosen(found, asked)
     if _is_saved(data):
         data = Report.load(data)
-    if isinstance(data, Report):
+    if is_measured(data):
         asked.refuse_for(name)
     else:
-        data = measured(data, asked.plan(), asked.columns)
+        how: dict[str, Any] = {"threshold": asked.threshold, "convention": asked.convention}
+        data = measured(data, Plan.of(asked.metrics, k=asked.k, **how), asked.columns)
+    if _has(data, "contender"):
+        return _chosen(data.contender, asked)
     return _chosen(ModelScores.of(data.audited, report=data), asked)
 
 

@@ -29,11 +29,7 @@ _SHOWN = ["item", "estimated", "true", "gain"]
 
 
 def jaccard_at_k(
-    lists_a: Any,
-    lists_b: Any,
-    k: int | None,
-    *,
-    columns: Mapping[str, str] | None = None,
+    lists_a: Any, lists_b: Any, k: int | None, *, columns: Mapping[str, str] | None = None
 ) -> pd.Series[float]:
     r"""Return the share of items that two systems' first k have in common, per user.
 
@@ -186,10 +182,7 @@ def _named(name: str, k: int | None) -> str:
 
 
 def _ranks_in_both(
-    lists_a: Any,
-    lists_b: Any,
-    k: int | None,
-    columns: Mapping[str, str] | None,
+    lists_a: Any, lists_b: Any, k: int | None, columns: Mapping[str, str] | None
 ) -> pd.DataFrame:
     """Return the rank of each (user, item) in either list, NaN where it is not in the first k."""
     checked_k(k)

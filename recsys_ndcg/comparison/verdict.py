@@ -41,9 +41,11 @@ def verdict(result: MetricComparison) -> str:
         )
     users = counted(int(found.users.max()), "user")
     if np.isnan(found.corrected).all():
+        scores = zip(result.models, result.means().tolist(), strict=True)
+        means = [f"{name} {size(mean)}" for name, mean in scores]
         return (
             f"Only {users} can be compared in {result.name}, and one user is no evidence. "
-            f"{_means_told(result)}"
+            f"Its scores: {', '.join(first_few(means, _FEW_NAMES))}."
         )
     count = len(result.models)
     if not found.wins.any() and not found.losses.any():
@@ -101,10 +103,9 @@ def _many(result: MetricComparison, users: str) -> tuple[str, str]:
         if last[top[0]] == 1:
             said = f"{names[0]} is better than each of the other {count - 1} models {where}."
         return said, _gap(result, [*top, *(one for one in order.tolist() if one != top[0])])
-    told = _listed(first_few(names, _FEW_NAMES))
     said = (
-        f"{told} share the first tier of {count} models {where}: no model is significantly better "
-        "than any of them."
+        f"{_listed(names)} share the first tier of {count} models {where}: no model is "
+        "significantly better than any of them."
     )
     return said, _all_within(result, order[0]) or _could_have(result)
 
@@ -150,9 +151,7 @@ def _within(result: MetricComparison, pair: int) -> str:
         return ""
     found, alpha, margin = result.tested, result.how.alpha, result.margin
     one, other = result.named_pairs[pair]
-    not_worse, not_better = (
-        float(values[pair]) <= alpha for values in (found.p_not_worse, found.p_not_better)
-    )
+    not_worse, not_better = found.p_not_worse[pair] <= alpha, found.p_not_better[pair] <= alpha
     if not_worse and not_better:
         return f"They are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
@@ -173,18 +172,11 @@ def _all_within(result: MetricComparison, best: int) -> str:
     what = f"not worse than {result.models[best]} by {result.margin:g} or more"
     if not sure:
         return f"Of no model it is shown that it is {what}."
-    return f"Shown to be {what}: {_listed(first_few(sure, _FEW_NAMES))}."
+    return f"Shown to be {what}: {_listed(sure)}."
 
 
-def _means_told(result: MetricComparison) -> str:
-    told = [
-        f"{name} {size(mean)}"
-        for name, mean in zip(result.models, result.means().tolist(), strict=True)
-    ]
-    return f"Its scores: {', '.join(first_few(told, _FEW_NAMES))}."
-
-
-def _listed(names: list[str]) -> str:
+def _listed(every: list[str]) -> str:
+    names = first_few(every, _FEW_NAMES)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -225,11 +225,7 @@ def _rest(top: Floats, expected: Floats) -> Floats:
 
 
 def _drawn(
-    rest: Floats,
-    bottom: Floats,
-    draws: int,
-    seed: int,
-    show: Callable[[float], None] | None,
+    rest: Floats, bottom: Floats, draws: int, seed: int, show: Callable[[float], None] | None
 ) -> Floats:
     """Return how far each resample's ratio is from that of all: shape (n_draws, n_columns).
 

@@ -16,12 +16,13 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, Record
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.significance import student
-from recsys_ndcg.significance.differences import PairedScores, settle
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
+    PairedScores,
     correlation_rows,
     drawn_sums,
     in_whole_numbers,
+    settle,
 )
 from recsys_ndcg.significance.testing import CORRECTIONS, Testing
 
@@ -42,10 +43,10 @@ class PairResults(Record):
     ----------
     users : int64 array
         Users with a score in both.
-    difference, deviation : float64 arrays
-        Mean and standard deviation of the first model's score less the second's, of these users.
-    low, high : float64 arrays
-        The interval for the difference.
+    difference, low, high : float64 arrays
+        The mean of the first model's score less the second's, of these users, and its interval.
+    deviation : float64 array
+        The standard deviation of these differences.
     effect : float64 array
         d_z = difference / deviation (Cohen 1988): infinite where all differences are the same,
         NaN where all are 0.
@@ -53,33 +54,33 @@ class PairResults(Record):
         Users whose score is higher in the first model, the same, lower.
     p, corrected : float64 arrays
         p-values, and those corrected for testing all pairs.
-    direction : float64 array
-        1 where the test speaks for the first model, -1 for the second: that of the mean, or of the
-        ranks or signs, which may speak for the other.
     detectable : float64 array
         The smallest true difference that would be found with 80 % power, or more where a pair is
         tested step by step; NaN of tests of ranks and signs, and where nobody differs.
     p_not_worse, p_not_better, p_equivalent : float64 arrays
         Corrected p-values: of the first being worse by the margin or more, of its being better by
         that, and the larger of the two (Schuirmann 1987); NaN without a margin.
+    direction : float64 array
+        1 where the test speaks for the first model, -1 for the second: that of the mean, or of the
+        ranks or signs, which may speak for the other.
     """
 
     users: Positions
     difference: Floats
-    deviation: Floats
     low: Floats
     high: Floats
+    deviation: Floats
     effect: Floats
     wins: Positions
     ties: Positions
     losses: Positions
     p: Floats
     corrected: Floats
-    direction: Floats
     detectable: Floats
     p_not_worse: Floats
     p_not_better: Floats
     p_equivalent: Floats
+    direction: Floats
 
 
 def compare_pairs(
@@ -116,7 +117,7 @@ def compare_pairs(
     Raises
     ------
     InvalidInputError
-        A score is infinite, a pair names no models, or the margin is no number above 0.
+        A score is infinite, or the margin is no number above 0.
 
     Examples
     --------
@@ -162,8 +163,11 @@ def compare_pairs(
 
 def _judged(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
     """Return what the test says of all pairs: p is 1 where nobody differs, NaN of too few users."""
-    found, few = _FUNCTIONS[how.test](scores, how, show), scores.users < 2
-    of_equal = (1.0, 1.0, 0.0, 0.0)
+    if how.kind.is_drawn:
+        found = _by_draws(scores, how, show)
+    else:
+        found = _by_t(scores, how) if how.kind.has_intervals else _by_order(scores, how)
+    few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0)
     p, corrected, critical, direction = (
         np.where(scores.live, *both) for both in zip(found, of_equal, strict=True)
     )
@@ -236,9 +240,9 @@ def _detectable(judged: PValues, scores: PairedScores, how: Testing) -> Floats:
     if not how.kind.has_intervals:
         return np.full(len(judged.p), np.nan)
     critical, level, correction = judged.critical, how.alpha, how.corrected_by
-    if correction.divides_detectable:
+    if "detectable" in correction.divided_for:
         level /= scores.n_tested
-        if not correction.divides_intervals:
+        if "intervals" not in correction.divided_for:
             critical = student.critical(level, scores.freedom)
     asked = zip(scores.freedom.tolist(), critical.tolist(), strict=True)
     shift = np.array([student.shift_for(_POWER, *one) for one in asked])
@@ -316,10 +320,10 @@ def _corrected_alone(p: Floats, direction: Floats, scores: PairedScores, how: Te
 
 def _family(scores: PairedScores, how: Testing) -> int:
     """Return by how many pairs the level of the intervals is divided."""
-    return scores.n_tested if how.corrected_by.divides_intervals else 1
+    return scores.n_tested if "intervals" in how.corrected_by.divided_for else 1
 
 
-def _by_t(scores: PairedScores, how: Testing, _show: ShowShare | None) -> PValues:
+def _by_t(scores: PairedScores, how: Testing) -> PValues:
     freedom = scores.freedom
     t = np.abs(student.statistic(scores.mean, scores.error))
     p, direction = student.tails(t, freedom, 2), np.sign(scores.mean)
@@ -380,11 +384,7 @@ def _by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
 
 
 def _statistics(
-    scores: PairedScores,
-    length: Floats,
-    varied: Flags,
-    how: Testing,
-    show: ShowShare | None,
+    scores: PairedScores, length: Floats, varied: Flags, how: Testing, show: ShowShare | None
 ) -> Iterator[tuple[Positions, Floats, Floats]]:
     """Go through some pairs at a time: which, all draws of each, and how blurred these are.
 
@@ -431,7 +431,7 @@ def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
     return np.where(beyond * beyond < users, t, np.inf)
 
 
-def _by_order(scores: PairedScores, how: Testing, _show: ShowShare | None) -> PValues:
+def _by_order(scores: PairedScores, how: Testing) -> PValues:
     """Return what ranks or signs say of each pair; users without a difference are out."""
     one_pair = _signed_ranks if how.test == "wilcoxon" else _sign_test
     found = in_threads(partial(one_pair, scores), range(len(scores.users)))
@@ -476,12 +476,3 @@ def _sign_test(scores: PairedScores, pair: int) -> tuple[float, float]:
     wins, decided = int((apart > 0).sum()), int((apart != 0).sum())
     p = float(binomtest(wins, decided).pvalue) if decided else 1.0
     return p, float(np.sign(2 * wins - decided))
-
-
-_FUNCTIONS: dict[str, Callable[[PairedScores, Testing, ShowShare | None], PValues]] = {
-    "t": _by_t,
-    "randomisation": _by_draws,
-    "bootstrap": _by_draws,
-    "wilcoxon": _by_order,
-    "sign": _by_order,
-}

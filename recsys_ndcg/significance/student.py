@@ -271,10 +271,10 @@ def power(  # noqa: PLR0913 - all that it hangs on
     level = alpha / pairs
     if users is None:
         return _users(abs(difference or 0.0), deviation, power or 0.0, level)
-    beyond = float(critical(level, np.array([users - 1]))[0])
     if difference is None:
-        return shift_for(power or 0.0, users - 1, beyond) * deviation / math.sqrt(users)
-    return power_at(_shift(difference, deviation, users), users - 1, beyond)
+        shift = shift_for(power or 0.0, users - 1, _critical(level, users))
+        return shift * deviation / math.sqrt(users)
+    return _power_of(difference, deviation, users, level)
 
 
 def _check(
@@ -293,17 +293,20 @@ def _check(
         check_level("power", power, such_as=0.8)
 
 
-def _shift(difference: float, deviation: float, users: int) -> float:
-    """Return the noncentrality."""
-    if deviation == 0:
-        return math.inf if difference else 0.0
-    return abs(difference) / deviation * math.sqrt(users)
+def _critical(level: float, users: int) -> float:
+    return float(critical(level, np.array([users - 1]))[0])
+
+
+def _power_of(difference: float, deviation: float, users: int, level: float) -> float:
+    shift = math.inf if difference else 0.0  # of differences that are all the same
+    if deviation:
+        shift = abs(difference) / deviation * math.sqrt(users)
+    return power_at(shift, users - 1, _critical(level, users))
 
 
 def _users(difference: float, deviation: float, power: float, level: float) -> int:
     def enough(users: int) -> bool:
-        beyond = float(critical(level, np.array([users - 1]))[0])
-        return power_at(_shift(difference, deviation, users), users - 1, beyond) >= power
+        return _power_of(difference, deviation, users, level) >= power
 
     high = 2
     while not enough(high):

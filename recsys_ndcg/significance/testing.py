@@ -37,7 +37,7 @@ class KindOfTest:
     is_drawn: bool = False
 
 
-#: By their names; `paired` has a function for each.
+#: By their names.
 TESTS = {
     "t": KindOfTest("paired t test"),
     "randomisation": KindOfTest("paired randomisation test", is_drawn=True),
@@ -111,22 +111,20 @@ class Correction:
         As a verdict names it.
     function : callable, optional
         Corrects the p-values of a family; None of max-T, which needs more than these.
-    divides_smallest, divides_intervals, divides_detectable : bool
-        Whether the level is divided by the number of pairs: for the smallest p of all; for
-        intervals, which then hold for all pairs at once; for the detectable difference. A
+    divided_for : tuple of str
+        For what the level is divided by the number of pairs: ``"smallest p"`` of all;
+        ``"intervals"``, which then hold for all pairs at once; the ``"detectable"`` difference. A
         correction step by step finds at least what Bonferroni's finds.
     """
 
     in_words: str
     function: Callable[[Floats], Floats] | None
-    divides_smallest: bool = False
-    divides_intervals: bool = False
-    divides_detectable: bool = False
+    divided_for: tuple[str, ...] = ()
 
     @property
     def is_simultaneous(self) -> bool:
         """Whether intervals hold for all pairs at once, and agree with the corrected p."""
-        return self.divides_intervals or self.function is None
+        return "intervals" in self.divided_for or self.function is None
 
     def correct(self, p: Floats) -> Floats:
         """Return corrected p-values. A NaN is no test: it stays NaN, and is not counted.
@@ -149,15 +147,9 @@ class Correction:
 #: By their names.
 CORRECTIONS = {
     "max-T": Correction("max-T", None),
-    "holm": Correction("Holm", holm, divides_smallest=True, divides_detectable=True),
-    "bonferroni": Correction(
-        "Bonferroni",
-        bonferroni,
-        divides_smallest=True,
-        divides_intervals=True,
-        divides_detectable=True,
-    ),
-    "bh": Correction("Benjamini–Hochberg", benjamini_hochberg, divides_detectable=True),
+    "holm": Correction("Holm", holm, ("smallest p", "detectable")),
+    "bonferroni": Correction("Bonferroni", bonferroni, ("smallest p", "intervals", "detectable")),
+    "bh": Correction("Benjamini–Hochberg", benjamini_hochberg, ("detectable",)),
     "none": Correction("uncorrected", lambda p: p.copy()),
 }
 
@@ -237,7 +229,7 @@ class Testing:
             They are; with how many would do.
         """
         drawn = self.kind.is_drawn or (self.corrected_by.function is None and n_pairs > 1)
-        family = n_pairs if self.corrected_by.divides_smallest else 1
+        family = n_pairs if "smallest p" in self.corrected_by.divided_for else 1
         if drawn and family > self.alpha * (self.draws + 1):
             needed = math.ceil(family / self.alpha) - 1
             msg = (

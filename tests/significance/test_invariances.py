@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recsys_ndcg.significance import exact_sums
-from recsys_ndcg.significance.differences import PairedScores
-from recsys_ndcg.significance.exact_sums import PairColumns
+from recsys_ndcg.significance.exact_sums import PairColumns, PairedScores
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.significance.drawn import made, tables
@@ -193,7 +192,7 @@ SCRIPT = """
 import json, os, sys
 os.cpu_count = lambda: int(sys.argv[1])
 from dataclasses import fields
-from recsys_ndcg.significance.differences import PairedScores
+from recsys_ndcg.significance.exact_sums import PairedScores
 from recsys_ndcg.significance.exact_sums import PairColumns
 from recsys_ndcg.significance.paired import compare_pairs
 from recsys_ndcg.significance.testing import Testing

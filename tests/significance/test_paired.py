@@ -303,19 +303,10 @@ def test_what_is_no_way_of_testing_is_refused(options: dict[str, Any], match: st
         Testing(**options)
 
 
-@pytest.mark.parametrize(
-    ("values", "pairs", "match"),
-    [
-        ([[0.5, np.inf]], [(0, 1)], "The score of user 0 in model 1 is inf"),
-        ([0.5, 0.25], [(0, 1)], "a row per user"),
-        ([[0.5, 0.25]], [(0, 2)], "two of the 2 models"),
-        ([[0.5, 0.25]], [(1, 1)], "two of the 2 models"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(values: Any, pairs: Any, match: str) -> None:
+def test_what_cannot_be_compared_is_refused() -> None:
     """Rather than tested."""
-    with refused(match):
-        compare_pairs(values, pairs, Testing())
+    with refused("The score of user 0 in model 1 is inf"):
+        compare_pairs([[0.5, np.inf]], [(0, 1)], Testing())
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
