@@ -17,6 +17,19 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 
 
+def concat_ids(parts: Sequence[Ids]) -> Ids:
+    """Return the ids of all parts in one array, without rounding whole numbers to floats.
+
+    Examples
+    --------
+    >>> concat_ids([np.array([2**60 + 1]), np.array([1.0])])
+    array([1152921504606846977, 1.0], dtype=object)
+    """
+    if len({one.dtype.kind for one in parts}) > 1:
+        parts = [one.astype(object) for one in parts]
+    return np.concatenate(parts)
+
+
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
     """Return a view that nobody can write to, or the array itself if that is so already."""
     if not values.flags.writeable:

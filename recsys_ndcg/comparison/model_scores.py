@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, quotient
+from recsys_ndcg.arrays import Codes, Floats, Ids, Positions, concat_ids, quotient
 from recsys_ndcg.errors import InvalidInputError, visible
 from recsys_ndcg.input import encode
 from recsys_ndcg.scoring import Scores, Signature
@@ -216,7 +216,7 @@ def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Paramete
 def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     """Return each part with the users of any, in their order, of whom it may have nothing."""
     ids = [one.users for one in parts]
-    users, codes = encode(np.concatenate(ids), "user")
+    users, codes = encode(concat_ids(ids), "user")
     places = np.split(codes, np.cumsum([*map(len, ids)])[:-1])
     return [_spread(one, users, place) for one, place in zip(parts, places, strict=True)]
 

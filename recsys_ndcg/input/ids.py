@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Ids, Positions
+from recsys_ndcg.arrays import Codes, Flags, Ids, Positions, concat_ids
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown, warn
 
 _TEXT = {"string", "large_string", "string_view"}
@@ -384,9 +384,9 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
     array([1, 0, 1, 2], dtype=int32)
     """
     if not (isinstance(first, Coded) or isinstance(second, Coded)):
-        return encode(together(first, second), column)
+        return encode(concat_ids([first, second]), column)
     (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
-    ids, places = _distinct(together(ours, theirs), column)
+    ids, places = _distinct(concat_ids([ours, theirs]), column)
     parts = (places[: len(ours)], one), (places[len(ours) :], other)
     # the last place is that of code -1
     codes = [np.append(place, np.int32(-1))[codes] for place, codes in parts]
@@ -408,19 +408,6 @@ def index_of(ids: Ids, name: str | None = None) -> pd.Index[Any]:
         column = pd.Series(ids, dtype=object)
     index: pd.Index[Any] = pd.Index(column, name=name)
     return index
-
-
-def together(first: Ids, second: Ids) -> Ids:
-    """Return the ids of two tables in one array, without rounding whole numbers to floats.
-
-    Examples
-    --------
-    >>> together(np.array([2**60 + 1]), np.array([1.0]))
-    array([1152921504606846977, 1.0], dtype=object)
-    """
-    if first.dtype.kind != second.dtype.kind:
-        first, second = first.astype(object), second.astype(object)
-    return np.concatenate([first, second])
 
 
 def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:

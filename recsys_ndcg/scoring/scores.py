@@ -18,6 +18,7 @@ from recsys_ndcg.arrays import (
     Positions,
     Record,
     column_sums,
+    concat_ids,
     quotient,
     read_only,
 )
@@ -191,12 +192,9 @@ class Scores(Measured, Record):
         if not others:
             return first
         truths = [one.truth for one in parts if one.truth is not None]
-        users = [one.users for one in parts]
-        if {one.dtype.kind for one in users} == {"i", "u"}:  # NumPy would round them to floats
-            users = [one.astype(object) for one in users]
         return cls(
             first.measurements,
-            users=np.concatenate(users),
+            users=concat_ids([one.users for one in parts]),
             **{name: np.concatenate([one.parts[name] for one in parts]) for name in _PARTS},
             counts=ListCounts.concat([one.counts for one in parts]),
             roles={
