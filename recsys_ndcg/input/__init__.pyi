@@ -9,7 +9,6 @@ from recsys_ndcg.input.ids import check_same_ids as check_same_ids
 from recsys_ndcg.input.ids import encode as encode
 from recsys_ndcg.input.ids import index_of as index_of
 from recsys_ndcg.input.ids import refuse_rows as refuse_rows
-from recsys_ndcg.input.ids import type_names as type_names
 from recsys_ndcg.input.ids import written as written
 from recsys_ndcg.input.python_objects import listed as listed
 from recsys_ndcg.input.rows import Rows as Rows

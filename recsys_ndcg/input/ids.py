@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from itertools import count
 from numbers import Real
 from operator import lt
 from typing import Any
@@ -259,30 +257,6 @@ class Coded:
     ascending: bool = False
 
     @classmethod
-    def of(cls, values: Iterable[Hashable], column: str, size: int) -> Coded:
-        """Return `size` Python objects by their distinct values, in one pass over them.
-
-        Raises
-        ------
-        InvalidInputError
-            An id cannot be hashed.
-
-        Examples
-        --------
-        >>> Coded.of(["b", "a", "b"], "user", 3).codes
-        array([0, 1, 0], dtype=int32)
-        """
-        places: defaultdict[Hashable, int] = defaultdict(count().__next__)
-        try:
-            codes = np.fromiter(map(places.__getitem__, values), np.int32, size)
-        except TypeError as error:
-            if "unhashable" not in str(error):  # what the values come from has failed
-                raise
-            msg = f"{column}: an id is not hashable ({error}); use numbers or text."
-            raise InvalidInputError(msg) from None
-        return cls(np.fromiter(places, dtype=object, count=len(places)), codes)
-
-    @classmethod
     def factorize(cls, values: NDArray[Any]) -> Coded:
         r"""Return an array by its distinct values; the place of what is missing is -1.
 
@@ -298,6 +272,23 @@ class Coded:
         apart = np.concatenate([values, np.array([object()], dtype=object)])
         codes, found = pd.factorize(apart)
         return cls(np.asarray(found)[:-1], codes[:-1].astype(np.int32))
+
+    @staticmethod
+    def type_names(ids: Ids) -> set[str]:
+        """Return 'text' and 'number' as they occur among ids, and the names of other types.
+
+        Examples
+        --------
+        >>> sorted(Coded.type_names(np.array(["1", 1, 1.0], dtype=object)))
+        ['number', 'text']
+        """
+        kinds = set(map(type, (ids if ids.dtype == object else ids[:1]).tolist()))
+        return {
+            "text" if issubclass(kind, str)
+            else "number" if issubclass(kind, int | float | Decimal | np.number)
+            else kind.__name__
+            for kind in kinds
+        }  # fmt: skip
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -443,6 +434,12 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     return found.ids, found.codes
 
 
+def by_distinct(ids: Ids | Coded, column: str) -> Ids | Coded:
+    """Return ids by their distinct values, whole numbers as they are."""
+    whole = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
+    return ids if whole else Coded(*_distinct(ids, column))
+
+
 def as_numbers(ids: Ids) -> Ids:
     """Return Python numbers of one kind as an array of numbers, if that loses nothing.
 
@@ -485,23 +482,6 @@ def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
         raise InvalidInputError(msg)
 
 
-def type_names(ids: Iterable[object]) -> set[str]:
-    """Return 'text' and 'number' as they occur among ids, and the names of other types.
-
-    Examples
-    --------
-    >>> sorted(type_names(["1", 1, 1.0]))
-    ['number', 'text']
-    """
-    kinds = {type(one) for one in ids}
-    return {
-        "text" if issubclass(kind, str)
-        else "number" if issubclass(kind, int | float | Decimal | np.number)
-        else kind.__name__
-        for kind in kinds
-    }  # fmt: skip
-
-
 def check_same_ids(
     known: Ids | Coded,
     found: Ids | Coded,
@@ -528,7 +508,22 @@ def check_same_ids(
     InvalidInputError
         One table writes its ids as text and the other as numbers.
     """
-    n_common = _in_common(known, found, column, names)
+    ours, theirs = (_distinct_ids(one, column) for one in (known, found))
+    if ours.dtype == theirs.dtype == np.int64:
+        n_common = len(np.intersect1d(ours, theirs))
+    else:
+        kinds, other = Coded.type_names(ours), Coded.type_names(theirs)
+        if len(ours) and len(theirs) and kinds.isdisjoint(other):
+            msg = (
+                f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
+                f"{ours.tolist()[0]!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
+                f"{theirs.tolist()[0]!r}). Make them the same type, or nothing will match."
+            )
+            raise InvalidInputError(msg)
+        mine, others = set(ours.tolist()), set(theirs.tolist())
+        if len(kinds | other) > 1:
+            _refuse_alike(np.fromiter(sorted(mine | others, key=str), dtype=object), column)
+        n_common = len(mine & others)
     if warns and not n_common:
         msg = (
             f"No {column} of {names[1]} is among {names[0]}, so every score is 0. Were the ids "
@@ -538,29 +533,6 @@ def check_same_ids(
     return n_common
 
 
-def _in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
-    numbers = [one for one in (known, found) if isinstance(one, np.ndarray) and len(one)]
-    if [one.dtype for one in numbers] == [np.int64, np.int64]:
-        return len(np.intersect1d(pd.unique(numbers[0]), pd.unique(numbers[1])))
-    ours, theirs = _ids_in(known), _ids_in(found)
-    if all(isinstance(one, Coded) and one.ascending for one in (known, found)):  # text, all of it
-        return len(ours & theirs)
-    kinds, other = type_names(ours), type_names(theirs)
-    if kinds.isdisjoint(other):
-        msg = (
-            f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
-            f"{next(iter(ours))!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
-            f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
-        )
-        raise InvalidInputError(msg)
-    if len(kinds | other) > 1:
-        _refuse_alike(np.fromiter(sorted(ours | theirs, key=str), dtype=object), column)
-    return len(ours & theirs)
-
-
-def _ids_in(ids: Ids | Coded) -> set[Any]:
-    if isinstance(ids, Coded):
-        return set(ids.ids.tolist())
-    if ids.dtype.kind in "iu":
-        ids = pd.unique(ids)
-    return set(np.unique(ids).tolist() if ids.dtype != object else ids.tolist())
+def _distinct_ids(ids: Ids | Coded, column: str) -> Ids:
+    found = by_distinct(ids, column)
+    return found.ids if isinstance(found, Coded) else np.asarray(pd.unique(found))

@@ -141,10 +141,10 @@ def _fields_of(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:
     return [list(map(itemgetter(place), rows)) for place in range(width)]
 
 
-def _ids(values: list[Any], column: str) -> Ids | Coded:
-    """Return whole numbers as such, and any other ids by their distinct values."""
+def _ids(values: list[Any], column: str) -> Ids:
+    """Return a column of ids."""
     found = _all_of(int, values)
-    return Coded.of(values, column, len(values)) if found is None else found.astype(np.int64)
+    return objects(values, column) if found is None else found.astype(np.int64)
 
 
 def _numbers(values: list[Any], column: str) -> Floats:

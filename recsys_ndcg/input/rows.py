@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import Coded, check_same_ids, coded_text, encode_together, refuse_rows
+from recsys_ndcg.input.ids import (
+    Coded,
+    by_distinct,
+    check_same_ids,
+    coded_text,
+    encode_together,
+    refuse_rows,
+)
 from recsys_ndcg.parallel import in_threads
 
 #: How many digits of a decimal so few bits keep.
@@ -212,21 +219,15 @@ class Rows:
         DataWarning
             They have none in common.
         """
-        names = ("user", "item")
-        columns = [one.columns[name] for name in names for one in (self, results)]
+        columns = [
+            (one.columns[name], name) for name in ("user", "item") for one in (self, results)
+        ]
         n_rows = len(self.user) + len(results.user)
-        user, other_user, item, other_item = in_threads(_by_distinct, columns, n_rows)
-        ids = {"user": (user, other_user), "item": (item, other_item)}
-        if len(self.user) and len(results.user):
-            for column, pair in ids.items():
-                check_same_ids(*pair, column, ("the labels", "the results"), warns=True)
-        pairs = [(*pair, name) for name, pair in ids.items()]
+        found = in_threads(lambda column: by_distinct(*column), columns, n_rows)
+        pairs = [(*found[:2], "user"), (*found[2:], "item")]
+        for known, other, name in pairs if len(self.user) and len(results.user) else ():
+            check_same_ids(known, other, name, ("the labels", "the results"), warns=True)
         return in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
-
-
-def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
-    """Return a column of text by its distinct values, and any other as it is."""
-    return ids if isinstance(ids, Coded) else coded_text(ids) or ids
 
 
 def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
