@@ -4,7 +4,6 @@ from recsys_ndcg.input.dispatch import read_ratings as read_ratings
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.ids import Coded as Coded
-from recsys_ndcg.input.ids import ascending_order as ascending_order
 from recsys_ndcg.input.ids import check_same_ids as check_same_ids
 from recsys_ndcg.input.ids import encode as encode
 from recsys_ndcg.input.ids import index_of as index_of
@@ -13,9 +12,5 @@ from recsys_ndcg.input.ids import written as written
 from recsys_ndcg.input.python_objects import listed as listed
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import floats as floats
-from recsys_ndcg.input.rows import ids_of as ids_of
 from recsys_ndcg.input.rows import objects as objects
 from recsys_ndcg.input.text_format import TextFormat as TextFormat
-from recsys_ndcg.input.text_format import guarded as guarded
-from recsys_ndcg.input.text_tables import Judgements as Judgements
-from recsys_ndcg.input.text_tables import read_trec as read_trec

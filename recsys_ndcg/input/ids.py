@@ -476,9 +476,9 @@ def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
     """Raise an error that names the first rows where `bad` holds, counted from 0."""
     if bad.any():
         rows = np.flatnonzero(bad)
-        shown = ", ".join(str(row) for row in rows[:3].tolist())
+        first = ", ".join(map(str, rows[:3].tolist()))
         more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-        msg = f"{column}: {fault} in row {shown}{more} (counted from 0); {advice}."
+        msg = f"{column}: {fault} in row {first}{more} (counted from 0); {advice}."
         raise InvalidInputError(msg)
 
 

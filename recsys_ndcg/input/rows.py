@@ -224,7 +224,7 @@ class Rows:
         ]
         n_rows = len(self.user) + len(results.user)
         found = in_threads(lambda column: by_distinct(*column), columns, n_rows)
-        pairs = [(*found[:2], "user"), (*found[2:], "item")]
+        pairs = [(found[0], found[1], "user"), (found[2], found[3], "item")]
         for known, other, name in pairs if len(self.user) and len(results.user) else ():
             check_same_ids(known, other, name, ("the labels", "the results"), warns=True)
         return in_threads(lambda pair: encode_together(*pair), pairs, n_rows)

@@ -136,6 +136,33 @@ class TextFormat:
         others = [one for one in _SEPARATORS if one != self.decimal and one in line]
         return max(others if commas and others else _SEPARATORS, key=line.count)
 
+    @staticmethod
+    def guarded(text: str) -> str:
+        """Return a text as the scores of users are written to CSV.
+
+        A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end.
+        So a text that begins with one of these, or with apostrophes and then one of these, gets an
+        apostrophe in front. A negative number is none of them.
+
+        Examples
+        --------
+        >>> [TextFormat.guarded(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
+        ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
+        """
+        return f"'{text}" if _RUNS.match(text) and not _NUMBER.fullmatch(text) else text
+
+    @staticmethod
+    def unguarded(text: str) -> str:
+        """Return the text that `guarded` made this one of: one apostrophe less where it gave one.
+
+        Examples
+        --------
+        >>> guarded = map(TextFormat.guarded, ("=1+1", "'=1+1", "'tis", "-5", "ann"))
+        >>> [*map(TextFormat.unguarded, guarded)]
+        ['=1+1', "'=1+1", "'tis", '-5', 'ann']
+        """
+        return text[1:] if text.startswith("'") and _RUNS.match(text) else text
+
     def first_fields(self, text: str) -> list[str]:
         """Return the fields of the first line."""
         separator, line = self.separator_in(text), first_line(text)
@@ -191,29 +218,3 @@ def _is_encoding(name: object) -> bool:
     except (LookupError, ValueError):  # none, or none of text
         return False
     return True
-
-
-def guarded(text: str) -> str:
-    """Return a text as the scores of users are written to CSV.
-
-    A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end. So
-    a text that begins with one of these, or with apostrophes and then one of these, gets an
-    apostrophe in front. A negative number is none of them.
-
-    Examples
-    --------
-    >>> [guarded(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
-    ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
-    """
-    return f"'{text}" if _RUNS.match(text) and not _NUMBER.fullmatch(text) else text
-
-
-def unguarded(text: str) -> str:
-    """Return the text that `guarded` made this one of: one apostrophe less where it gave one.
-
-    Examples
-    --------
-    >>> [unguarded(guarded(one)) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
-    ['=1+1', "'=1+1", "'tis", '-5', 'ann']
-    """
-    return text[1:] if text.startswith("'") and _RUNS.match(text) else text

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import Coded, Rows, encode, floats, ids_of
+from recsys_ndcg.input import Coded, Rows, encode, floats, objects
 
 _NAMED = 3  # cells, in a message
 _IDS = ("users", "items")  # which may well be tuples
@@ -126,7 +126,7 @@ class _Table:
 
     def _users(self, users: Any) -> Coded:
         """Return the user of each cell: whoever has none might as well not be there."""
-        given = ids_of(users, "users")
+        given = objects(users, "users")
         if len(given) != self._shape[0]:
             msg = (
                 f"users has {len(given)} ids, and estimated the shape {shown(self._shape)}: give "
@@ -148,8 +148,8 @@ class _Table:
         if items is None:
             return None
         if dense(items) and items.shape == self._shape:
-            return ids_of(self._cells(items), "items")
-        given = None if dense(items) else ids_of(items, "items")
+            return objects(self._cells(items), "items")
+        given = None if dense(items) else objects(items, "items")
         if given is None or len(given) != self._shape[1]:
             had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
             msg = (
