@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -93,7 +92,8 @@ def _of_text(values: Any) -> Coded | None:
             chunks = [one.cast("large_string") for one in chunks]
         except pyarrow_if_any().ArrowNotImplementedError:
             return None
-    text, codes = _encoded(chunks)
+    encoded = pyarrow_if_any().chunked_array(chunks).dictionary_encode().chunks
+    text, codes = encoded[0].dictionary, np.concatenate([one.indices.to_numpy() for one in encoded])
     ids = text.to_numpy(zero_copy_only=False)
     return Coded(*reordered(ids, codes, _order(text)), ascending=True)
 
@@ -108,32 +108,20 @@ def _order(text: Any) -> Positions:
     return found
 
 
-def _encoded(chunks: Sequence[Any]) -> tuple[Any, Codes]:
-    """Return the distinct values of arrays, in order of appearance, and each row's place there."""
-    encoded = pyarrow_if_any().chunked_array(chunks).dictionary_encode().chunks
-    return encoded[0].dictionary, np.concatenate([one.indices.to_numpy() for one in encoded])
-
-
 def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
-    """Return those of some distinct values that occur; None if they are no text."""
+    """Return those of some values that occur, each once; None if they are no text."""
     there = np.zeros(len(ids), dtype=bool)
     there[codes] = True
-    ids = ids if there.all() else ids[there]
-    if set(map(type, ids.tolist())) != {str}:
+    text = ids[there].tolist()
+    if set(map(type, text)) != {str}:
         return None
-    place = np.zeros(len(there), dtype=np.int32)
-    place[there] = np.arange(len(ids), dtype=np.int32)
-    if not _is_ascending(ids):
-        if len(set(ids.tolist())) < len(ids):  # a dictionary of Arrow may have one twice
-            place[there], ids = pd.factorize(ids)
-        ids, place = reordered(ids, place, _order(ids))
-    return Coded(ids, place[codes], ascending=True)
-
-
-def _is_ascending(text: Ids) -> bool:
-    """Tell distinct text in ascending order."""
-    plain = text.tolist()
-    return all(map(lt, plain, plain[1:]))
+    found = Coded(ids[there], np.arange(len(text), dtype=np.int32))
+    if not all(map(lt, text, text[1:])):  # a dictionary of Arrow may have one twice
+        found = Coded.factorize(found.ids)
+        found = Coded(*reordered(found.ids, found.codes, _order(found.ids)))
+    place = np.zeros(len(ids), dtype=np.int32)
+    place[there] = found.codes
+    return Coded(found.ids, place[codes], ascending=True)
 
 
 @cache
@@ -309,11 +297,7 @@ class Coded:
         array([1, 0, 0])
         """
         place = np.empty(len(self.ids), dtype=np.int64)
-        text = self.ids.tolist()
-        if self.ids.dtype.kind in "iu":
-            text = [*map(str, text)]
-        elif set(map(type, text)) != {str}:
-            text = [*map(written, text)]
+        text = [*map(written, self.ids.tolist())]
         place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
         return place[self.codes]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
+from recsys_ndcg.arrays import Codes, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.input.ids import (
     Coded,
@@ -162,11 +162,6 @@ class Rows:
         found: Floats = self.columns["true"]
         return found
 
-    def only(self, kept: Flags) -> Rows:
-        """Return some of the rows."""
-        columns = {name: one[kept] for name, one in self.columns.items()}
-        return replace(self, columns=columns)
-
     def without_fillers(self) -> Rows:
         """Return results without those that implicit did not recommend, and say so.
 
@@ -181,7 +176,8 @@ class Rows:
         if self.order_only or not fillers.any():
             return self
         self.warn_of_fillers(int(fillers.sum()), len(fillers), self.score)
-        return self.only(~fillers)
+        columns = {name: one[~fillers] for name, one in self.columns.items()}
+        return replace(self, columns=columns)
 
     @classmethod
     def warn_of_fillers(cls, count: int, among: int, column: str) -> None:
@@ -366,15 +362,13 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         return np.asarray(array, dtype=np.float64)
     array = array.astype(object)
     kinds = set(map(type, array))
-    if any(issubclass(kind, str | bytes) for kind in kinds):
-        textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)
-        fault = f"text such as {shown(array[textual][0])}"
-        refuse_rows(textual, column, fault, Rows.advice_on())
     for kind in kinds & {np.float16, np.float32}:
         short = np.array([type(value) is kind for value in array], dtype=bool)
         array[short] = as_written(array[short].astype(kind))
-    array[_absent(array)] = np.nan
-    if any(hasattr(kind, "dtype") and not issubclass(kind, np.floating) for kind in kinds):
+    array[pd.isna(array)] = np.nan
+    array[np.array([value is np.ma.masked for value in array], dtype=bool)] = np.nan
+    others = [kind for kind in kinds if not issubclass(kind, np.floating)]
+    if any(issubclass(kind, str | bytes) or hasattr(kind, "dtype") for kind in others):
         refuse_no_floats(array, column)  # whose conversion would not fail
     try:
         return array.astype(np.float64)
@@ -397,11 +391,6 @@ def plain_floats(values: Iterable[Any]) -> Floats | None:
         with suppress(OverflowError):  # which is told of by those who look at each value
             return np.fromiter(values, dtype=np.float64, count=len(values))
     return None
-
-
-def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
-    masked = np.array([value is np.ma.masked for value in values], dtype=bool)
-    return masked | np.asarray(pd.isna(values))
 
 
 def as_written(numbers: NDArray[Any]) -> Floats:
@@ -465,6 +454,8 @@ def _kind(value: Any) -> str:
 
 def _fault(value: Any) -> str:
     """Return why a value is no float; nothing if it is one."""
+    if isinstance(value, str | bytes):
+        return f"text such as {shown(value)}"
     try:
         if _kind(value) not in NO_NUMBERS:
             float(value)

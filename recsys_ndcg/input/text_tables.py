@@ -368,28 +368,20 @@ def _numbers(text: pd.Series[str]) -> Floats:
     return np.where(text.str.contains(ODD_NUMBER), np.nan, values)
 
 
-def is_plain_number(text: str) -> bool:
-    """Return whether a text is the usual writing of a whole number of 64 bits, signed or not.
-
-    Examples
-    --------
-    >>> [is_plain_number(text) for text in ("42", "-1", "18446744073709551615", "042", "-0", "+1")]
-    [True, True, True, False, False, False]
-    """
-    short = len(text) <= _LONGEST and text.isascii() and text.removeprefix("-").isdigit()
-    return short and str(int(text)) == text and -(2**63) <= int(text) < 2**64
-
-
 def whole_numbers(distinct: list[str]) -> Ids | None:
     """Return the numbers that distinct ids write, None unless all are written as such.
 
+    That is the usual writing of whole numbers of 64 bits, signed or not.
+
     Examples
     --------
-    >>> whole_numbers(["-7", "42"]), whole_numbers(["-7", "042"])
-    (array([-7, 42]), None)
+    >>> whole_numbers(["-7", "42"]), whole_numbers(["-7", "042"]), whole_numbers(["+1"])
+    (array([-7, 42]), None, None)
     """
-    if not all(map(is_plain_number, distinct)):
-        return None
+    for text in distinct:
+        short = len(text) <= _LONGEST and text.isascii() and text.removeprefix("-").isdigit()
+        if not (short and str(int(text)) == text and -(2**63) <= int(text) < 2**64):
+            return None
     return as_numbers(np.array([*map(int, distinct)], dtype=object))
 
 
