@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
 
 from recsys_ndcg.errors import (
     DataWarning,
-    MissingExtraError,
     RecsysNdcgError,
     comes_of_interrupt,
     needing,
@@ -28,7 +27,7 @@ try:
     with needing("typer", "rich", job="The command line", extra="cli"):
         import typer
         from typer.core import TyperCommand
-except MissingExtraError as error:
+except RecsysNdcgError as error:
     sys.exit(str(error))
 
 from recsys_ndcg.cli.options import spread

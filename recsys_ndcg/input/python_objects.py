@@ -5,7 +5,6 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
 from types import NoneType
@@ -123,9 +122,6 @@ def _is_prediction(row: Any) -> bool:
 
 def _impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool_] | None:
     """Tell which predictions say that they are none; None where all were possible."""
-    with suppress(KeyError, TypeError):  # to be looked at one by one
-        if not any(map(itemgetter("was_impossible"), details)):
-            return None
     try:
         said = [one is not None and bool(one.get("was_impossible", False)) for one in details]
     except AttributeError:
