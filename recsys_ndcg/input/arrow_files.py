@@ -47,7 +47,9 @@ class ArrowColumns(Mapping[str, Any]):
         kind = self._types[name]
         if getattr(kind, "storage_type", kind).num_fields:
             self._refuse(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
-        return self._read(lambda: self._whole_column(name))
+        column = self._read(lambda: self._column(name))
+        self._read(lambda: column.validate(full=True))  # what is damaged may point anywhere
+        return column
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names."""
@@ -56,11 +58,6 @@ class ArrowColumns(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return how many columns there are."""
         return len(self._types)
-
-    def _whole_column(self, name: str) -> Any:
-        column = self._column(name)
-        column.validate(full=True)  # what is damaged may point anywhere
-        return column
 
     @abstractmethod
     def _column(self, name: str) -> Any:

@@ -6,7 +6,6 @@ at. pyarrow reads in all threads, several times faster.
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,10 +115,7 @@ def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
     odd = line.count('"') % 2 or line.lstrip().startswith("{") or line.startswith("\ufeff")
     if separator not in _SEPARATORS or odd or len(line) == LONGEST_LINE:
         return None
-    try:
-        fields = next(csv.reader([line], delimiter=separator))
-    except csv.Error:  # one is longer than any name
-        return None
+    fields = TextFormat(separator).first_fields(line)
     if not 2 <= len(fields) <= line.count(separator) + 1 <= MOST_COLUMNS:
         return None
     if not heading:

@@ -73,7 +73,8 @@ class TextFormat:
         """Refuse what no file is written like."""
         object.__setattr__(self, "separator", _TYPED.get(str(self.separator), self.separator))
         sign = self.separator
-        if sign is not None and not (isinstance(sign, str) and (_is_sign(sign) or sign == "::")):
+        is_sign = isinstance(sign, str) and len(sign) == 1 and sign not in '"\r\n\0'
+        if not (is_sign or sign in (None, "::")):
             msg = (
                 f"separator (--sep) is one sign, such as ';' or 'tab', or '::', not {shown(sign)}."
             )
@@ -88,20 +89,20 @@ class TextFormat:
             )
             raise InvalidInputError(msg)
 
-    def decoded(self, content: Content) -> str:
+    def text_of(self, content: Content) -> str:
         """Return the text in a file.
 
         Raises
         ------
         InvalidInputError
-            It is no text in this encoding.
+            It is no text in this encoding, or empty.
         """
         marked = content.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = self.encoding or ("utf-16" if marked else "utf-8")
         if not marked and encoding.lower() in {"utf-16", "utf16", "utf_16"}:
             encoding = _wide(content.data) or encoding
         try:
-            return content.data.decode(encoding).removeprefix(_MARK)
+            text = content.data.decode(encoding).removeprefix(_MARK)
         except UnicodeError as error:
             place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
             latin = "" if self.encoding else f"{_LATIN} "
@@ -111,9 +112,6 @@ class TextFormat:
             )
             raise InvalidInputError(msg) from None
 
-    def text_of(self, content: Content) -> str:
-        """Return the same, of a file that is neither empty nor binary."""
-        text = self.decoded(content)
         if not text.strip():
             msg = f"{content.name}: the file is empty."
             raise InvalidInputError(msg)
@@ -204,10 +202,6 @@ def _wide(data: bytes) -> str:
     if max(first, second) <= len(begin) // 4 or min(first, second):
         return ""
     return "utf-16-be" if first else "utf-16-le"
-
-
-def _is_sign(text: str) -> bool:
-    return len(text) == 1 and text not in '"\r\n\0'
 
 
 def _is_encoding(name: object) -> bool:

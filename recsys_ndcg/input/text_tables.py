@@ -139,9 +139,8 @@ def read_trec(source: Any, table: str) -> Rows:
 
 def _lines(content: Content, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
     rows = []
-    for number, line in enumerate(
-        io.StringIO(TextFormat().decoded(content), newline=None), start=1
-    ):
+    text = io.StringIO(TextFormat().text_of(content), newline=None)
+    for number, line in enumerate(text, start=1):
         parts = line.split()
         if not parts:
             continue
