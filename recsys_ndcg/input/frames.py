@@ -65,7 +65,8 @@ def roles_of(
     found: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in (columns or {}).items()}
     said = set(found)
     for name in names:
-        role = _role_of(name)
+        word = _word(name) if isinstance(name, str) else ""
+        role = next((role for role, words in Table.ROLES.items() if word in words.split()), None)
         if role is None or role in said or any(name in found[one] for one in said):
             continue
         if name == role:
@@ -84,13 +85,6 @@ def column_list(names: Iterable[Any]) -> str:
     "user, ''"
     """
     return ", ".join(str(one) if str(one).strip() else repr(one) for one in names) or "none"
-
-
-def _role_of(name: Any) -> str | None:
-    if not isinstance(name, str):
-        return None
-    word = _word(name)
-    return next((role for role, words in Table.ROLES.items() if word in words.split()), None)
 
 
 def may_be_grade(name: Any) -> bool:
@@ -161,7 +155,10 @@ class Table:
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = self.check_columns(columns)
         self._read: dict[Any, str] = {}
-        self._nameless = _has_nameless_index(data)
+        index = getattr(
+            data, "index", None
+        )  # of pandas: without a name, more than the row's number
+        self._nameless = [*getattr(index, "names", ())] == [None] and not hasattr(index, "step")
         self._data, self._lazy, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)
 
@@ -450,12 +447,6 @@ def _with_index(data: Any, columns: Mapping[str, str]) -> Any:
     said = [name for name in columns.values() if name not in data.columns]
     wanted = [name for name in levels if name in names or name in said]
     return data.reset_index(wanted) if wanted else data
-
-
-def _has_nameless_index(data: Any) -> bool:
-    """Tell a table of pandas whose index is more than the number of the row, and has no name."""
-    index = getattr(data, "index", None)
-    return list(getattr(index, "names", ())) == [None] and not hasattr(index, "step")
 
 
 def _opened(data: Any) -> tuple[Any, Any, list[Any]]:

@@ -324,11 +324,8 @@ def _times(values: NDArray[Any], column: str) -> Ids:
 
 def _array_of(values: list[Any]) -> Ids:
     """Return whole numbers as such, and anything else as objects."""
-    if values and type(values[0]) is int:
-        try:
-            numbers = np.array(values)
-        except ValueError:  # not all of them are single values
-            numbers = np.zeros(0)
+    if set(map(type, values)) == {int}:
+        numbers = np.array(values)
         if numbers.dtype.kind in "iu":
             return numbers
     return np.fromiter(values, dtype=object, count=len(values))
@@ -347,8 +344,11 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    if (plain := plain_floats(values)) is not None:
-        return plain
+    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
+        return values.to_numpy(dtype=np.float64)
+    if type(values) is list and set(map(type, values)) <= _PLAIN:
+        with suppress(OverflowError):  # which is told of by those who look at each value
+            return np.fromiter(values, dtype=np.float64, count=len(values))
     values = _from_table(values, column)
     if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
         msg = f"{column}: {values.dtype.name} is not a number; {Rows.advice_on(values.dtype.kind)}."
@@ -375,22 +375,6 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     except (TypeError, ValueError, OverflowError):
         refuse_no_floats(array, column)
         raise
-
-
-def plain_floats(values: Iterable[Any]) -> Floats | None:
-    """Return a column of pandas, or a list, of which each value is plainly a number; else None.
-
-    Examples
-    --------
-    >>> plain_floats([4, 3.5]), plain_floats([4, None])
-    (array([4. , 3.5]), None)
-    """
-    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
-        return values.to_numpy(dtype=np.float64)
-    if type(values) is list and set(map(type, values)) <= _PLAIN:
-        with suppress(OverflowError):  # which is told of by those who look at each value
-            return np.fromiter(values, dtype=np.float64, count=len(values))
-    return None
 
 
 def as_written(numbers: NDArray[Any]) -> Floats:
