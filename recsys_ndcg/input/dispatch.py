@@ -63,6 +63,9 @@ def read_file(
         The file cannot be read or parsed; the line is named.
     """
     how = text or TextFormat()
+    if place == "":
+        msg = "The path of the file is empty."
+        raise InvalidInputError(msg)
     if isinstance(place, str | Path) and (read := kind_of(Path(place).suffix).read):
         refuse_options(str(place), how)
         return read(FileKind.check_file(Path(place)))
@@ -231,9 +234,6 @@ def open_table(
     order: tuple[str, ...] = TextFormat.ORDER,
 ) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
-    if isinstance(data, str | Path) and not str(data):
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
     columns = Table.check_columns(columns)
     if not is_place(data):
         return Table(data, columns)

@@ -155,9 +155,7 @@ class Table:
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = self.check_columns(columns)
         self._read: dict[Any, str] = {}
-        index = getattr(
-            data, "index", None
-        )  # of pandas: without a name, more than the row's number
+        index = getattr(data, "index", None)  # more than the row's number, if it has no step
         self._nameless = [*getattr(index, "names", ())] == [None] and not hasattr(index, "step")
         self._data, self._lazy, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)

@@ -539,9 +539,6 @@ def _opened(data: Any) -> tuple[Any, bool]:
     """Return a table, that in a file if need be, and whether it is all text."""
     if not is_place(data):
         return data, False
-    if isinstance(data, str) and not data:
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
     table = read_file(data, _NO_ROLES)
     return table, isinstance(table, pd.DataFrame)
 
