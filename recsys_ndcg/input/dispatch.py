@@ -16,15 +16,13 @@ from recsys_ndcg.input.file_kinds import KINDS, FileKind, kind_of
 from recsys_ndcg.input.frames import Table, column_list, roles_of
 from recsys_ndcg.input.ids import Coded, index_of
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
-from recsys_ndcg.input.plain_text import plain_columns
+from recsys_ndcg.input.plain_text import read_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
 from recsys_ndcg.input.text_tables import (
-    Choose,
     Chosen,
     JsonLines,
-    careful_columns,
     number,
     read_trec,
     seems_json,
@@ -77,7 +75,7 @@ def read_file(
     written = how.text_of(content)
     if how == TextFormat(encoding=how.encoding) and seems_json(written):
         return JsonLines(content.name, written)
-    return _read_text(
+    return read_text(
         content, written, how, lambda names: chosen_columns(names, how, columns, order)
     )
 
@@ -113,14 +111,6 @@ def chosen_columns(
     ids = [name for name, ours in roles.items() if ours in ("user", "item")]
     numbers = {name: ours == "true" for name, ours in roles.items() if name not in ids}
     return Chosen(called, ids, numbers)
-
-
-def _read_text(
-    content: Content, text: str, how: TextFormat, choose: Choose
-) -> pd.DataFrame | Mapping[str, Any]:
-    """Read text by pyarrow if it is plain, else carefully."""
-    found = plain_columns(content, text, how, choose)
-    return careful_columns(content.name, text, how, choose) if found is None else found
 
 
 def refuse_options(name: str, how: TextFormat, **allowed: Any) -> None:
@@ -177,7 +167,7 @@ def read_ratings(path: Place) -> pd.DataFrame:
         return Chosen([*known], ["user", "item"], dict.fromkeys(known[2:], False))
 
     text = TextFormat().text_of(content)
-    table = _read_text(content, text, _format_of(text), choose)
+    table = read_text(content, text, _format_of(text), choose)
     columns = {
         name: index_of(one.values) if isinstance(one, Coded) else one for name, one in table.items()
     }
