@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -14,6 +15,19 @@ Flags = NDArray[np.bool_]
 Ids = NDArray[Any]
 Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
+
+
+def concat_ids(parts: Sequence[Ids]) -> Ids:
+    """Return the ids of all parts in one array, without rounding whole numbers to floats.
+
+    Examples
+    --------
+    >>> concat_ids([np.array([2**60 + 1]), np.array([1.0])])
+    array([1152921504606846977, 1.0], dtype=object)
+    """
+    if len({one.dtype.kind for one in parts}) > 1:
+        parts = [one.astype(object) for one in parts]
+    return np.concatenate(parts)
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:

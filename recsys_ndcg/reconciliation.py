@@ -92,7 +92,7 @@ def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -
     plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):
         msg = (
-            "reported must be a number that somebody gave for the one metric asked for; got "
+            "reported must be a number that somebody gave for the one metric asked for, not "
             f"{shown(reported)} for {', '.join(plan.names)}."
         )
         raise InvalidInputError(msg)

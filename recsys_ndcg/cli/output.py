@@ -157,10 +157,10 @@ def _data_as(form: str, values: Values) -> str:
     if isinstance(values, dict):
         return json.dumps(values, indent=2) + "\n"
     if form == "csv":
-        from recsys_ndcg.input import guarded
+        from recsys_ndcg.input import TextFormat
 
-        safe = values.map(lambda one: guarded(one) if isinstance(one, str) else one)
-        return safe.rename(columns=guarded).to_csv(index=False, lineterminator="\n")
+        safe = values.map(lambda one: TextFormat.guarded(one) if isinstance(one, str) else one)
+        return safe.rename(columns=TextFormat.guarded).to_csv(index=False, lineterminator="\n")
     plain: Any = values.astype(object).where(values.notna(), None)
     return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
 

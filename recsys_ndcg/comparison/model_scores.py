@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Positions, quotient
+from recsys_ndcg.arrays import Floats, Positions, concat_ids, quotient
 from recsys_ndcg.errors import InvalidInputError, shown, visible
 from recsys_ndcg.input import check_same_ids, encode
 from recsys_ndcg.scoring import Audit, Scores, Signature
@@ -221,7 +221,7 @@ def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Paramete
 def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     """Return each part with the users of any, in their order, of whom it may have nothing."""
     ids = [one.users for one in parts]
-    users, codes = encode(np.concatenate(ids), "user")
+    users, codes = encode(concat_ids(ids), "user")
     spread, own = [], np.split(codes, np.cumsum([*map(len, ids)])[:-1])
     for one, places in zip(parts, own, strict=True):
         columns = one.columns()

@@ -436,12 +436,12 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
         clean = {as_float(grade): as_float(gains[grade]) for grade in sorted(gains)}
     except (OverflowError, TypeError, ValueError):
         msg = (
-            f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}; "
-            f"got {shown(gains)}."
+            f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}, "
+            f"not {shown(gains)}."
         )
         raise InvalidInputError(msg) from None
     if not all(map(math.isfinite, [*clean, *clean.values()])):
-        msg = f"gain must map finite grades to finite gains; got {shown(clean)}."
+        msg = f"gain must map finite grades to finite gains, not {shown(clean)}."
         raise InvalidInputError(msg)
     if not clean:
         msg = "gain is an empty mapping; give every grade a gain, such as {0: 0, 1: 1}."

@@ -14,7 +14,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
 from recsys_ndcg.folds.splits import UserKFold, ratings_of
-from recsys_ndcg.input import Rows, floats, ids_of
+from recsys_ndcg.input import Rows, floats, objects
 from recsys_ndcg.lists import Facts, RankedLists, group
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
         return None
     columns: dict[str, Any] = {"estimated": grades, "true": grades}
     for place, column in enumerate(("user", "item")):
-        columns[column] = ids_of(list(map(itemgetter(place), ratings)), column)
+        columns[column] = objects(list(map(itemgetter(place), ratings)), column)
     lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
 

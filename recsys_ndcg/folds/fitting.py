@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, shown
 
 if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
+
+
+class DivergedModelError(InvalidInputError):
+    """A model estimates NaN or infinity, and what that is clipped to looks like a rating."""
+
 
 # Surprise's own four, to the last bit, for where it is not installed.
 

@@ -16,7 +16,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
+from recsys_ndcg.errors import InvalidInputError, warn
+from recsys_ndcg.folds.fitting import DivergedModelError
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, PlacedLists, RankedLists

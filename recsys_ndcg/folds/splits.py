@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, check_whole, is_number, shown
-from recsys_ndcg.input import Coded, encode, refuse_rows
+from recsys_ndcg.input import encode, objects, refuse_rows
 from recsys_ndcg.lists import grouped
 
 if TYPE_CHECKING:
@@ -363,7 +363,7 @@ class _Users:
     """The users of ratings, as codes."""
 
     def __init__(self, ratings: Sequence[Any]) -> None:
-        users, codes = encode(Coded.of(map(itemgetter(0), ratings), "user", len(ratings)), "user")
+        users, codes = encode(objects(list(map(itemgetter(0), ratings)), "user"), "user")
         self.size = len(users)
         self.codes: Codes = codes
         self.n_ratings = np.bincount(codes, minlength=self.size)

@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 _ROWS_ANYWAY = 500_000
 _ROWS_PER_BYTE = 16  # half a bit each
 _FILE = b"ARROW1"  # how a Feather file begins that is no stream
+_TEXT = {"string", "large_string", "binary", "large_binary"}
 _PACKED = b"\x28\xb5\x2f\xfd"  # how what zstd packed begins
 
 
@@ -44,9 +45,11 @@ class ArrowColumns(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """Read a column as a chunked array of pyarrow."""
         kind = self._types[name]
-        if _is_nested(kind):
+        if getattr(kind, "storage_type", kind).num_fields:
             self._refuse(f"the column {name!r} holds {kind}; it must hold numbers, or ids as text.")
-        return self._read(lambda: self._whole_column(name))
+        column = self._read(lambda: self._column(name))
+        self._read(lambda: column.validate(full=True))  # what is damaged may point anywhere
+        return column
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names."""
@@ -55,11 +58,6 @@ class ArrowColumns(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return how many columns there are."""
         return len(self._types)
-
-    def _whole_column(self, name: str) -> Any:
-        column = self._column(name)
-        column.validate(full=True)  # what is damaged may point anywhere
-        return column
 
     @abstractmethod
     def _column(self, name: str) -> Any:
@@ -123,7 +121,7 @@ class ParquetColumns(ArrowColumns):
         super().__init__(path, "Parquet")
         name = os.fsencode(path)  # which need not be text in UTF-8
         self._take_types(self._read(lambda: parquet.read_schema(OSFile(name))))
-        text = [name for name, kind in self._types.items() if _is_text(kind)]
+        text = [name for name, kind in self._types.items() if str(kind) in _TEXT]
         # text is read as distinct values and codes, or a long one would be copied for every row
         self._file = self._read(lambda: parquet.ParquetFile(OSFile(name), read_dictionary=text))
         self._check_groups()
@@ -197,12 +195,3 @@ class FeatherColumns(ArrowColumns):
             rare = rare[content[rare + place] == _PACKED[place]]
         starts = rare.tolist()
         return sum(int.from_bytes(self._content[max(at - 8, 0) : at], "little") for at in starts)
-
-
-def _is_text(kind: Any) -> bool:
-    """Tell a type of pyarrow whose values are text."""
-    return str(kind) in {"string", "large_string", "binary", "large_binary"}
-
-
-def _is_nested(kind: Any) -> bool:
-    return bool(getattr(kind, "storage_type", kind).num_fields)

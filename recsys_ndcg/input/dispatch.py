@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +16,17 @@ from recsys_ndcg.input.file_kinds import KINDS, FileKind, kind_of
 from recsys_ndcg.input.frames import Table, column_list, roles_of
 from recsys_ndcg.input.ids import Coded, index_of
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
-from recsys_ndcg.input.plain_text import plain_columns, plain_text
+from recsys_ndcg.input.plain_text import read_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
-from recsys_ndcg.input.text_tables import JsonLines, TextTable, number, seems_json
+from recsys_ndcg.input.text_tables import (
+    Chosen,
+    JsonLines,
+    number,
+    read_trec,
+    seems_json,
+)
 
 
 def read_file(
@@ -55,6 +61,9 @@ def read_file(
         The file cannot be read or parsed; the line is named.
     """
     how = text or TextFormat()
+    if place == "":
+        msg = "The path of the file is empty."
+        raise InvalidInputError(msg)
     if isinstance(place, str | Path) and (read := kind_of(Path(place).suffix).read):
         refuse_options(str(place), how)
         return read(FileKind.check_file(Path(place)))
@@ -63,27 +72,12 @@ def read_file(
     if parse := kind_of(content.suffix).parse:
         refuse_options(content.name, how, encoding=how.encoding)
         return parse(content.name, how.text_of(content))
-    if how == TextFormat(encoding=how.encoding) and seems_json(written := how.text_of(content)):
+    written = how.text_of(content)
+    if how == TextFormat(encoding=how.encoding) and seems_json(written):
         return JsonLines(content.name, written)
-    return _read_text(content, how, lambda names: chosen_columns(names, how, columns, order))
-
-
-class Chosen(NamedTuple):
-    """Which columns of a text are read, and how.
-
-    Parameters
-    ----------
-    names : list of str
-        What all columns are called.
-    ids : list of str
-        Those of ids.
-    numbers : dict
-        Those of numbers; whether a field may be empty.
-    """
-
-    names: list[str]
-    ids: list[str]
-    numbers: dict[str, bool]
+    return read_text(
+        content, written, how, lambda names: chosen_columns(names, how, columns, order)
+    )
 
 
 def chosen_columns(
@@ -117,35 +111,6 @@ def chosen_columns(
     ids = [name for name, ours in roles.items() if ours in ("user", "item")]
     numbers = {name: ours == "true" for name, ours in roles.items() if name not in ids}
     return Chosen(called, ids, numbers)
-
-
-def _read_text(
-    content: Content, how: TextFormat, choose: Callable[[Sequence[str]], Chosen]
-) -> pd.DataFrame | dict[str, Any]:
-    """Read text by pyarrow if it is plain, else carefully."""
-    plain = plain_text(content, how)
-    found = None if plain is None else plain_columns(plain, *choose(plain.names))
-    return careful_columns(content, how, choose) if found is None else found
-
-
-def careful_columns(
-    content: Content, how: TextFormat, choose: Callable[[Sequence[str]], Chosen]
-) -> pd.DataFrame:
-    """Read text whatever is in it: slower, and with a word for everything that is wrong.
-
-    Raises
-    ------
-    InvalidInputError
-        It cannot be read or parsed; the line is named.
-    """
-    table = TextTable(content.name, how.text_of(content), how)
-    names, ids, numbers = choose(list(table.frame.columns))
-    table.frame = table.frame.set_axis(names, axis=1)
-    for name in ids:
-        table.read_ids(name)
-    for name, may_be_empty in numbers.items():
-        table.read_numbers(name, may_be_empty=may_be_empty)
-    return table.frame
 
 
 def refuse_options(name: str, how: TextFormat, **allowed: Any) -> None:
@@ -201,17 +166,17 @@ def read_ratings(path: Place) -> pd.DataFrame:
         known = RATINGS[: len(names)]
         return Chosen([*known], ["user", "item"], dict.fromkeys(known[2:], False))
 
-    table = _read_text(content, _format_of(content), choose)
+    text = TextFormat().text_of(content)
+    table = read_text(content, text, _format_of(text), choose)
     columns = {
         name: index_of(one.values) if isinstance(one, Coded) else one for name, one in table.items()
     }
     return pd.DataFrame(columns)
 
 
-def _format_of(content: Content) -> TextFormat:
+def _format_of(text: str) -> TextFormat:
     """Return how ratings are written: whether there is a heading tells the third field."""
     how = TextFormat()
-    text = how.text_of(content)
     if "::" in first_line(text):
         how = replace(how, separator="::")
     third = "".join(how.first_fields(text)[2:3]).strip()
@@ -227,12 +192,15 @@ def read(
     """Read predictions in any form that `evaluate` accepts, or labels or results.
 
     Labels may be a sparse matrix of users × items, too. Tuples are predictions in Python objects,
-    and no table; what Surprise returns may be in a pickle.
+    and no table; what Surprise returns may be in a pickle. Qrels are labels, and a run is results,
+    as TREC has them.
     """
     if table == "tuples":
         return read_objects(data)
     if table == "Surprise":
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
+    if table in ("qrels", "run"):
+        return read_trec(data, table)
     data = _unpickled(data, columns, text)
     if table == "labels" and hasattr(data, "tocoo"):  # as implicit has its test set
         matrix = data.tocoo()
@@ -256,9 +224,6 @@ def open_table(
     order: tuple[str, ...] = TextFormat.ORDER,
 ) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
-    if isinstance(data, str | Path) and not str(data):
-        msg = "The path of the file is empty."
-        raise InvalidInputError(msg)
     columns = Table.check_columns(columns)
     if not is_place(data):
         return Table(data, columns)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
-from recsys_ndcg.input.ids import Coded, of_polars, refuse_rows
+from recsys_ndcg.input.ids import of_polars, refuse_rows
 from recsys_ndcg.input.python_objects import JOIN
 from recsys_ndcg.input.rows import Rows, floats, ids_of, objects
 from recsys_ndcg.parallel import in_threads
@@ -65,7 +65,8 @@ def roles_of(
     found: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in (columns or {}).items()}
     said = set(found)
     for name in names:
-        role = _role_of(name)
+        word = _word(name) if isinstance(name, str) else ""
+        role = next((role for role, words in Table.ROLES.items() if word in words.split()), None)
         if role is None or role in said or any(name in found[one] for one in said):
             continue
         if name == role:
@@ -84,13 +85,6 @@ def column_list(names: Iterable[Any]) -> str:
     "user, ''"
     """
     return ", ".join(str(one) if str(one).strip() else repr(one) for one in names) or "none"
-
-
-def _role_of(name: Any) -> str | None:
-    if not isinstance(name, str):
-        return None
-    word = _word(name)
-    return next((role for role, words in Table.ROLES.items() if word in words.split()), None)
 
 
 def may_be_grade(name: Any) -> bool:
@@ -118,17 +112,6 @@ def may_be_grade(name: Any) -> bool:
 def _word(name: str) -> str:
     """Return a name as those above are written."""
     return re.sub(r"[\W_]", "", name.partition(":")[0]).lower()
-
-
-def seems_headless(names: Iterable[Any]) -> bool:
-    """Tell names among which are numbers: the first row of a file that has no heading.
-
-    Examples
-    --------
-    >>> seems_headless(["ann", "a", "4.5", "5"]), seems_headless(["user", "item", "est"])
-    (True, False)
-    """
-    return any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in names)
 
 
 #: The columns that have readers of their own; of further ones, the numbers are read.
@@ -172,7 +155,8 @@ class Table:
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = self.check_columns(columns)
         self._read: dict[Any, str] = {}
-        self._nameless = _has_nameless_index(data)
+        index = getattr(data, "index", None)  # more than the row's number, if it has no step
+        self._nameless = [*getattr(index, "names", ())] == [None] and not hasattr(index, "step")
         self._data, self._lazy, self.names = _opened(_with_index(data, self._said))
         self._roles = roles_of(self.names, self._said)
 
@@ -246,7 +230,8 @@ class Table:
         wanted = self.wanted(table)
         further = [one for one in self.ROLES if one not in _USUAL and one in self]
         self.collect(*wanted, *further)
-        user, item = self.coded_ids()
+        ids = [(of_polars(self._column(one)), self._name(one)) for one in ("user", "item")]
+        user, item = in_threads(lambda one: ids_of(*one), ids)
         columns: dict[str, Any] = {"user": user, "item": item}
         columns |= {one: self.numbers(one) for one in (*wanted[2:], *further)}
         if table == "labels" and "true" not in columns:  # every row counts as 1
@@ -351,12 +336,6 @@ class Table:
         """Return a column of ids; categories become their values."""
         return objects(self._column(column), self._name(column))
 
-    def coded_ids(self) -> tuple[Ids | Coded, Ids | Coded]:
-        """Return the columns user and item, each by its distinct values if all of it is text."""
-        found = [(of_polars(self._column(one)), self._name(one)) for one in ("user", "item")]
-        user, item = in_threads(lambda one: ids_of(*one), found)
-        return user, item
-
     def numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none."""
         return floats(self._column(column), self._name(column))
@@ -397,7 +376,7 @@ class Table:
             f"The table has no column {wanted!r}; {why}. Say what it is called: "
             f"{self.naming(column)}"
         )
-        if seems_headless(self.names):
+        if any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             msg += (
                 ". If the file has no heading: --no-heading (text=TextFormat(heading=False) of "
                 "RankedLists.from_file)."
@@ -466,12 +445,6 @@ def _with_index(data: Any, columns: Mapping[str, str]) -> Any:
     said = [name for name in columns.values() if name not in data.columns]
     wanted = [name for name in levels if name in names or name in said]
     return data.reset_index(wanted) if wanted else data
-
-
-def _has_nameless_index(data: Any) -> bool:
-    """Tell a table of pandas whose index is more than the number of the row, and has no name."""
-    index = getattr(data, "index", None)
-    return list(getattr(index, "names", ())) == [None] and not hasattr(index, "step")
 
 
 def _opened(data: Any) -> tuple[Any, Any, list[Any]]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from itertools import count
 from numbers import Real
 from operator import lt
 from typing import Any
@@ -17,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Ids, Positions
+from recsys_ndcg.arrays import Codes, Flags, Ids, Positions, concat_ids
 from recsys_ndcg.errors import InvalidInputError, is_encodable, shown, warn
 
 _TEXT = {"string", "large_string", "string_view"}
@@ -95,7 +92,8 @@ def _of_text(values: Any) -> Coded | None:
             chunks = [one.cast("large_string") for one in chunks]
         except pyarrow_if_any().ArrowNotImplementedError:
             return None
-    text, codes = _encoded(chunks)
+    encoded = pyarrow_if_any().chunked_array(chunks).dictionary_encode().chunks
+    text, codes = encoded[0].dictionary, np.concatenate([one.indices.to_numpy() for one in encoded])
     ids = text.to_numpy(zero_copy_only=False)
     return Coded(*reordered(ids, codes, _order(text)), ascending=True)
 
@@ -110,32 +108,20 @@ def _order(text: Any) -> Positions:
     return found
 
 
-def _encoded(chunks: Sequence[Any]) -> tuple[Any, Codes]:
-    """Return the distinct values of arrays, in order of appearance, and each row's place there."""
-    encoded = pyarrow_if_any().chunked_array(chunks).dictionary_encode().chunks
-    return encoded[0].dictionary, np.concatenate([one.indices.to_numpy() for one in encoded])
-
-
 def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
-    """Return those of some distinct values that occur; None if they are no text."""
+    """Return those of some values that occur, each once; None if they are no text."""
     there = np.zeros(len(ids), dtype=bool)
     there[codes] = True
-    ids = ids if there.all() else ids[there]
-    if set(map(type, ids.tolist())) != {str}:
+    text = ids[there].tolist()
+    if set(map(type, text)) != {str}:
         return None
-    place = np.zeros(len(there), dtype=np.int32)
-    place[there] = np.arange(len(ids), dtype=np.int32)
-    if not _is_ascending(ids):
-        if len(set(ids.tolist())) < len(ids):  # a dictionary of Arrow may have one twice
-            place[there], ids = pd.factorize(ids)
-        ids, place = reordered(ids, place, _order(ids))
-    return Coded(ids, place[codes], ascending=True)
-
-
-def _is_ascending(text: Ids) -> bool:
-    """Tell distinct text in ascending order."""
-    plain = text.tolist()
-    return all(map(lt, plain, plain[1:]))
+    found = Coded(ids[there], np.arange(len(text), dtype=np.int32))
+    if not all(map(lt, text, text[1:])):  # a dictionary of Arrow may have one twice
+        found = Coded.factorize(found.ids)
+        found = Coded(*reordered(found.ids, found.codes, _order(found.ids)))
+    place = np.zeros(len(ids), dtype=np.int32)
+    place[there] = found.codes
+    return Coded(found.ids, place[codes], ascending=True)
 
 
 @cache
@@ -259,30 +245,6 @@ class Coded:
     ascending: bool = False
 
     @classmethod
-    def of(cls, values: Iterable[Hashable], column: str, size: int) -> Coded:
-        """Return `size` Python objects by their distinct values, in one pass over them.
-
-        Raises
-        ------
-        InvalidInputError
-            An id cannot be hashed.
-
-        Examples
-        --------
-        >>> Coded.of(["b", "a", "b"], "user", 3).codes
-        array([0, 1, 0], dtype=int32)
-        """
-        places: defaultdict[Hashable, int] = defaultdict(count().__next__)
-        try:
-            codes = np.fromiter(map(places.__getitem__, values), np.int32, size)
-        except TypeError as error:
-            if "unhashable" not in str(error):  # what the values come from has failed
-                raise
-            msg = f"{column}: an id is not hashable ({error}); use numbers or text."
-            raise InvalidInputError(msg) from None
-        return cls(np.fromiter(places, dtype=object, count=len(places)), codes)
-
-    @classmethod
     def factorize(cls, values: NDArray[Any]) -> Coded:
         r"""Return an array by its distinct values; the place of what is missing is -1.
 
@@ -298,6 +260,23 @@ class Coded:
         apart = np.concatenate([values, np.array([object()], dtype=object)])
         codes, found = pd.factorize(apart)
         return cls(np.asarray(found)[:-1], codes[:-1].astype(np.int32))
+
+    @staticmethod
+    def type_names(ids: Ids) -> set[str]:
+        """Return 'text' and 'number' as they occur among ids, and the names of other types.
+
+        Examples
+        --------
+        >>> sorted(Coded.type_names(np.array(["1", 1, 1.0], dtype=object)))
+        ['number', 'text']
+        """
+        kinds = set(map(type, (ids if ids.dtype == object else ids[:1]).tolist()))
+        return {
+            "text" if issubclass(kind, str)
+            else "number" if issubclass(kind, int | float | Decimal | np.number)
+            else kind.__name__
+            for kind in kinds
+        }  # fmt: skip
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -318,11 +297,7 @@ class Coded:
         array([1, 0, 0])
         """
         place = np.empty(len(self.ids), dtype=np.int64)
-        text = self.ids.tolist()
-        if self.ids.dtype.kind in "iu":
-            text = [*map(str, text)]
-        elif set(map(type, text)) != {str}:
-            text = [*map(written, text)]
+        text = [*map(written, self.ids.tolist())]
         place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
         return place[self.codes]
 
@@ -384,9 +359,9 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
     array([1, 0, 1, 2], dtype=int32)
     """
     if not (isinstance(first, Coded) or isinstance(second, Coded)):
-        return encode(together(first, second), column)
+        return encode(concat_ids([first, second]), column)
     (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
-    ids, places = _distinct(together(ours, theirs), column)
+    ids, places = _distinct(concat_ids([ours, theirs]), column)
     parts = (places[: len(ours)], one), (places[len(ours) :], other)
     # the last place is that of code -1
     codes = [np.append(place, np.int32(-1))[codes] for place, codes in parts]
@@ -408,19 +383,6 @@ def index_of(ids: Ids, name: str | None = None) -> pd.Index[Any]:
         column = pd.Series(ids, dtype=object)
     index: pd.Index[Any] = pd.Index(column, name=name)
     return index
-
-
-def together(first: Ids, second: Ids) -> Ids:
-    """Return the ids of two tables in one array, without rounding whole numbers to floats.
-
-    Examples
-    --------
-    >>> together(np.array([2**60 + 1]), np.array([1.0]))
-    array([1152921504606846977, 1.0], dtype=object)
-    """
-    if first.dtype.kind != second.dtype.kind:
-        first, second = first.astype(object), second.astype(object)
-    return np.concatenate([first, second])
 
 
 def _encode_narrow(values: Ids, low: int, high: int) -> tuple[Ids, Codes]:
@@ -454,6 +416,12 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
     return found.ids, found.codes
+
+
+def by_distinct(ids: Ids | Coded, column: str) -> Ids | Coded:
+    """Return ids by their distinct values, whole numbers as they are."""
+    whole = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
+    return ids if whole else Coded(*_distinct(ids, column))
 
 
 def as_numbers(ids: Ids) -> Ids:
@@ -492,27 +460,10 @@ def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
     """Raise an error that names the first rows where `bad` holds, counted from 0."""
     if bad.any():
         rows = np.flatnonzero(bad)
-        shown = ", ".join(str(row) for row in rows[:3].tolist())
+        first = ", ".join(map(str, rows[:3].tolist()))
         more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-        msg = f"{column}: {fault} in row {shown}{more} (counted from 0); {advice}."
+        msg = f"{column}: {fault} in row {first}{more} (counted from 0); {advice}."
         raise InvalidInputError(msg)
-
-
-def type_names(ids: Iterable[object]) -> set[str]:
-    """Return 'text' and 'number' as they occur among ids, and the names of other types.
-
-    Examples
-    --------
-    >>> sorted(type_names(["1", 1, 1.0]))
-    ['number', 'text']
-    """
-    kinds = {type(one) for one in ids}
-    return {
-        "text" if issubclass(kind, str)
-        else "number" if issubclass(kind, int | float | Decimal | np.number)
-        else kind.__name__
-        for kind in kinds
-    }  # fmt: skip
 
 
 def check_same_ids(
@@ -541,7 +492,22 @@ def check_same_ids(
     InvalidInputError
         One table writes its ids as text and the other as numbers.
     """
-    n_common = _in_common(known, found, column, names)
+    ours, theirs = (_distinct_ids(one, column) for one in (known, found))
+    if ours.dtype == theirs.dtype == np.int64:
+        n_common = len(np.intersect1d(ours, theirs))
+    else:
+        kinds, other = Coded.type_names(ours), Coded.type_names(theirs)
+        if len(ours) and len(theirs) and kinds.isdisjoint(other):
+            msg = (
+                f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
+                f"{ours.tolist()[0]!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
+                f"{theirs.tolist()[0]!r}). Make them the same type, or nothing will match."
+            )
+            raise InvalidInputError(msg)
+        mine, others = set(ours.tolist()), set(theirs.tolist())
+        if len(kinds | other) > 1:
+            _refuse_alike(np.fromiter(sorted(mine | others, key=str), dtype=object), column)
+        n_common = len(mine & others)
     if warns and not n_common:
         msg = (
             f"No {column} of {names[1]} is among {names[0]}, so every score is 0. Were the ids "
@@ -551,29 +517,6 @@ def check_same_ids(
     return n_common
 
 
-def _in_common(known: Ids | Coded, found: Ids | Coded, column: str, names: tuple[str, str]) -> int:
-    numbers = [one for one in (known, found) if isinstance(one, np.ndarray) and len(one)]
-    if [one.dtype for one in numbers] == [np.int64, np.int64]:
-        return len(np.intersect1d(pd.unique(numbers[0]), pd.unique(numbers[1])))
-    ours, theirs = _ids_in(known), _ids_in(found)
-    if all(isinstance(one, Coded) and one.ascending for one in (known, found)):  # text, all of it
-        return len(ours & theirs)
-    kinds, other = type_names(ours), type_names(theirs)
-    if kinds.isdisjoint(other):
-        msg = (
-            f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
-            f"{next(iter(ours))!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
-            f"{next(iter(theirs))!r}). Make them the same type, or nothing will match."
-        )
-        raise InvalidInputError(msg)
-    if len(kinds | other) > 1:
-        _refuse_alike(np.fromiter(sorted(ours | theirs, key=str), dtype=object), column)
-    return len(ours & theirs)
-
-
-def _ids_in(ids: Ids | Coded) -> set[Any]:
-    if isinstance(ids, Coded):
-        return set(ids.ids.tolist())
-    if ids.dtype.kind in "iu":
-        ids = pd.unique(ids)
-    return set(np.unique(ids).tolist() if ids.dtype != object else ids.tolist())
+def _distinct_ids(ids: Ids | Coded, column: str) -> Ids:
+    found = by_distinct(ids, column)
+    return found.ids if isinstance(found, Coded) else np.asarray(pd.unique(found))

@@ -118,13 +118,15 @@ def _check_rows(rows: list[Any], path: Path) -> None:
                 f"first one {width}. Write predictions of one form: {_WRITE}."
             )
             raise InvalidInputError(msg)
+        if isinstance(row, tuple) and width == len(_FIELDS) and type(row[-1]) is dict:
+            parts = row[:-1]  # nobody hashes or shows the details
         for at, one in enumerate(parts):
-            details = type(one) is dict and isinstance(row, tuple) and at + 1 == len(_FIELDS)
-            if fault := "" if details and at + 1 == width else _fault(one, seen):
+            fault = _fault(one, seen)
+            if fault:
                 name = _FIELDS[at] if at < len(_FIELDS) else "an entry"
                 msg = (
-                    f"{path}: {name}: that of prediction {place} (counted from 0) is {fault}. "
-                    f"Make it numbers or text, and write the predictions again: {_WRITE}."
+                    f"{path}: {name}: that of prediction {place} (counted from 0) is {fault}, and "
+                    f"write the predictions again: {_WRITE}."
                 )
                 raise InvalidInputError(msg)
 
@@ -134,32 +136,33 @@ def _parts(row: object) -> tuple[Any, ...] | list[Any]:
 
 
 def _fault(one: Any, seen: dict[bytes, list[Hashable]]) -> str:
-    """Return why a value is neither an id nor a number, nothing if it may be one.
+    """Return why a value is neither an id nor a number, and what to do; nothing if it may be one.
 
     Values chosen to have one hash make any dict of them compare each with all others: those that
     can be chosen so are kept, by their hashes.
     """
     kind = type(one)
-    if kind is str or kind is bytes:
-        return "too long" if len(one) > _LONGEST else ""
-    if kind is int:
-        bits = one.bit_length()
-        if bits <= 64 or bits > 8 * _LONGEST:
-            return "too long" if bits > 64 else ""
-    elif kind is tuple:
-        if len(one) > _LONGEST_TUPLE or any(
-            type(part) is tuple or _fault(part, {}) for part in one
-        ):
-            return "nested"
-    elif kind in _PLAIN:
+    n_bits = one.bit_length() if kind is int else 0
+    if n_bits > 8 * _LONGEST or (kind in (str, bytes) and len(one) > _LONGEST):
+        return f"longer than {_LONGEST} signs. Shorten such ids, or number them"
+    if kind in (list, dict) or (kind is tuple and _is_nested(one)):
+        return "nested. Make it numbers or text"
+    if kind is not tuple and kind not in _PLAIN:
+        return "an object or an array. Make it numbers or text"
+    if kind is not tuple and n_bits <= 64:
         return ""
-    else:
-        return "nested" if kind is list or kind is dict else "an object or an array"
     # bytes, since what a hash of numbers is can be chosen, and that of bytes cannot
     alike = seen.setdefault(hash(one).to_bytes(8, "little", signed=True), [])
     if one not in alike:
         alike.append(one)
-    return "chosen to have the hash of many others" if len(alike) > _MOST_ALIKE else ""
+    return (
+        "chosen to have the hash of many others. Number the ids" if len(alike) > _MOST_ALIKE else ""
+    )
+
+
+def _is_nested(ids: tuple[Any, ...]) -> bool:
+    """Return whether a tuple is no id of a few numbers or texts."""
+    return len(ids) > _LONGEST_TUPLE or any(type(one) is tuple or _fault(one, {}) for one in ids)
 
 
 class ForbiddenNameError(Exception):
@@ -260,6 +263,14 @@ _KNOWN: dict[tuple[str, str], Callable[..., Any]] = {
 }
 
 
+#: What Python's reader, and what stands in, raise for bytes that are no whole pickle.
+_DAMAGE = (
+    EOFError, LookupError, TypeError, ValueError, AttributeError, OverflowError, struct.error,
+    pickle.UnpicklingError,
+    DeprecationWarning,  # of an escape that is none, if warnings are errors
+)  # fmt: skip
+
+
 def load(data: bytes) -> Any:
     """Return what a pickle holds; what follows it is left alone.
 
@@ -274,9 +285,7 @@ def load(data: bytes) -> Any:
         _refuse("the file is empty")
     try:
         return _BoundedUnpickler(data).load()
-    except (DamagedPickleError, ForbiddenNameError, MemoryError):
-        raise
-    except Exception as error:
+    except _DAMAGE as error:
         msg = "it is cut off or damaged"
         raise DamagedPickleError(msg) from error
 

@@ -1,14 +1,12 @@
-"""Text in which nothing is out of the ordinary, which pyarrow reads as the careful reader would.
+"""Text, by pyarrow where nothing in it is out of the ordinary, else by the careful reader.
 
-What is returned is what the careful reader returns, to the last bit; None is for that one to look
-at. pyarrow reads in all threads, several times faster.
+pyarrow reads in all threads, several times faster. What it returns is what the careful reader
+returns, to the last bit.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +20,12 @@ from recsys_ndcg.input.text_format import (
     TextFormat,
     first_line,
 )
-from recsys_ndcg.input.text_tables import most_lines, whole_numbers
+from recsys_ndcg.input.text_tables import Choose, careful_columns, most_lines, whole_numbers
 from recsys_ndcg.parallel import in_threads
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recsys_ndcg.files import Content
     from recsys_ndcg.input.ids import Coded
 
@@ -40,34 +40,6 @@ class UnusualError(ValueError):
     """Something in a plain text is not, and the careful reader has to look at it."""
 
 
-@dataclass(frozen=True)
-class PlainText:
-    """A table in text, whose fields stand between separators, in quotes or not.
-
-    Parameters
-    ----------
-    data : bytes
-        All of it, in UTF-8.
-    start : int
-        Where the heading ends.
-    separator : str
-        One sign of ASCII.
-    names : list of str
-        What the columns are called, each once; without a heading, their places from 1 on.
-    quoted : bool
-        Whether there are quotes.
-    decimal : {'.', ','}
-        What stands before the decimals of a number.
-    """
-
-    data: bytes
-    start: int
-    separator: str
-    names: list[str]
-    quoted: bool
-    decimal: str
-
-
 def reads_text() -> bool:
     """Return whether there is a pyarrow that a file of text can be given to.
 
@@ -77,32 +49,76 @@ def reads_text() -> bool:
     return pa is not None and int(pa.__version__.partition(".")[0]) >= _SAFE
 
 
-def plain_text(content: Content, how: TextFormat) -> PlainText | None:
-    """Return a text that is plain, None of any other: the careful reader says what is wrong.
+def read_text(
+    content: Content, text: str, how: TextFormat, choose: Choose
+) -> pd.DataFrame | Mapping[str, Any]:
+    """Read text by pyarrow if it is plain, else carefully."""
+    found = plain_columns(content, text, how, choose)
+    return careful_columns(content.name, text, how, choose) if found is None else found
 
-    Raises
-    ------
-    InvalidInputError
-        It is no text in the encoding that somebody said.
+
+def plain_columns(
+    content: Content, text: str, how: TextFormat, choose: Choose
+) -> dict[str, Any] | None:
+    """Return the columns of a text that is plain, None in place of any that nobody reads.
+
+    Ids are whole numbers if all of them are plain writings of such, else text by its distinct
+    values. None in place of all is for the careful reader to look at.
+
+    Parameters
+    ----------
+    content : Content
+        The file.
+    text : str
+        What is in it.
+    how : TextFormat
+        How it is written.
+    choose : callable
+        Says which columns are read; the others are looked at no further than how many fields each
+        row has.
     """
     if not reads_text():
         return None
-    text = how.text_of(content)
     separator = how.separator_in(text)
     if separator == "::":
         text, separator = text.replace("::", "\t"), "\t"
     line = first_line(text)
-    names = _names(line, separator, heading=how.heading)
+    found = _names(line, separator, heading=how.heading)
     n_lines = text.count("\n") + text.count("\r")
-    if names is None or n_lines > most_lines(line.count(separator) + 1, len(text)):
+    if found is None or n_lines > most_lines(line.count(separator) + 1, len(text)):
         return None
+    names, ids, numbers = choose(found)
+    if not ids:
+        return None
+    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    from pyarrow import csv as arrow_csv  # noqa: PLC0415
+
+    kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
     try:
         same = text.isascii() and len(text) == len(content.data)
-        data = content.data if same else text.encode()
-    except UnicodeEncodeError:  # half a character
+        data = pa.py_buffer(content.data if same else text.encode())
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data.slice(len(line.encode()) if how.heading else 0)),
+            arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+            arrow_csv.ParseOptions(
+                delimiter=separator,
+                quote_char='"' if '"' in text else False,
+                newlines_in_values='"' in text,
+            ),
+            arrow_csv.ConvertOptions(
+                check_utf8=False,  # it is known
+                include_columns=[*kinds],
+                column_types=kinds,
+                null_values=_ABSENT,
+                strings_can_be_null=False,
+                decimal_point=how.decimal,
+            ),
+        )
+        read: dict[str, Any] = {name: _floats(table[name], numbers[name]) for name in numbers}
+        read |= dict(zip(ids, in_threads(lambda name: _ids(table[name]), ids), strict=True))
+    except (pa.ArrowException, UnusualError, UnicodeEncodeError):  # the last for half a character
         return None
-    start = len(line.encode()) if how.heading else 0
-    return PlainText(data, start, separator, names, '"' in text, how.decimal)
+    return {name: read.get(name) for name in names}
 
 
 def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
@@ -110,10 +126,7 @@ def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
     odd = line.count('"') % 2 or line.lstrip().startswith("{") or line.startswith("\ufeff")
     if separator not in _SEPARATORS or odd or len(line) == LONGEST_LINE:
         return None
-    try:
-        fields = next(csv.reader([line], delimiter=separator))
-    except csv.Error:  # one is longer than any name
-        return None
+    fields = TextFormat(separator).first_fields(line)
     if not 2 <= len(fields) <= line.count(separator) + 1 <= MOST_COLUMNS:
         return None
     if not heading:
@@ -122,62 +135,6 @@ def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
     if len(set(names)) < len(names) or tuple(names[: len(HEADING)]) == HEADING:
         return None
     return names
-
-
-def plain_columns(
-    plain: PlainText, names: Sequence[str], ids: Sequence[str], numbers: Mapping[str, bool]
-) -> dict[str, Any] | None:
-    """Return the columns of a plain text, None in place of any that nobody reads.
-
-    None in place of all is for the careful reader to look at.
-
-    Parameters
-    ----------
-    plain : PlainText
-        Its other columns are looked at no further than how many fields each row has.
-    names : sequence of str
-        What all columns are called.
-    ids : sequence of str
-        Those of ids: whole numbers if all of them are plain writings of such, else text by its
-        distinct values.
-    numbers : mapping
-        Those of numbers; whether a field may be empty.
-    """
-    if not ids:
-        return None
-    import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-
-    kinds = dict.fromkeys(ids, pa.string()) | dict.fromkeys(numbers, pa.float64())
-    try:
-        table = _table(plain, names, kinds)
-        found: dict[str, Any] = {name: _floats(table[name], numbers[name]) for name in numbers}
-        found |= dict(zip(ids, in_threads(lambda name: _ids(table[name]), ids), strict=True))
-    except (pa.ArrowException, UnusualError):
-        return None
-    return {name: found.get(name) for name in names}
-
-
-def _table(plain: PlainText, names: Sequence[str], kinds: dict[str, Any]) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    from pyarrow import csv  # noqa: PLC0415
-
-    return csv.read_csv(
-        pa.BufferReader(pa.py_buffer(plain.data).slice(plain.start)),
-        csv.ReadOptions(column_names=[*names], block_size=_BLOCK),
-        csv.ParseOptions(
-            delimiter=plain.separator,
-            quote_char='"' if plain.quoted else False,
-            newlines_in_values=plain.quoted,
-        ),
-        csv.ConvertOptions(
-            check_utf8=False,  # it is known
-            include_columns=[*kinds],
-            column_types=kinds,
-            null_values=_ABSENT,
-            strings_can_be_null=False,
-            decimal_point=plain.decimal,
-        ),
-    )
 
 
 def _floats(column: Any, may_be_empty: bool) -> Floats:  # noqa: FBT001 - private

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
 from types import NoneType
@@ -21,6 +20,7 @@ from recsys_ndcg.input.rows import DIGITS, NO_NUMBERS, Rows, as_written, floats,
 
 #: What has a length and is no row.
 _NO_ROWS = (str, bytes, Mapping, AbstractSet)
+_TEXT, _WHOLE = (str, bytes), (int, np.integer)
 #: What to do with items that nothing is known of.
 JOIN = "join results with labels: RankedLists.from_labels(labels, results)"
 
@@ -122,9 +122,6 @@ def _is_prediction(row: Any) -> bool:
 
 def _impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool_] | None:
     """Tell which predictions say that they are none; None where all were possible."""
-    with suppress(KeyError, TypeError):  # to be looked at one by one
-        if not any(map(itemgetter("was_impossible"), details)):
-            return None
     try:
         said = [one is not None and bool(one.get("was_impossible", False)) for one in details]
     except AttributeError:
@@ -140,10 +137,10 @@ def _fields_of(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:
     return [list(map(itemgetter(place), rows)) for place in range(width)]
 
 
-def _ids(values: list[Any], column: str) -> Ids | Coded:
-    """Return whole numbers as such, and any other ids by their distinct values."""
+def _ids(values: list[Any], column: str) -> Ids:
+    """Return a column of ids."""
     found = _all_of(int, values)
-    return Coded.of(values, column, len(values)) if found is None else found.astype(np.int64)
+    return objects(values, column) if found is None else found.astype(np.int64)
 
 
 def _numbers(values: list[Any], column: str) -> Floats:
@@ -272,47 +269,36 @@ def _check_entries(
     paired : bool
         Whether all are pairs.
     """
-    form = _FORMS[table].lists
-
-    def refuse(bad: Iterable[bool], why: Callable[[int], str]) -> None:
-        for place in (place for place, one in enumerate(bad) if one):
-            msg = f"User {shown(user.values[place])} has the {why(place)}"
-            raise InvalidInputError(msg)
-
-    def entry(place: int) -> str:
-        return f"entry {shown(entries[place])}"
-
-    if table == "predictions":
-        if any(issubclass(kind, str | bytes) for kind in set(map(type, first))):
-            textual = (isinstance(one, str | bytes) for one in first)
-            refuse(textual, lambda place: f"{entry(place)}; {form}.")
-    elif paired:  # (estimated, true), whose first number is no id
-        fractions = (isinstance(one, float) and one != round(one, 0) for one in first)
-        refuse(
-            fractions,
-            lambda place: (
-                f"{entry(place)}, but {first[place]} is no item; {form}. Pairs (estimated, true) "
-                "have no item ids to join on: give rows (user, item, estimated, true)."
-            ),
-        )
-    if not paired and any(hasattr(kind, "__len__") for kind in set(map(type, entries))):
-        rows = is_row(entries[0])
-        unlike = (is_row(one) != rows or (rows and len(one) != 2) for one in entries)
-        known = f", and the first one is {shown(entries[0])}"
-        alike = f"{form}, alike for all users"
-        if table == "predictions":
-            alike = "each must be (estimated, true), or all of them grades in ranked order"
-        refuse(unlike, lambda place: f"{entry(place)}{known if place else ''}; {alike}.")
-    if not paired and table == "results":  # implicit fills up short lists
-        filler = (isinstance(one, int | np.integer) and one == -1 for one in objects(entries, ""))
-        refuse(
-            filler,
-            lambda _: (
-                "item -1, with which short lists are filled up (implicit does so). Leave it out: "
+    form, whole = _FORMS[table].lists, table == "predictions"
+    sized = any(hasattr(kind, "__len__") for kind in set(map(type, first)))
+    if not sized and (whole or (table == "labels" and not paired)):
+        return
+    rows = is_row(entries[0])
+    for place, (entry, one) in enumerate(zip(entries, first, strict=True)):
+        if whole and isinstance(one, _TEXT):
+            why = f"; {form}."
+        elif paired and not whole and isinstance(one, float) and one != round(one, 0):
+            why = (  # (estimated, true), whose first number is no id
+                f", but {one} is no item; {form}. Pairs (estimated, true) have no item ids to join "
+                "on: give rows (user, item, estimated, true)."
+            )
+        elif sized and not paired and (is_row(entry) != rows or (rows and len(entry) != 2)):
+            other = f", of user {shown(user.ids[0])}," if user.codes[place] else ""
+            known = f", and the first one{other} is {shown(entries[0])}" if place else ""
+            alike = f"{form}, alike for all users"
+            if whole:
+                alike = "each must be (estimated, true), or all of them grades in ranked order"
+            why = f"{known}; {alike}."
+        elif table == "results" and not paired and isinstance(one, _WHOLE) and one == -1:
+            why = (
+                ", with which short lists are filled up (implicit does so). Leave it out: "
                 "{user: [one for one in items if one != -1]}; if it is an item of yours, give "
                 "{user: [(item, score), ...]}."
-            ),
-        )
+            )
+        else:
+            continue
+        msg = f"User {shown(user.values[place])} has the entry {shown(entry)}{why}"
+        raise InvalidInputError(msg)
 
 
 def in_order(lengths: Sequence[int]) -> Floats:

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.input.ids import Coded, check_same_ids, coded_text, encode_together, refuse_rows
+from recsys_ndcg.input.ids import (
+    Coded,
+    by_distinct,
+    check_same_ids,
+    coded_text,
+    encode_together,
+    refuse_rows,
+)
 from recsys_ndcg.parallel import in_threads
 
 #: How many digits of a decimal so few bits keep.
@@ -155,11 +162,6 @@ class Rows:
         found: Floats = self.columns["true"]
         return found
 
-    def only(self, kept: Flags) -> Rows:
-        """Return some of the rows."""
-        columns = {name: one[kept] for name, one in self.columns.items()}
-        return replace(self, columns=columns)
-
     def without_fillers(self) -> Rows:
         """Return results without those that implicit did not recommend, and say so.
 
@@ -175,6 +177,10 @@ class Rows:
             return self
         self.warn_of_fillers(int(fillers.sum()), len(fillers), self.score)
         return self.only(~fillers)
+
+    def only(self, kept: Flags) -> Rows:
+        """Return some of the rows."""
+        return replace(self, columns={name: one[kept] for name, one in self.columns.items()})
 
     @classmethod
     def warn_of_fillers(cls, count: int, among: int, column: str) -> None:
@@ -212,21 +218,15 @@ class Rows:
         DataWarning
             They have none in common.
         """
-        names = ("user", "item")
-        columns = [one.columns[name] for name in names for one in (self, results)]
+        columns = [
+            (one.columns[name], name) for name in ("user", "item") for one in (self, results)
+        ]
         n_rows = len(self.user) + len(results.user)
-        user, other_user, item, other_item = in_threads(_by_distinct, columns, n_rows)
-        ids = {"user": (user, other_user), "item": (item, other_item)}
-        if len(self.user) and len(results.user):
-            for column, pair in ids.items():
-                check_same_ids(*pair, column, ("the labels", "the results"), warns=True)
-        pairs = [(*pair, name) for name, pair in ids.items()]
+        found = in_threads(lambda column: by_distinct(*column), columns, n_rows)
+        pairs = [(found[0], found[1], "user"), (found[2], found[3], "item")]
+        for known, other, name in pairs if len(self.user) and len(results.user) else ():
+            check_same_ids(known, other, name, ("the labels", "the results"), warns=True)
         return in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
-
-
-def _by_distinct(ids: Ids | Coded) -> Ids | Coded:
-    """Return a column of text by its distinct values, and any other as it is."""
-    return ids if isinstance(ids, Coded) else coded_text(ids) or ids
 
 
 def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
@@ -327,11 +327,8 @@ def _times(values: NDArray[Any], column: str) -> Ids:
 
 def _array_of(values: list[Any]) -> Ids:
     """Return whole numbers as such, and anything else as objects."""
-    if values and type(values[0]) is int:
-        try:
-            numbers = np.array(values)
-        except ValueError:  # not all of them are single values
-            numbers = np.zeros(0)
+    if set(map(type, values)) == {int}:
+        numbers = np.array(values)
         if numbers.dtype.kind in "iu":
             return numbers
     return np.fromiter(values, dtype=object, count=len(values))
@@ -350,8 +347,11 @@ def floats(values: Iterable[Any], column: str) -> Floats:
     >>> floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
-    if (plain := plain_floats(values)) is not None:
-        return plain
+    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
+        return values.to_numpy(dtype=np.float64)
+    if type(values) is list and set(map(type, values)) <= _PLAIN:
+        with suppress(OverflowError):  # which is told of by those who look at each value
+            return np.fromiter(values, dtype=np.float64, count=len(values))
     values = _from_table(values, column)
     if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
         msg = f"{column}: {values.dtype.name} is not a number; {Rows.advice_on(values.dtype.kind)}."
@@ -365,42 +365,19 @@ def floats(values: Iterable[Any], column: str) -> Floats:
         return np.asarray(array, dtype=np.float64)
     array = array.astype(object)
     kinds = set(map(type, array))
-    if any(issubclass(kind, str | bytes) for kind in kinds):
-        textual = np.array([isinstance(value, str | bytes) for value in array], dtype=bool)
-        fault = f"text such as {shown(array[textual][0])}"
-        refuse_rows(textual, column, fault, Rows.advice_on())
     for kind in kinds & {np.float16, np.float32}:
         short = np.array([type(value) is kind for value in array], dtype=bool)
         array[short] = as_written(array[short].astype(kind))
-    array[_absent(array)] = np.nan
-    if any(hasattr(kind, "dtype") and not issubclass(kind, np.floating) for kind in kinds):
+    array[pd.isna(array)] = np.nan
+    array[np.array([value is np.ma.masked for value in array], dtype=bool)] = np.nan
+    others = [kind for kind in kinds if not issubclass(kind, np.floating)]
+    if any(issubclass(kind, str | bytes) or hasattr(kind, "dtype") for kind in others):
         refuse_no_floats(array, column)  # whose conversion would not fail
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         refuse_no_floats(array, column)
         raise
-
-
-def plain_floats(values: Iterable[Any]) -> Floats | None:
-    """Return a column of pandas, or a list, of which each value is plainly a number; else None.
-
-    Examples
-    --------
-    >>> plain_floats([4, 3.5]), plain_floats([4, None])
-    (array([4. , 3.5]), None)
-    """
-    if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
-        return values.to_numpy(dtype=np.float64)
-    if type(values) is list and set(map(type, values)) <= _PLAIN:
-        with suppress(OverflowError):  # which is told of by those who look at each value
-            return np.fromiter(values, dtype=np.float64, count=len(values))
-    return None
-
-
-def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
-    masked = np.array([value is np.ma.masked for value in values], dtype=bool)
-    return masked | np.asarray(pd.isna(values))
 
 
 def as_written(numbers: NDArray[Any]) -> Floats:
@@ -464,6 +441,8 @@ def _kind(value: Any) -> str:
 
 def _fault(value: Any) -> str:
     """Return why a value is no float; nothing if it is one."""
+    if isinstance(value, str | bytes):
+        return f"text such as {shown(value)}"
     try:
         if _kind(value) not in NO_NUMBERS:
             float(value)

@@ -73,7 +73,8 @@ class TextFormat:
         """Refuse what no file is written like."""
         object.__setattr__(self, "separator", _TYPED.get(str(self.separator), self.separator))
         sign = self.separator
-        if sign is not None and not (isinstance(sign, str) and (_is_sign(sign) or sign == "::")):
+        is_sign = isinstance(sign, str) and len(sign) == 1 and sign not in '"\r\n\0'
+        if not (is_sign or sign in (None, "::")):
             msg = (
                 f"separator (--sep) is one sign, such as ';' or 'tab', or '::', not {shown(sign)}."
             )
@@ -88,20 +89,20 @@ class TextFormat:
             )
             raise InvalidInputError(msg)
 
-    def decoded(self, content: Content) -> str:
+    def text_of(self, content: Content) -> str:
         """Return the text in a file.
 
         Raises
         ------
         InvalidInputError
-            It is no text in this encoding.
+            It is no text in this encoding, or empty.
         """
         marked = content.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = self.encoding or ("utf-16" if marked else "utf-8")
         if not marked and encoding.lower() in {"utf-16", "utf16", "utf_16"}:
             encoding = _wide(content.data) or encoding
         try:
-            return content.data.decode(encoding).removeprefix(_MARK)
+            text = content.data.decode(encoding).removeprefix(_MARK)
         except UnicodeError as error:
             place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
             latin = "" if self.encoding else f"{_LATIN} "
@@ -111,9 +112,6 @@ class TextFormat:
             )
             raise InvalidInputError(msg) from None
 
-    def text_of(self, content: Content) -> str:
-        """Return the same, of a file that is neither empty nor binary."""
-        text = self.decoded(content)
         if not text.strip():
             msg = f"{content.name}: the file is empty."
             raise InvalidInputError(msg)
@@ -135,6 +133,33 @@ class TextFormat:
         line, commas = first_line(text), self.decimal == ","
         others = [one for one in _SEPARATORS if one != self.decimal and one in line]
         return max(others if commas and others else _SEPARATORS, key=line.count)
+
+    @staticmethod
+    def guarded(text: str) -> str:
+        """Return a text as the scores of users are written to CSV.
+
+        A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end.
+        So a text that begins with one of these, or with apostrophes and then one of these, gets an
+        apostrophe in front. A negative number is none of them.
+
+        Examples
+        --------
+        >>> [TextFormat.guarded(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
+        ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
+        """
+        return f"'{text}" if _RUNS.match(text) and not _NUMBER.fullmatch(text) else text
+
+    @staticmethod
+    def unguarded(text: str) -> str:
+        """Return the text that `guarded` made this one of: one apostrophe less where it gave one.
+
+        Examples
+        --------
+        >>> guarded = map(TextFormat.guarded, ("=1+1", "'=1+1", "'tis", "-5", "ann"))
+        >>> [*map(TextFormat.unguarded, guarded)]
+        ['=1+1', "'=1+1", "'tis", '-5', 'ann']
+        """
+        return text[1:] if text.startswith("'") and _RUNS.match(text) else text
 
     def first_fields(self, text: str) -> list[str]:
         """Return the fields of the first line."""
@@ -179,10 +204,6 @@ def _wide(data: bytes) -> str:
     return "utf-16-be" if first else "utf-16-le"
 
 
-def _is_sign(text: str) -> bool:
-    return len(text) == 1 and text not in '"\r\n\0'
-
-
 def _is_encoding(name: object) -> bool:
     try:
         b"text".decode(str(name))
@@ -191,29 +212,3 @@ def _is_encoding(name: object) -> bool:
     except (LookupError, ValueError):  # none, or none of text
         return False
     return True
-
-
-def guarded(text: str) -> str:
-    """Return a text as the scores of users are written to CSV.
-
-    A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end. So
-    a text that begins with one of these, or with apostrophes and then one of these, gets an
-    apostrophe in front. A negative number is none of them.
-
-    Examples
-    --------
-    >>> [guarded(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
-    ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
-    """
-    return f"'{text}" if _RUNS.match(text) and not _NUMBER.fullmatch(text) else text
-
-
-def unguarded(text: str) -> str:
-    """Return the text that `guarded` made this one of: one apostrophe less where it gave one.
-
-    Examples
-    --------
-    >>> [unguarded(guarded(one)) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
-    ['=1+1', "'=1+1", "'tis", '-5', 'ann']
-    """
-    return text[1:] if text.startswith("'") and _RUNS.match(text) else text

@@ -6,18 +6,18 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.files import Content, Place, is_place
+from recsys_ndcg.files import Content, is_place
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import Rows, floats, objects
-from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, TextFormat, first_line, unguarded
+from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, TextFormat, first_line
 
 _FORM = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
 
@@ -100,59 +100,47 @@ class JsonLines(Mapping[str, Any]):
         raise InvalidInputError(msg)
 
 
-Judgements = Place | Mapping[Any, Mapping[Any, float]]
-_QRELS, _RUN = ("topic", "iteration", "document", "grade"), (
-    "topic", "Q0", "document", "rank", "score", "tag",
-)  # fmt: skip
+#: The fields of a line in the files of TREC, and which of them is read as a number.
+_TREC = {
+    "qrels": (("topic", "iteration", "document", "grade"), "grade"),
+    "run": (("topic", "Q0", "document", "rank", "score", "tag"), "score"),
+}
 
 
-def read_trec(qrels: Judgements, run: Judgements) -> tuple[Rows, Rows]:
-    """Read labels and results.
+def read_trec(source: Any, table: str) -> Rows:
+    """Read labels from qrels, or results from a run: a file, or {topic: {document: number}}.
 
     A negative grade means unlabelled, and the rank column is ignored, both as in trec_eval.
     """
-    return _read_qrels(qrels), _read_run(run)
-
-
-def _read_qrels(qrels: Judgements) -> Rows:
-    user, item, grade = _columns(qrels, _QRELS, value="grade")
-    true = floats(grade, "qrels")
-    true = np.where(true < 0, np.nan, true)
-    return Rows({"user": user, "item": item, "true": true}, "labels")
-
-
-def _read_run(run: Judgements) -> Rows:
-    user, item, score = _columns(run, _RUN, value="score")
-    columns = {"user": user, "item": item, "estimated": floats(score, "run")}
-    return Rows(columns, "results", score="score")
-
-
-def _columns(source: Judgements, fields: tuple[str, ...], value: str) -> tuple[Any, Any, Any]:
-    if not (isinstance(source, Mapping) or is_place(source)):
-        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
-        raise InvalidInputError(msg)
-    name = "The dict"
+    fields, value = _TREC[table]
     if isinstance(source, Mapping):
         for user, one in source.items():
             if not isinstance(one, Mapping):
                 msg = f"Topic {user!r} has {shown(one)}; give a dict {{document: {value}}}."
                 raise InvalidInputError(msg)
+        name = "The dict"
         flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
-    else:
+    elif is_place(source):
         content = Content.of(source)
         name, flat = content.name, _lines(content, fields, fields.index(value))
+    else:
+        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
+        raise InvalidInputError(msg)
     if not flat:
         msg = f"{name}: there are no entries."
         raise InvalidInputError(msg)
     user, item, values = zip(*flat, strict=True)
-    return objects(user, "topic"), objects(item, "document"), list(values)
+    ids = {"user": objects(user, "topic"), "item": objects(item, "document")}
+    numbers = floats(list(values), table)
+    if table == "run":
+        return Rows({**ids, "estimated": numbers}, "results", score="score")
+    return Rows({**ids, "true": np.where(numbers < 0, np.nan, numbers)}, "labels")
 
 
 def _lines(content: Content, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
     rows = []
-    for number, line in enumerate(
-        io.StringIO(TextFormat().decoded(content), newline=None), start=1
-    ):
+    text = io.StringIO(TextFormat().text_of(content), newline=None)
+    for number, line in enumerate(text, start=1):
         parts = line.split()
         if not parts:
             continue
@@ -175,6 +163,46 @@ ODD_NUMBER = re.compile(r"_|[^\x00-\x7f]")
 _TOO_WIDE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _LONGEST = 20  # signs of a whole number of 64 bits
 _SWAPPED = str.maketrans(",.", ".,")
+
+
+class Chosen(NamedTuple):
+    """Which columns of a text are read, and how.
+
+    Parameters
+    ----------
+    names : list of str
+        What all columns are called.
+    ids : list of str
+        Those of ids.
+    numbers : dict
+        Those of numbers; whether a field may be empty.
+    """
+
+    names: list[str]
+    ids: list[str]
+    numbers: dict[str, bool]
+
+
+#: Says, of the names of all columns, which are read.
+Choose = Callable[[Sequence[str]], Chosen]
+
+
+def careful_columns(name: str, text: str, how: TextFormat, choose: Choose) -> pd.DataFrame:
+    """Read text whatever is in it: slower, and with a word for everything that is wrong.
+
+    Raises
+    ------
+    InvalidInputError
+        It cannot be read or parsed; the line is named.
+    """
+    table = TextTable(name, text, how)
+    names, ids, numbers = choose(list(table.frame.columns))
+    table.frame = table.frame.set_axis(names, axis=1)
+    for one in ids:
+        table.read_ids(one)
+    for one, may_be_empty in numbers.items():
+        table.read_numbers(one, may_be_empty=may_be_empty)
+    return table.frame
 
 
 class TextTable:
@@ -275,7 +303,9 @@ class TextTable:
         frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
         if tuple(names[: len(HEADING)]) != HEADING:
             return frame
-        return frame.rename(columns=unguarded).assign(user=frame["user"].map(unguarded))
+        return frame.rename(columns=TextFormat.unguarded).assign(
+            user=frame["user"].map(TextFormat.unguarded)
+        )
 
     def _refuse_narrow(self, frame: pd.DataFrame, text: str, separator: str) -> None:
         """Refuse a table of one column, whose first line has what separates fields elsewhere."""
@@ -337,28 +367,20 @@ def _numbers(text: pd.Series[str]) -> Floats:
     return np.where(text.str.contains(ODD_NUMBER), np.nan, values)
 
 
-def is_plain_number(text: str) -> bool:
-    """Return whether a text is the usual writing of a whole number of 64 bits, signed or not.
-
-    Examples
-    --------
-    >>> [is_plain_number(text) for text in ("42", "-1", "18446744073709551615", "042", "-0", "+1")]
-    [True, True, True, False, False, False]
-    """
-    short = len(text) <= _LONGEST and text.isascii() and text.removeprefix("-").isdigit()
-    return short and str(int(text)) == text and -(2**63) <= int(text) < 2**64
-
-
 def whole_numbers(distinct: list[str]) -> Ids | None:
     """Return the numbers that distinct ids write, None unless all are written as such.
 
+    That is the usual writing of whole numbers of 64 bits, signed or not.
+
     Examples
     --------
-    >>> whole_numbers(["-7", "42"]), whole_numbers(["-7", "042"])
-    (array([-7, 42]), None)
+    >>> whole_numbers(["-7", "42"]), whole_numbers(["-7", "042"]), whole_numbers(["+1"])
+    (array([-7, 42]), None, None)
     """
-    if not all(map(is_plain_number, distinct)):
-        return None
+    for text in distinct:
+        short = len(text) <= _LONGEST and text.isascii() and text.removeprefix("-").isdigit()
+        if not (short and str(int(text)) == text and -(2**63) <= int(text) < 2**64):
+            return None
     return as_numbers(np.array([*map(int, distinct)], dtype=object))
 
 

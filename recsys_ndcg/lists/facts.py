@@ -10,10 +10,10 @@ from operator import add, itemgetter
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import type_names
+from recsys_ndcg.input import Coded
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _MOST, _NEARLY = 0.5, 0.95
@@ -349,7 +349,7 @@ class Facts:
             duplicates=lists.duplicates,
             order_only=lists.order_only,
             has_items=lists.item_codes is not None,
-            id_kinds=_kinds(lists.users),
+            id_kinds=frozenset(Coded.type_names(lists.users)),
             placed_under=lists.placed_under,
             possible=possible,
         )
@@ -436,7 +436,3 @@ class Facts:
     def all_true(self) -> Grades:
         """The true values of all labelled items."""
         return self.listed + self.unlisted
-
-
-def _kinds(ids: Ids) -> frozenset[str]:
-    return frozenset(type_names(ids.tolist() if ids.dtype == object else ids[:1].tolist()))

@@ -11,7 +11,8 @@ import numpy as np
 from recsys_ndcg.arrays import Codes, Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import Judgements, Rows, TextFormat, encode, read, read_trec
+from recsys_ndcg.files import Place
+from recsys_ndcg.input import Rows, TextFormat, encode, read
 from recsys_ndcg.lists.candidates import Lists, Sizes, chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
@@ -388,8 +389,8 @@ class RankedLists(GroupedLists):
     @classmethod
     def from_trec(
         cls,
-        qrels: Judgements,
-        run: Judgements,
+        qrels: Place | Mapping[Any, Mapping[Any, float]],
+        run: Place | Mapping[Any, Mapping[Any, float]],
         *,
         duplicates: str = "raise",
         n_items: Sizes | None = None,
@@ -412,4 +413,5 @@ class RankedLists(GroupedLists):
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([2.0], [1.0])
         """
-        return join(*read_trec(qrels, run), duplicates, cls, n_items=n_items, items=items)
+        both = read(qrels, table="qrels"), read(run, table="run")
+        return join(*both, duplicates, cls, n_items=n_items, items=items)

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, needing
-from recsys_ndcg.input import guarded
+from recsys_ndcg.input import TextFormat
 
 #: What separates cells in the spreadsheets of some countries, and a line end in those of all.
 _SEPARATES = re.compile(r"[;|\t\r]")
@@ -70,7 +70,7 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
     r"""Return a table of scores by user as CSV, in which no text is a formula.
 
     Ids and headings that a spreadsheet would run have an apostrophe in front, as
-    `recsys_ndcg.input.text_format.guarded` writes them. Our own reader takes it away; with
+    `TextFormat.guarded` writes them. Our own reader takes it away; with
     pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
     ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
 
@@ -92,7 +92,7 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
 
 
 def _guarded(cell: Any) -> Any:
-    return guarded(cell) if isinstance(cell, str) else cell
+    return TextFormat.guarded(cell) if isinstance(cell, str) else cell
 
 
 _FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {

@@ -20,13 +20,11 @@ from recsys_ndcg.files import is_place
 from recsys_ndcg.input import (
     Coded,
     Table,
-    ascending_order,
     check_same_ids,
     encode,
     index_of,
     objects,
     read_file,
-    refuse_rows,
     written,
 )
 
@@ -353,7 +351,7 @@ class UserGroups:
 
     def _in_order(self, labels: Ids) -> tuple[Ids, Positions]:
         """Return distinct labels as they are called, and their places in order."""
-        places = ascending_order(labels, "groups")
+        places = np.argsort(encode(labels, "groups")[1])
         for one in (self.name, *labels.tolist()):
             if isinstance(one, str) and not is_encodable(one):
                 msg = f"groups: {shown(one)} has a lone surrogate. Call it something else."
@@ -528,10 +526,9 @@ def _opened(
 
 def _ids(table: Table, *, by_writing: bool) -> Ids:
     ids = table.ids("user")
-    if by_writing:
-        blank = np.array([not one.strip() for one in ids.tolist()], dtype=bool)
-        refuse_rows(blank, "user", "a missing id", "fill it in or leave the row out")
-    return ids
+    if not by_writing:
+        return ids
+    return np.array([one if one.strip() else None for one in ids.tolist()], dtype=object)
 
 
 def _as_written(group: Ids) -> tuple[Ids, list[Any] | None]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import Coded, Rows, encode, floats, ids_of
+from recsys_ndcg.input import Coded, Rows, encode, floats, objects
 
 _NAMED = 3  # cells, in a message
 _IDS = ("users", "items")  # which may well be tuples
@@ -118,7 +118,7 @@ def _cells(table: NDArray[Any], inside: Flags) -> NDArray[Any]:
 
 def _users_of_cells(users: Any, inside: Flags, first: int) -> Coded:
     """Return the user of each cell: whoever has none might as well not be there."""
-    given = np.arange(first, first + len(inside)) if users is None else ids_of(users, "users")
+    given = np.arange(first, first + len(inside)) if users is None else objects(users, "users")
     if len(given) != len(inside):
         msg = (
             f"users has {len(given)} ids, and estimated the shape {shown(inside.shape)}: give "
@@ -141,8 +141,8 @@ def _items_of_cells(items: Any, inside: Flags) -> Ids | Coded | None:
     if items is None:
         return None
     if dense(items) and items.shape == inside.shape:
-        return ids_of(_cells(items, inside), "items")
-    given = None if dense(items) else ids_of(items, "items")
+        return objects(_cells(items, inside), "items")
+    given = None if dense(items) else objects(items, "items")
     if given is None or len(given) != inside.shape[1]:
         had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
         msg = (

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input import Rows, Table, floats, type_names
+from recsys_ndcg.input import Coded, Rows, Table, floats
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 
@@ -125,7 +125,7 @@ def _check_same_ids(labels: LazyTable, results: LazyTable) -> None:
             )
         else:
             ids = [one.rows(one.frame.select(column).head(1))[0][column] for one in tables]
-            kinds = [type_names([one]).pop() for one in ids]
+            kinds = [Coded.type_names(np.array([one], dtype=object)).pop() for one in ids]
             msg = (
                 f"{column}: the labels have ids of type {kinds[0]} (such as {ids[0]!r}), the "
                 f"results of type {kinds[1]} (such as {ids[1]!r}). Make them the same type, or "

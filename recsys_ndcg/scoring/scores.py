@@ -17,6 +17,7 @@ from recsys_ndcg.arrays import (
     Positions,
     Record,
     column_sums,
+    concat_ids,
     quotient,
     read_only,
 )
@@ -190,9 +191,7 @@ class Scores(Measured, Record):
             for name in tables[0]
             if all(name in one for one in tables)
         }
-        users = [one.users for one in parts]
-        if {one.dtype.kind for one in users} == {"i", "u"}:  # NumPy would round them to floats
-            joined["user"] = np.concatenate([one.astype(object) for one in users])
+        joined["user"] = concat_ids([one.users for one in parts])
         return cls.from_columns(parts[0].measurements, joined)
 
     def table(self) -> pd.DataFrame:

@@ -14,7 +14,8 @@ import numpy as np
 from surprise import AlgoBase, CoClustering, SlopeOne
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.errors import DivergedModelError, shown, warn
+from recsys_ndcg.errors import shown, warn
+from recsys_ndcg.folds import DivergedModelError
 
 _TRUNCATING = (SlopeOne, CoClustering)
 _ENOUGH = 20

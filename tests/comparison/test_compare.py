@@ -351,6 +351,15 @@ def test_movers_are_those_with_the_largest_differences(reports: dict[str, rn.Rep
     assert same.movers(3).table.empty
 
 
+def test_users_of_folds_keep_their_digits() -> None:
+    """Signed numbers in one fold, and in another those that only unsigned ones can hold."""
+    ids = [np.array([1, 2]), np.array([2**63 + 5, 2**63 + 7], dtype=np.uint64)]
+    rows = {"item": [1, 1, 2, 2], "estimated": [3, 3, 2, 2], "true": [5, 4, 4, 5]}
+    runs = [rn.evaluate({"user": np.tile(users, 2), **rows}) for users in ids]
+    found = rn.compare({"a": runs, "b": runs[::-1]})
+    assert found.per_user.index.tolist() == [1, 2, 2**63 + 5, 2**63 + 7]
+
+
 def test_ids_with_half_a_character_have_an_overlap() -> None:
     """Though Arrow has no such text, in which pandas keeps ids."""
     rows = [(user, item, 1.0, 1.0) for user in ("a", "b\ud800") for item in ("x", "y\udcff")]

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import RecsysNdcgError
-from recsys_ndcg.input.dispatch import careful_columns, chosen_columns, read_file
+from recsys_ndcg.input.dispatch import chosen_columns, read_file
 from recsys_ndcg.input.ids import Coded
-from recsys_ndcg.input.plain_text import plain_columns, plain_text
+from recsys_ndcg.input.plain_text import plain_columns
+from recsys_ndcg.input.text_tables import careful_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,14 +36,19 @@ def texts(ids: Coded) -> list[str]:
 
 def plainly(content: Content, how: TextFormat, columns: dict[str, str] | None = None) -> Any:
     """Return what is read of a plain text, None of another."""
-    plain = plain_text(content, how)
-    return plain and plain_columns(plain, *chosen_columns(plain.names, how, columns))
+    text = how.text_of(content)
+    return plain_columns(content, text, how, lambda names: chosen_columns(names, how, columns))
 
 
 def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
     """Compare the fast reading with the careful one; tell whether there was one."""
     try:
-        slow: Any = careful_columns(content, how, lambda names: chosen_columns(names, how, columns))
+        slow: Any = careful_columns(
+            content.name,
+            how.text_of(content),
+            how,
+            lambda names: chosen_columns(names, how, columns),
+        )
     except RecsysNdcgError as error:
         slow = str(error)
     try:

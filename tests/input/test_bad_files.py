@@ -270,7 +270,7 @@ def test_bytes_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("", "q.txt: there are no entries"),
+        ("", "q.txt: the file is empty"),
         ("1 0 d1 2\n1 0 d2\n", "q.txt, line 2: '1 0 d2' is not 'topic iteration document grade'"),
         ("1 0 d1 good\n", "q.txt, line 1: "),
         ("1 0 d1 " + "9" * 10**6, "q.txt, line 1: |infinite grade"),

@@ -200,7 +200,7 @@ def test_what_implicit_does_not_recommend_is_left_out_and_said() -> None:
     assert lists.n_items.tolist() == [2, 1]
     assert lists.items is not None
     assert lists.items.tolist() == [5, 6, 7]
-    with refused(r"User 0 has the item -1.*\{user: \[one for one in items if one != -1\]\}"):
+    with refused(r"User 0 has the entry -1, with.*\{user: \[one for one in items if one != -1\]\}"):
         rn.RankedLists.from_labels({0: [5]}, dict(enumerate(items)))
     with refused("Every estimated is -3.40.*recommends nothing"):
         rn.RankedLists.from_labels({0: [5]}, {0: [(5, lowest)]})
@@ -222,9 +222,9 @@ REFUSED: list[tuple[Any, Any, str]] = [
     (
         FRAME,
         {"ann": ["x"], "bob": [("y", 1)]},
-        "'bob' has the entry .'y', 1., and the first one is",
+        "'bob' has the entry .'y', 1., and the first one, of user 'ann', is 'x'; give",
     ),
-    (FRAME, {"ann": [("x", 1)], "bob": ["y"]}, "'bob' has the entry 'y', and the first one is"),
+    (FRAME, {"ann": [("x", 1)], "bob": ["y"]}, "'bob' has the entry 'y', and the first one, of"),
     ({"ann": {"x": 5}, "bob": ["y"]}, RANKED, "'bob' has the entry 'y', and.*alike for all users"),
     (FRAME, {"ann": [("x", 1, 2)]}, r"'ann' has the entry \('x', 1, 2\); give"),
     (FRAME, {"ann": [("x", "0.5")]}, "estimated: text such as '0.5' in row 0 .*convert"),

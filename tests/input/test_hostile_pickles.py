@@ -340,7 +340,7 @@ def test_what_is_too_long_is_no_id(tmp_path: Path) -> None:
     path = tmp_path / "p.pickle"
     for long in ("a" * 100_000, b"a" * 100_000, 2**100_000):
         path.write_bytes(pickle.dumps([(long, "i", 1.0, 1.0)]))
-        with refused("user: that of prediction 0 .* is too long"):
+        with refused("user: that of prediction 0 .* is longer than 1024 signs. Shorten such ids"):
             rn.evaluate(path)
         path.write_bytes(pickle.dumps({"predictions": [("u", "i", 1.0, 1.0)], "algo": long}))
         assert read_pickle(path) == [("u", "i", 1.0, 1.0)]

@@ -256,7 +256,7 @@ def test_ratings_are_read_alike(
     path = tmp_path / "r.dat"
     path.write_text("".join(lines).replace(",", separator))
     with monkeypatch.context() as patched:
-        patched.setattr(dispatch, "TextTable", None)  # nobody calls it
+        patched.setattr(plain_text, "careful_columns", None)  # nobody calls it
         fast = dispatch.read_ratings(path)
-    monkeypatch.setattr(dispatch, "plain_text", lambda *_: None)
+    monkeypatch.setattr(plain_text, "plain_columns", lambda *_: None)
     pd.testing.assert_frame_equal(fast, dispatch.read_ratings(path))

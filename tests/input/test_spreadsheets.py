@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.text_format import guarded, unguarded
+from recsys_ndcg.input.text_format import TextFormat
 from recsys_ndcg.rendering.exports import per_user_csv
 from tests.input.tables import table_in
 
@@ -74,8 +74,8 @@ def test_what_a_spreadsheet_runs_is_read_back(tmp_path: Path) -> None:
 @given(TEXTS, TEXTS)
 def test_no_two_texts_become_one(one: str, other: str) -> None:
     """So that there is a way back."""
-    assert unguarded(guarded(one)) == one
-    assert (guarded(one) == guarded(other)) == (one == other)
+    assert TextFormat.unguarded(TextFormat.guarded(one)) == one
+    assert (TextFormat.guarded(one) == TextFormat.guarded(other)) == (one == other)
 
 
 def test_numbers_stay() -> None:
