@@ -14,14 +14,9 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import CHANCE, Comparison, compare
 from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_several
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
-from recsys_ndcg.experiments.fingerprints import (
-    fingerprint,
-    qualified_name,
-    readable,
-)
+from recsys_ndcg.experiments.fingerprints import fingerprint, qualified_name, readable
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.function_models import signature_of
-from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, unwrapped
+from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, signature_of, unwrapped
 from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, refuse_unkept_users
 from recsys_ndcg.experiments.runs import ModelRun, cells_table
 from recsys_ndcg.folds import FoldRuns, Splits
@@ -69,15 +64,6 @@ class Outcome:
     failures: dict[Cell, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
 
-    @property
-    def total(self) -> int | None:
-        """How many cells there are, None where the splitter does not say."""
-        try:
-            n_folds = int(self.ratings.splitter.get_n_folds())
-        except (AttributeError, TypeError, ValueError):
-            return None
-        return n_folds * len(self.seeds) * len(self.models)
-
     def kept_in(self, folder: str | Path, fingerprint: str | Mapping[str, str] | None) -> Outcome:
         """Return the same with a folder for its results."""
         refuse_unkept_users(self.ratings.data)
@@ -97,7 +83,7 @@ class Outcome:
         show: Callable[[str, float], object],
     ) -> None:
         """Do what is not done yet, and keep each result before the next is waited for."""
-        total = self.total
+        total = (self.ratings.n_folds or 0) * len(self.seeds) * len(self.models)
         show("Training", 0.0 if total else -1.0)
         with closing(run_cells(self._tasks(), n_jobs)) as found:
             for one in found:

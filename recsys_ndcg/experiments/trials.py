@@ -15,14 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    RecsysNdcgError,
-    nearest,
-    needing,
-    shown,
-    visible,
-)
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, needing, shown, visible
 from recsys_ndcg.files import check_path, open_file
 from recsys_ndcg.progress import progress_bar
 

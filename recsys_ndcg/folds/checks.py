@@ -105,6 +105,15 @@ class Splits:
             warn(told)
         return plan
 
+    @property
+    def n_folds(self) -> int | None:
+        """How many folds there will be, None where the splitter does not say."""
+        try:
+            given = self.splitter
+            return int(given.get_n_folds() if hasattr(given, "get_n_folds") else given.n_splits)
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            return None
+
     def by(self, look: Callable[[Floats], object], splitter: Any = None) -> Iterator[Split]:
         """Give the splits, after a look at each; `look` gets the ratings of the first trainset.
 

@@ -30,8 +30,7 @@ from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import Plan
-from recsys_ndcg.surprise.estimates import Estimates
-from recsys_ndcg.surprise.formulas import MostPopular
+from recsys_ndcg.surprise.estimates import Estimates, MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:

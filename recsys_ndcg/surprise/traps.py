@@ -71,10 +71,9 @@ def refuse_infinite(name: str, users: Ids, values: Floats) -> None:
     DivergedModelError
         The first such user.
     """
-    if not np.isfinite(values.sum()):
-        bad = ~np.isfinite(values)
-        if bad.any():
-            raise _diverged(name, users[int(bad.any(axis=1).argmax())])
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise _diverged(name, users[int(bad.any(axis=1).argmax())])
 
 
 def _diverged(name: str, user: Any) -> DivergedModelError:

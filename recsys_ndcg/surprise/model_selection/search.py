@@ -19,13 +19,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown, warn
-from recsys_ndcg.folds import (
-    FoldPlan,
-    FoldRuns,
-    Splits,
-    resolved,
-    run_in_order,
-)
+from recsys_ndcg.folds import FoldPlan, FoldRuns, Splits, resolved, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.traps import warn_of_truncation

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +14,7 @@ from surprise.model_selection import KFold
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds import (
-    FoldPlan,
-    FoldRun,
-    FoldRuns,
-    Splits,
-    run_in_order,
-)
+from recsys_ndcg.folds import FoldPlan, FoldRun, FoldRuns, Splits, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete, say
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -185,16 +178,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     alone = effective_n_jobs(n_jobs) == 1
     parts = splits.by(partial(warn_of_truncation, type(algo)))
     tasks = ((Algorithm(algo if alone else copy.deepcopy(algo)), *split) for split in parts)
-    total = getattr(
-        splits.splitter, "n_splits", None
-    )  # of what is not Surprise's, it may be anything
     folds = run_in_order(
-        tasks,
-        plan,
-        int(total) if isinstance(total, Integral) else None,
-        progress=progress,
-        n_jobs=n_jobs,
-        pre_dispatch=pre_dispatch,
+        tasks, plan, splits.n_folds, progress=progress, n_jobs=n_jobs, pre_dispatch=pre_dispatch
     )
     splits.warn_of_leaks()
     for fold in folds:
