@@ -36,14 +36,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.folds import FoldPlan
 
 _LONGEST = 300  # characters of a message, all of which is in the traceback
-_RESET = "5"  # what Linux takes for it: the peak is what there is now
-_UNIT = 1 if sys.platform == "darwin" else 1024
 _INTERVAL = 1.0  # seconds after which a worker looks again whether its parent is there
 _SIGNAL_AT_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG, for `prctl` of Linux
-_KILLED = (
-    "its process was ended from outside or by the model itself, perhaps for lack of memory; "
-    "n_jobs=1 takes the least"
-)
 
 
 class Cell(NamedTuple):
@@ -155,7 +149,8 @@ def _peak_megabytes() -> float:
     with suppress(ImportError):
         import resource  # noqa: PLC0415 - not on Windows
 
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT / 1e6
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     return float("nan")
 
 
@@ -165,8 +160,8 @@ def run_fold(task: Task) -> Result | Failure:
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
         with chdir("."), about("") as said:  # which a model may change
-            with suppress(OSError):
-                Path("/proc/self/clear_refs").write_text(_RESET, encoding="ascii")
+            with suppress(OSError):  # Linux takes 5 for: the peak is what there is now
+                Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
             model = task.model.fresh(task.cell.seed)
             fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
@@ -181,17 +176,13 @@ def run_fold(task: Task) -> Result | Failure:
 
 
 def _failure_of(task: Task, error: BaseException) -> Failure:
-    """Return what is said of an error."""
-    return Failure(task.cell, _first_line(error), "".join(traceback.format_exception(error)))
-
-
-def _first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, and its traceback."""
     told = ""
     with suppress(Exception):  # an error of somebody's own may not even say what it is
         told = str(error).strip().partition("\n")[0]
-    if isinstance(error, InvalidInputError):
-        return told
-    return f"{type(error).__name__}: {told[:_LONGEST]}"
+    if not isinstance(error, InvalidInputError):
+        told = f"{type(error).__name__}: {told[:_LONGEST]}"
+    return Failure(task.cell, told, "".join(traceback.format_exception(error)))
 
 
 def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:
@@ -218,7 +209,11 @@ def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | F
         killed: list[Task] = []
         yield from _in_processes([task], 1, killed)
         if killed:
-            yield _failure_of(task, InvalidInputError(_KILLED))
+            msg = (
+                "its process was ended from outside or by the model itself, perhaps for lack of "
+                "memory; n_jobs=1 takes the least"
+            )
+            yield _failure_of(task, InvalidInputError(msg))
 
 
 def _in_processes(

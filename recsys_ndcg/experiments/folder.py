@@ -88,7 +88,12 @@ class RunFolder:
         stored = cls.read(place) if cls.is_one(place) else cls(place, {}, {})
         named = {name: {"name": name, **model} for name, model in models.items()}
         stored.refuse_changes(asked, named)
-        began = {**asked, "begun": _now(), "versions": _versions(), "machine": _machine()}
+        machine = {  # what times may hang on
+            "system": platform.platform(),
+            "processor": platform.processor() or platform.machine(),
+            "cores": os.cpu_count(),
+        }
+        began = {**asked, "begun": _now(), "versions": _versions(), "machine": machine}
         folder = cls(place, began, {**stored.models, **named})
         try:
             for name in models:
@@ -100,7 +105,19 @@ class RunFolder:
         if any(asked[name] != stored.asked.get(name) for name in asked):
             _write_record(place / _RUN, "run", began)
         for name, model in named.items():
-            folder._begin(model, stored.models.get(name))
+            before, fingerprint = stored.models.get(name), model["fingerprint"]
+            if model != before:
+                _write_record(folder._folder_of(name) / _MODEL, "model", model)
+            if fingerprint is None:
+                warn(
+                    f"{name}: its folds are trained again in every run, as two models of its kind "
+                    f"cannot be compared: {model['incomparable']}. To resume it, pass "
+                    f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
+                )
+            # results that cannot be known to be of the same model
+            if fingerprint is None or (before and before["fingerprint"] != fingerprint):
+                for done in folder._folder_of(name).glob("seed*"):
+                    done.unlink(missing_ok=True)
         return folder
 
     def refuse_changes(self, asked: dict[str, Any], models: dict[str, dict[str, Any]]) -> None:
@@ -117,21 +134,6 @@ class RunFolder:
                 f"{'; '.join(found)}. Take another folder, or another name for a changed model."
             )
             raise InvalidInputError(msg)
-
-    def _begin(self, model: dict[str, Any], before: dict[str, Any] | None) -> None:
-        """Write what a model is, and delete results that cannot be known to be of the same."""
-        name, fingerprint = model["name"], model["fingerprint"]
-        if model != before:
-            _write_record(self._folder_of(name) / _MODEL, "model", model)
-        if fingerprint is None:
-            warn(
-                f"{name}: its folds are trained again in every run, as two models of its kind "
-                f"cannot be compared: {model['incomparable']}. To resume it, pass "
-                f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
-            )
-        if fingerprint is None or (before and before["fingerprint"] != fingerprint):
-            for path in self._folder_of(name).glob("seed*"):
-                path.unlink(missing_ok=True)
 
     @classmethod
     def read(cls, path: str | Path) -> RunFolder:
@@ -184,7 +186,8 @@ class RunFolder:
         for one in fold.ranked:
             if one.audit is None:
                 continue
-            path = self._file(cell, f".{_protocol(one)}.parquet")
+            is_catalogue = any(name.endswith(":catalogue") for name in one.names)
+            path = self._file(cell, f".{'catalogue' if is_catalogue else 'rated'}.parquet")
             content = audit_to_parquet(one.audit)
             write_whole(path, content)
             ranked.append(
@@ -299,10 +302,6 @@ def _number(stored: float | None) -> float:
     return math.nan if stored is None else stored
 
 
-def _protocol(one: Ranked) -> str:
-    return "catalogue" if any(name.endswith(":catalogue") for name in one.names) else "rated"
-
-
 def _folder(model: str) -> str:
     """Return the name of a model's folder: its own, where every system has such names."""
     if _SIMPLE.fullmatch(model):
@@ -363,12 +362,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _machine() -> dict[str, Any]:
-    """Return what times may hang on."""
-    return {
-        "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-    }

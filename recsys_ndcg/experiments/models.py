@@ -1,4 +1,4 @@
-"""The models of an experiment: fresh for every fold, seeded, and described so as to be known."""
+"""The models of an experiment, fresh for every fold; and what models, splits and measures are."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import copy
 import functools
 import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
-from recsys_ndcg.arrays import Floats, Ids, Positions
-from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.comparison import CHANCE
-from recsys_ndcg.errors import InvalidInputError, nearest, shown, visible
+from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, visible
 from recsys_ndcg.experiments.fingerprints import (
     fingerprint,
     names_in,
@@ -25,173 +21,17 @@ from recsys_ndcg.experiments.fingerprints import (
     readable,
     type_and_digest,
 )
+from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, signature_of
+from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.convention import Convention
-
-_POSSIBLE = {"was_impossible": False}
-_FORM = "a number for each row of the pairs, or a table with the columns user, item, estimated"
-
-
-class PlainPrediction(NamedTuple):
-    """What a function predicts of a test rating, in the fields of Surprise's predictions."""
-
-    uid: Any
-    iid: Any
-    r_ui: Any
-    est: float
-    details: dict[str, Any]
-
-
-class FunctionModel:
-    """A function as a model of folds.
-
-    Parameters
-    ----------
-    function : callable
-        ``f(train)`` gets a table user, item, rating, and returns a function of pairs, a table
-        user, item, that gives their estimates; or ``f(train, pairs)`` gives them at once. A
-        parameter that is called `seed` or `random_state` gets the seed.
-    name : str
-        For messages.
-    seed : int, optional
-        Of the run; None leaves the parameter alone.
-    """
-
-    vectorised = False  # a function of somebody's own need not bear threads
-    #: What a parameter that takes a seed is called.
-    SEEDS = ("seed", "random_state")
-
-    def __init__(self, function: Callable[..., Any], name: str, seed: int | None = 0) -> None:
-        self._function = function
-        self._name = name
-        known = signature_of(function)
-        self._seeds = {one: seed for one in known if one in self.SEEDS and seed is not None}
-        free = [
-            one
-            for name, one in known.items()
-            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-            and name not in self.SEEDS
-            and one.default is one.empty
-        ]
-        self._at_once = len(free) > 1
-        self._predict: Any = None
-
-    def fit(self, trainset: Any) -> None:
-        """Train: call the function, unless it takes the pairs as well."""
-        rows = (
-            (trainset.to_raw_uid(user), trainset.to_raw_iid(item), rating)
-            for user, item, rating in trainset.all_ratings()
-        )
-        self._train = pd.DataFrame(rows, columns=["user", "item", "rating"])
-        if not self._at_once:
-            self._predict = self._function(self._train, **self._seeds)
-
-    def test(self, testset: list[Any]) -> list[Any]:
-        """Return predictions of a testset."""
-        pairs = pd.DataFrame([row[:2] for row in testset], columns=["user", "item"])
-        estimates = self._estimates(pairs).tolist()
-        return [
-            PlainPrediction(user, item, rating, estimated, _POSSIBLE)
-            for (user, item, rating), estimated in zip(testset, estimates, strict=True)
-        ]
-
-    def refuse_diverged(self, predictions: list[Any]) -> None:
-        """Let them pass: what is no number has been refused."""
-
-    def candidates(self, trainset: Any, convention: Convention) -> Candidates:
-        """Return its estimates of all items that a user has not rated."""
-        training = Training(trainset)
-        self._items = training.items
-        return Candidates(self, training, convention=convention)
-
-    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:
-        """Return the estimates of some users for all items of the trainset."""
-        del places
-        return self.of_raw(users, self._items)
-
-    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, None]:
-        """Return estimates of some users, in rows, for some items."""
-        if self._at_once:
-            msg = (
-                f"{self._name}: to rank the catalogue, the function takes the ratings alone, "
-                "f(train), and returns a function of pairs, which is called for some users after "
-                "others."
-            )
-            raise InvalidInputError(msg)
-        pairs = pd.DataFrame(
-            {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
-        )
-        return self._estimates(pairs.infer_objects()).reshape(len(users), len(items)), None
-
-    def _estimates(self, pairs: pd.DataFrame) -> Floats:
-        asked = pairs.copy()  # which the function may change
-        if self._at_once:
-            found = self._function(self._train, asked, **self._seeds)
-        else:
-            found = self._predict(asked) if callable(self._predict) else self._predict
-        values = self._in_order(found, pairs)
-        bad = ~np.isfinite(values)
-        if bad.any():
-            pair = tuple(pairs.iloc[int(bad.argmax())])
-            msg = (
-                f"{self._name} estimates no number for {bad.sum()} of {len(pairs)} pairs, the "
-                f"first {shown(pair)}. Give one for all: a low one where the model knows nothing."
-            )
-            raise InvalidInputError(msg)
-        return values
-
-    def _in_order(self, found: Any, pairs: pd.DataFrame) -> Floats:
-        """Return the estimates of the pairs that were asked for."""
-        if hasattr(found, "columns"):
-            return self._looked_up(found, pairs)
-        try:
-            values = np.array(found, dtype=np.float64)
-        except (TypeError, ValueError):
-            self._refuse(f"returns {shown(found)}")
-        if values.shape != (len(pairs),):
-            shape = " × ".join(map(str, values.shape)) or "one"
-            self._refuse(f"returns {shape} numbers for {len(pairs)} pairs")
-        return values
-
-    def _looked_up(self, found: Any, pairs: pd.DataFrame) -> Floats:
-        """Return the estimates that a table has of the pairs."""
-        lacking = [one for one in ("user", "item", "estimated") if one not in found.columns]
-        if lacking:
-            self._refuse(f"returns a table without {', '.join(lacking)}")
-        table = pd.DataFrame({one: np.asarray(found[one]) for one in found.columns})
-        twice = table.duplicated(["user", "item"])
-        if twice.any():
-            pair = tuple(table.loc[twice, ["user", "item"]].iloc[0])
-            self._refuse(f"returns the pair {shown(pair)} twice")
-        try:
-            merged = pairs.merge(table, how="left", on=["user", "item"], indicator=True)
-        except ValueError as error:  # ids of another type
-            self._refuse(f"returns ids of another type ({error})")
-        absent = (merged["_merge"] == "left_only").to_numpy()
-        if absent.any():
-            pair = tuple(pairs.iloc[int(absent.argmax())])
-            self._refuse(
-                f"returns other pairs than asked for: {absent.sum()} of {len(pairs)} are missing, "
-                f"the first {shown(pair)}"
-            )
-        return np.array(merged["estimated"], dtype=np.float64)
-
-    def _refuse(self, fault: str) -> Any:
-        msg = f"{self._name} {fault}. It is to give {_FORM}."
-        raise InvalidInputError(msg)
-
-
-def signature_of(function: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a function or a class by their names."""
-    try:
-        return inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of a function that is not Python's
-        return {}
-
+    from recsys_ndcg.folds import FoldPlan, Splits
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
+_HIGHEST = 2**32 - 1  # that NumPy takes
+_MOST = 1_000_000  # seeds, where their number is given
+_OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
 _NUMBER = (int, float, type(None))  # other globals may be secrets
 
 
@@ -248,15 +88,16 @@ class Model:
             `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
             holds and refers to; this is None for the reason given as `incomparable`.
         """
+        unknown = {"parameters": {}, "libraries": {}}
         if isinstance(given_text, Mapping) and self.name in given_text:
-            return _identified_by(given_text[self.name])
+            return {**unknown, "fingerprint": f"{GIVEN}{given_text[self.name]}"}
         try:
             return self._described()
         except Exception as error:  # noqa: BLE001 - whatever an object does that is looked at
             if isinstance(given_text, str):
-                return _identified_by(given_text)
-            why = {"fingerprint": None, "incomparable": visible(str(error) or repr(error))}
-            return {"parameters": {}, "libraries": {}, **why}
+                return {**unknown, "fingerprint": f"{GIVEN}{given_text}"}
+            why = visible(str(error) or repr(error))
+            return {**unknown, "fingerprint": None, "incomparable": why}
 
     def _described(self) -> dict[str, Any]:
         """Describe it without what the run sets: its seed, and whether it prints."""
@@ -286,10 +127,6 @@ def seeded(given: Any, seed: int | None, *, always: bool) -> Any:
     if hasattr(given, _SEED) and (always or getattr(given, _SEED) is None):
         setattr(given, _SEED, seed)
     return given
-
-
-def _identified_by(text: str) -> dict[str, Any]:
-    return {"parameters": {}, "libraries": {}, "fingerprint": f"{GIVEN}{text}"}
 
 
 def _silent(algo: Any) -> Any:
@@ -396,6 +233,53 @@ def _without_seeds(function: Any) -> Any:
     return functools.partial(function.func, *function.args, **others)
 
 
+def describe_asked(ratings: Splits, plan: FoldPlan, *, several_seeds: bool) -> dict[str, Any]:
+    """Return what the numbers of all models depend on, as JSON."""
+    return {
+        "written_by": __version__,
+        "data": describe_ratings(ratings.data),
+        "splits": _describe_splitter(ratings.splitter, always=several_seeds),
+        "measures": _describe_measures(plan),
+    }
+
+
+def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
+    """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
+    own = getattr(splitter, "__dict__", {})
+    held = {name: readable(value) for name, value in sorted(own.items())}
+    if always or held.get(_SEED) is None:
+        held.pop(_SEED, None)
+    return {"class": qualified_name(type(splitter)), **held}
+
+
+def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
+    """Return how each measure is computed: every choice, and digests of the functions it calls.
+
+    Raises
+    ------
+    InvalidInputError
+        A function holds something that has no content to compare.
+    """
+    described = {}
+    for one in plan.measures:
+        ranking = plan.rated if one.protocol == "rated" else plan.catalogue
+        if one.metric is None or ranking is None:
+            called: dict[str, Any] = {"function": (one.function, one.keywords)}
+            choices = {"kind": "function", "name": qualified_name(one.function)}
+        else:
+            found = next(each for each in ranking.measurements if each.metric == one.metric)
+            used = {"gain": found.convention.gain, "discount": found.convention.discount}
+            called = {name: rule for name, rule in used.items() if callable(rule)}
+            called |= {"metric": type(one.metric)} if one.metric.origin else {}
+            threshold = str(found.threshold)
+            choices = {"kind": "ranking", **found.convention.texts, "threshold": threshold}
+        for what, function in called.items():
+            with about(f"{one.name}: its {what} cannot be compared, so no folder can resume it"):
+                choices[f"code of {what}"] = fingerprint(function)[0]
+        described[one.name] = choices
+    return described
+
+
 def models_of(
     models: Any,
     seeds: Sequence[int],
@@ -461,3 +345,39 @@ def refuse_for_catalogue(models: Mapping[str, Model]) -> None:
                 "Surprise have; or give a function that returns estimates of any pairs."
             )
             raise InvalidInputError(msg)
+
+
+def seeds_of(seeds: Any) -> list[int]:
+    """Return the seeds: so many from 0 on, or those that are given.
+
+    Raises
+    ------
+    InvalidInputError
+        They are none.
+    """
+    is_number = isinstance(seeds, Integral)
+    given = range(seeds) if is_number and seeds <= _MOST else seeds
+    wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
+    found = [] if wrong else list(given)
+    if not found or not all(_is_seed(one) for one in found) or len(set(found)) < len(found):
+        msg = f"seeds is how many, at least 1, or several different ones, not {shown(seeds)}."
+        raise InvalidInputError(msg)
+    return [int(one) for one in found]
+
+
+def _is_seed(one: Any) -> bool:
+    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
+
+
+def typed_call(given: Any) -> str:
+    """Return a call of a class with what differs from its defaults, or the name of a function."""
+    if not is_algorithm(given) and not hasattr(given, "split"):
+        return str(getattr(unwrapped(given), "__name__", type(given).__name__))
+    usual = {name: repr(one.default) for name, one in signature_of(type(given)).items()}
+    own = {name: one for name, one in vars(given).items() if name in {*usual, *_OPTIONS}}
+    told = [
+        f"{name}={readable(own[name])!r}"
+        for name in [*usual, *_OPTIONS]
+        if name in own and repr(own[name]) not in (usual.get(name), "{}", "{'user_based': True}")
+    ]
+    return f"{type(given).__name__}({', '.join(told)})"
