@@ -357,8 +357,6 @@ def _versions() -> dict[str, str]:
     """Return the versions of what numbers may hang on."""
     found = {"python": platform.python_version()}
     for name in ("recsys-ndcg", "scikit-surprise", "numpy", "pandas", "scipy", "joblib"):
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found

@@ -206,7 +206,9 @@ def _checked_split(place: int, split: Any) -> tuple[Any, list[Any]]:
 
 def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
     """Return all ratings as lists; None if nothing ranks, or of folds that are read when split."""
-    if _is_known_to_cv(data, cv):
+    ours = type(cv).__module__.partition(".")[0] in ("surprise", "recsys_ndcg")
+    # only `cv` can read folds in files, or what a splitter of one's own takes
+    if hasattr(data, "folds_files") or not (ours or hasattr(data, "raw_ratings")):
         return None
     ratings = ratings_of(data)
     grades = floats(list(map(itemgetter(2), ratings)), "rating")
@@ -219,9 +221,3 @@ def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
         columns[column] = ids_of(list(map(itemgetter(place), ratings)), column)
     lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
     return lists if plan.rated is not None else replace(lists, protocol="catalogue")
-
-
-def _is_known_to_cv(data: Any, cv: Any) -> bool:
-    """Tell data that only `cv` can read: folds in files, or what a splitter of one's own takes."""
-    ours = type(cv).__module__.partition(".")[0] in ("surprise", "recsys_ndcg")
-    return hasattr(data, "folds_files") or not (ours or hasattr(data, "raw_ratings"))

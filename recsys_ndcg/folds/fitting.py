@@ -31,19 +31,16 @@ def rmse(predictions: list[Any]) -> Any:
 
 def mse(predictions: list[Any]) -> Any:
     """Return the mean squared error of predictions."""
-    _refuse_none(predictions)
     return np.mean([float((true - estimated) ** 2) for _, _, true, estimated, _ in predictions])
 
 
 def mae(predictions: list[Any]) -> Any:
     """Return the mean absolute error of predictions."""
-    _refuse_none(predictions)
     return np.mean([float(abs(true - estimated)) for _, _, true, estimated, _ in predictions])
 
 
 def fcp(predictions: list[Any]) -> Any:
     """Return the fraction of concordant pairs: mean counts of the users who have any."""
-    _refuse_none(predictions)
     by_user: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
     for user, _, true, estimated, _ in predictions:
         by_user[user].append((true, estimated))
@@ -63,12 +60,6 @@ def fcp(predictions: list[Any]) -> Any:
         )
         raise ValueError(msg)
     return concordant / (concordant + discordant)
-
-
-def _refuse_none(predictions: list[Any]) -> None:
-    if not predictions:
-        msg = "Prediction list is empty."
-        raise ValueError(msg)
 
 
 @dataclass(frozen=True)
@@ -110,7 +101,12 @@ class Measure:
         ------
         InvalidInputError
             The function does not return a number.
+        ValueError
+            Surprise's own has no predictions.
         """
+        if self.is_of_surprise and not predictions:
+            msg = "Prediction list is empty."
+            raise ValueError(msg)
         value: Any = self.function and self.function(predictions, **self.keywords)
         if not isinstance(value, Real):
             msg = f"The measure {self.name!r} must return a number, not {shown(value)}."

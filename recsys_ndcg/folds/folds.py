@@ -116,11 +116,6 @@ class FoldRuns(tuple["FoldRun", ...]):
         return pd.concat(tables, names=["fold", "user"])
 
     @property
-    def n_users(self) -> list[int]:
-        """How many users each testset has."""
-        return [fold.n_users for fold in self]
-
-    @property
     def contender(self) -> ModelScores:
         """The scores of every user under all ranking measures, averaged over folds.
 

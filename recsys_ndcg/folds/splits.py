@@ -296,21 +296,18 @@ class TimeSplit(_Splits):
             )
         if at is None:
             test_size = _TEST_SIZE if test_size is None else test_size
-            self._check_size(test_size)
+            whole = isinstance(test_size, Integral)
+            if not is_number(test_size) or not (test_size >= 1 if whole else 0 < test_size < 1):
+                self._refuse(
+                    "test_size must be a share between 0 and 1 or a whole number of ratings, not "
+                    f"{shown(test_size)}."
+                )
         else:
             seconds_of(at)
         self.test_size = test_size
         self.at = at
         self.known_users = known_users
         self.n_left_out: int | None = None
-
-    def _check_size(self, size: Any) -> None:
-        whole = isinstance(size, Integral)
-        if not is_number(size) or not (size >= 1 if whole else 0 < size < 1):
-            self._refuse(
-                "test_size must be a share between 0 and 1 or a whole number of ratings, not "
-                f"{shown(size)}."
-            )
 
     def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
         times = times_of(ratings)
@@ -464,7 +461,19 @@ def times_of(ratings: Sequence[Any]) -> Times:
     times = np.fromiter(map(_as_number, given), np.float64, len(given))
     wrong = ~np.isfinite(times)
     if wrong.any():
-        _refuse_times(given, wrong)
+        missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
+        refuse_rows(
+            missing,
+            "timestamp",
+            f"missing for {missing.sum()} of {len(given)} ratings,",
+            "load_from_df drops them, so load them with load_from_file and a Reader whose "
+            "line_format has timestamp, or assign data.raw_ratings = [(user, item, rating, "
+            "timestamp), ...]",
+        )
+        first = shown(given[int(wrong.argmax())])
+        refuse_rows(
+            wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
+        )
     if np.abs(times).max() >= _UNEXACT:
         try:
             return np.fromiter(map(int, given), np.int64, len(given))
@@ -478,18 +487,3 @@ def _as_number(given: Any) -> float:
         return float(given)
     except (TypeError, ValueError, OverflowError):
         return np.nan
-
-
-def _refuse_times(given: list[Any], wrong: NDArray[np.bool_]) -> None:
-    missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
-    refuse_rows(
-        missing,
-        "timestamp",
-        f"missing for {missing.sum()} of {len(given)} ratings,",
-        "load_from_df drops them, so load them with load_from_file and a Reader whose line_format "
-        "has timestamp, or assign data.raw_ratings = [(user, item, rating, timestamp), ...]",
-    )
-    first = shown(given[int(wrong.argmax())])
-    refuse_rows(
-        wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
-    )

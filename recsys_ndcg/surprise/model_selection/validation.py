@@ -73,7 +73,7 @@ class CrossValidation(dict[str, Any]):
     @property
     def n_users(self) -> list[int]:
         """How many users each testset has."""
-        return self._folds.n_users
+        return [fold.n_users for fold in self._folds]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each fold, their mean and standard deviation, and pooled."""
@@ -213,13 +213,12 @@ def _summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list
     names = [one.name for one in measures]
     ranked = [one.name for one in measures if one.metric is not None]
     table = [["", *(f"Fold {place}" for place in range(1, len(folds) + 1)), "Mean", "Std"]]
-    # without measures Surprise leaves their line empty
-    table += [
-        _row(f"{name.upper()} (testset)", (one.test[name] for one in folds)) for name in names
-    ] or [[]]
-    if folds[0].train:
+    if not names:
+        table.append([])  # as Surprise leaves their line empty
+    for part in ("test", "train") if folds[0].train else ("test",):
         table += [
-            _row(f"{name.upper()} (trainset)", (one.train[name] for one in folds)) for name in names
+            _row(f"{name.upper()} ({part}set)", (getattr(one, part)[name] for one in folds))
+            for name in names
         ]
     if ranked:
         sums, blank = FoldRuns(folds).pooled, [""] * len(folds)
