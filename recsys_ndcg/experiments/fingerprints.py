@@ -42,6 +42,7 @@ _RANDOM = re.compile(r"[0-9a-f]{32}")  # cloudpickle gives a class another in ea
 _NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|annot\w*)__")
 _TOOLS = {"cloudpickle", "joblib"}  # take objects apart, and compute nothing
 _PLAIN = {str, int, float, bool, type(None)}
+_NUMBER = (int, float, type(None))  # other globals may be secrets
 _MOST = 100  # members of a list or a dict that are written out
 _DEEPEST = 5  # lists within lists that are written out
 _DEFINED = FunctionType | type | ModuleType
@@ -165,7 +166,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         _, args, (attributes, slots), *_ = found
         if isinstance(obj, FunctionType):
             del slots["_cloudpickle_submodules"]  # what has been imported by now
-            named = names_in(obj.__code__)
+            named = _names_in(obj.__code__)
             used = {name: _used_of(one, named) for name, one in slots["__globals__"].items()}
             slots |= {"__globals__": used, "imports": self._imported_by(obj, named)}
             args = (obj.__code__,)
@@ -248,7 +249,7 @@ def _codes_in(code: CodeType) -> Iterator[CodeType]:
             yield from _codes_in(one)
 
 
-def names_in(code: CodeType) -> set[str]:
+def _names_in(code: CodeType) -> set[str]:
     """Return the names of globals and attributes in the code of a function."""
     return {name for one in _codes_in(code) for name in one.co_names}
 
@@ -306,10 +307,23 @@ def readable(value: Any, depth: int = 0) -> Any:
         return repr(value)
     if isinstance(value, str | float | None) or (isinstance(value, int) and abs(value) < 2**63):
         return value
-    return type_and_digest(value)
+    return _type_and_digest(value)
 
 
-def type_and_digest(value: Any) -> str:
+def describe_globals(code: Any) -> dict[str, Any]:
+    """Return the globals that a function names: numbers, and digests of all else."""
+    function = inspect.unwrap(getattr(code, "__func__", code))
+    if not inspect.isfunction(function):
+        return {}
+    names = sorted(_names_in(function.__code__) & function.__globals__.keys())
+    held = {name: function.__globals__[name] for name in names}
+    return {
+        name: one if isinstance(one, _NUMBER) else _type_and_digest(one)
+        for name, one in held.items()
+    }
+
+
+def _type_and_digest(value: Any) -> str:
     """Return the name of a type, class or function, and a digest of its content if it has one."""
     named = value if isinstance(value, type) or inspect.isroutine(value) else type(value)
     try:

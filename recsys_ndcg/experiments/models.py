@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.comparison import CHANCE
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, visible
 from recsys_ndcg.experiments.fingerprints import (
+    describe_globals,
     fingerprint,
-    names_in,
     qualified_name,
     readable,
-    type_and_digest,
 )
 from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, signature_of
 from recsys_ndcg.version import __version__
@@ -32,7 +30,6 @@ _SEED = "random_state"
 _HIGHEST = 2**32 - 1  # that NumPy takes
 _MOST = 1_000_000  # seeds, where their number is given
 _OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
-_NUMBER = (int, float, type(None))  # other globals may be secrets
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ class Model:
             given = {*getattr(algo, "keywords", ())}  # of a partial
             own = not self.reseeded and given & {*FunctionModel.SEEDS}
             return FunctionModel(algo, self.name, None if own else seed)
-        from recsys_ndcg.surprise import Algorithm  # noqa: PLC0415 - an extra
+        from recsys_ndcg.surprise import CarefulAlgorithm  # noqa: PLC0415 - an extra
 
-        return Algorithm(_guarded(_silent(seeded(algo, seed, always=self.reseeded))))
+        return CarefulAlgorithm(_silent(seeded(algo, seed, always=self.reseeded)))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -112,10 +109,7 @@ class Model:
         return {
             "class" if isinstance(code, type) else "function": qualified_name(code),
             "parameters": replace(self, given=given).parameters,
-            "globals": {
-                name: one if isinstance(one, _NUMBER) else type_and_digest(one)
-                for name, one in _globals(code).items()
-            },
+            "globals": describe_globals(code),
             "code": fingerprint(getattr(code, "__code__", code))[0][:16],
             "libraries": libraries,
             "fingerprint": digest,
@@ -135,65 +129,8 @@ def _silent(algo: Any) -> Any:
     return algo
 
 
-def _guarded(algo: Any) -> Any:
-    """Let an algorithm have the split as its own, and check what it predicts.
-
-    It may change what it gets: the split is that of other models, too, and what is measured.
-    """
-    fit, test = algo.fit, algo.test
-
-    def fitted(trainset: Any) -> Any:
-        own = _copied(trainset)
-        found = fit(own)
-        if getattr(algo, "trainset", None) is None:  # by which those of Surprise are known as such
-            algo.trainset = own
-        return found
-
-    def tested(testset: list[Any]) -> list[Any]:
-        predictions = list(test(list(testset)))
-        _check_pairs(predictions, testset)
-        return predictions
-
-    algo.fit, algo.test = fitted, tested
-    return algo
-
-
-def _copied(trainset: Any) -> Any:
-    """Return a trainset with lists of its own."""
-    own = copy.copy(trainset)
-    for name in ("ur", "ir"):
-        lists = copy.copy(getattr(trainset, name))  # which may be a defaultdict
-        lists.update((inner, list(pairs)) for inner, pairs in lists.items())
-        setattr(own, name, lists)
-    return own
-
-
-def _check_pairs(predictions: list[Any], testset: list[Any]) -> None:
-    """Refuse predictions of other pairs than were asked for."""
-    rows, wanted = ([tuple(row[:3]) for row in each] for each in (predictions, testset))
-    if rows == wanted or (told := Counter(rows)) == (asked := Counter(wanted)):
-        return
-    missing, more = asked - told, told - asked
-    first = shown(next(iter(missing or more)))
-    fault = "is missing" if missing else "was not asked for"
-    msg = (
-        f"test() returns predictions of other pairs than asked for: {missing.total()} of "
-        f"{asked.total()} (user, item, rating) are missing, {more.total()} are others; "
-        f"{first} {fault}."
-    )
-    raise InvalidInputError(msg)
-
-
 def _attributes(given: Any) -> Mapping[str, Any]:
     return {} if isinstance(given, type) else getattr(given, "__dict__", {})
-
-
-def _globals(code: Any) -> Mapping[str, Any]:
-    function = inspect.unwrap(getattr(code, "__func__", code))
-    if not inspect.isfunction(function):
-        return {}
-    names = sorted(names_in(function.__code__) & function.__globals__.keys())
-    return {name: function.__globals__[name] for name in names}
 
 
 def _arguments(function: Callable[..., Any]) -> dict[str, Any]:

@@ -5,8 +5,11 @@ Every worker of a search imports this, so that it needs no more than an algorith
 
 from __future__ import annotations
 
+import copy
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.surprise.traps import refuse_diverged
 
 if TYPE_CHECKING:
@@ -43,3 +46,43 @@ class Algorithm:
         from recsys_ndcg.surprise.catalogue import candidates_of  # noqa: PLC0415 - see above
 
         return candidates_of(self._algo, trainset, convention=convention)
+
+
+class CarefulAlgorithm(Algorithm):
+    """One that has the split as its own, and whose predictions are checked.
+
+    It may change what it gets: the split is that of other models, too, and what is measured.
+    """
+
+    def fit(self, trainset: Any) -> None:
+        """Fit the algorithm on a trainset with lists of its own."""
+        own = copy.copy(trainset)
+        for name in ("ur", "ir"):
+            lists = copy.copy(getattr(trainset, name))  # which may be a defaultdict
+            lists.update((inner, list(pairs)) for inner, pairs in lists.items())
+            setattr(own, name, lists)
+        self._algo.fit(own)
+        if getattr(self._algo, "trainset", None) is None:  # by which Surprise knows what is fitted
+            self._algo.trainset = own
+
+    def test(self, testset: list[Any]) -> list[Any]:
+        """Return its predictions, which are of the pairs that were asked for.
+
+        Raises
+        ------
+        InvalidInputError
+            They are of others.
+        """
+        predictions = list(self._algo.test(list(testset)))
+        rows, wanted = ([tuple(row[:3]) for row in each] for each in (predictions, testset))
+        if rows == wanted or (told := Counter(rows)) == (asked := Counter(wanted)):
+            return predictions
+        missing, more = asked - told, told - asked
+        first = shown(next(iter(missing or more)))
+        fault = "is missing" if missing else "was not asked for"
+        msg = (
+            f"test() returns predictions of other pairs than asked for: {missing.total()} of "
+            f"{asked.total()} (user, item, rating) are missing, {more.total()} are others; "
+            f"{first} {fault}."
+        )
+        raise InvalidInputError(msg)
