@@ -28,16 +28,13 @@ from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError, about
-from recsys_ndcg.folds import FoldRun
+from recsys_ndcg.folds import FoldPlan, FoldRun
 from recsys_ndcg.report import tracker_keys
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
-    from recsys_ndcg.folds import FoldPlan
 
 _LONGEST = 300  # characters of a message, all of which is in the traceback
-_INTERVAL = 1.0  # seconds after which a worker looks again whether its parent is there
-_SIGNAL_AT_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG, for `prctl` of Linux
 
 
 class Cell(NamedTuple):
@@ -127,8 +124,7 @@ class Result:
         return {names[name]: value for name, value in told.items() if math.isfinite(value)}
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """What went wrong in a cell."""
 
     cell: Cell
@@ -275,12 +271,12 @@ def _depend_on_parent(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it ends, also if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError, AttributeError):  # elsewhere than on Linux
-        # a thread has to wait for compiled code that does not let others run
-        ctypes.CDLL(None).prctl(_SIGNAL_AT_DEATH_OF_PARENT, signal.SIGKILL)
+        # PR_SET_PDEATHSIG is 1; a thread has to wait for compiled code that does not let others run
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(_INTERVAL)
+        time.sleep(1.0)
     os._exit(1)

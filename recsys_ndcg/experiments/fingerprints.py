@@ -37,12 +37,10 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.version import __version__
 
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
-_OURS = "recsys_ndcg"  # by its version even in a checkout
 _RANDOM = re.compile(r"[0-9a-f]{32}")  # cloudpickle gives a class another in each process
 _NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|annot\w*)__")
 _TOOLS = {"cloudpickle", "joblib"}  # take objects apart, and compute nothing
 _PLAIN = {str, int, float, bool, type(None)}
-_NUMBER = (int, float, type(None))  # other globals may be secrets
 _MOST = 100  # members of a list or a dict that are written out
 _DEEPEST = 5  # lists within lists that are written out
 _DEFINED = FunctionType | type | ModuleType
@@ -206,7 +204,7 @@ def _only_code(members: Mapping[str, Any]) -> dict[str, Any]:
 def _library_of(module: ModuleType) -> dict[str, str] | None:
     """Return the version of the library that a module belongs to; None for the user's own."""
     name, file = module.__name__.partition(".")[0], Path(getattr(module, "__file__", None) or "")
-    if name == _OURS:
+    if name == "recsys_ndcg":  # by its version even in a checkout
         return {name: __version__}
     if name != "__main__" and _is_library(name):
         return _version_of(name)
@@ -310,17 +308,17 @@ def readable(value: Any, depth: int = 0) -> Any:
     return _type_and_digest(value)
 
 
-def describe_globals(code: Any) -> dict[str, Any]:
+def globals_of(code: Any) -> dict[str, Any]:
     """Return the globals that a function names: numbers, and digests of all else."""
     function = inspect.unwrap(getattr(code, "__func__", code))
     if not inspect.isfunction(function):
         return {}
-    names = sorted(_names_in(function.__code__) & function.__globals__.keys())
-    held = {name: function.__globals__[name] for name in names}
-    return {
-        name: one if isinstance(one, _NUMBER) else _type_and_digest(one)
-        for name, one in held.items()
-    }
+    found = {}
+    for name in sorted(_names_in(function.__code__) & function.__globals__.keys()):
+        value = function.__globals__[name]
+        is_number = isinstance(value, int | float | None)  # others may be secrets
+        found[name] = value if is_number else _type_and_digest(value)
+    return found
 
 
 def _type_and_digest(value: Any) -> str:

@@ -30,9 +30,7 @@ from recsys_ndcg.report import audit_from_parquet, audit_to_parquet
 
 _FORMAT = 3
 _RUN, _MODEL = "run.json", "model.json"
-_IDENTITY = ("fingerprint", "libraries")
 _CELLS = "cells"
-_COMPARED = ("written_by", "data", "splits", "measures")
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
 _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
 _FAILED = ".failed.txt"
@@ -158,7 +156,7 @@ class RunFolder:
         described = self.models[model]
         if described["fingerprint"] is None:
             return None
-        asked = [self.asked[name] for name in _COMPARED]
+        asked = [self.asked[name] for name in ("written_by", "data", "splits", "measures")]
         values = [asked, described["fingerprint"], described["libraries"]]
         # the same after they were written and read
         return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
@@ -344,7 +342,8 @@ def _changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
     Results of a model without a fingerprint cannot be compared with anything, and are deleted.
     """
-    if before["fingerprint"] is None or all(before[one] == now[one] for one in _IDENTITY):
+    is_same = all(before[name] == now[name] for name in ("fingerprint", "libraries"))
+    if before["fingerprint"] is None or is_same:
         return []
     if any(str(one["fingerprint"]).startswith(GIVEN) for one in (before, now)):
         return _differences("fingerprint", before["fingerprint"], now["fingerprint"])

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison import CHANCE
 from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, visible
-from recsys_ndcg.experiments.fingerprints import (
-    describe_globals,
-    fingerprint,
-    qualified_name,
-    readable,
-)
+from recsys_ndcg.experiments.fingerprints import fingerprint, globals_of, qualified_name, readable
 from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, signature_of
 from recsys_ndcg.version import __version__
 
@@ -109,7 +104,7 @@ class Model:
         return {
             "class" if isinstance(code, type) else "function": qualified_name(code),
             "parameters": replace(self, given=given).parameters,
-            "globals": describe_globals(code),
+            "globals": globals_of(code),
             "code": fingerprint(getattr(code, "__code__", code))[0][:16],
             "libraries": libraries,
             "fingerprint": digest,
@@ -164,10 +159,8 @@ def _without_seeds(function: Any) -> Any:
     """Return a function without the seeds that `functools.partial` gives it."""
     if not isinstance(function, functools.partial):
         return function
-    others = {
-        name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS
-    }
-    return functools.partial(function.func, *function.args, **others)
+    kept = {name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS}
+    return functools.partial(function.func, *function.args, **kept)
 
 
 def describe_asked(ratings: Splits, plan: FoldPlan, *, several_seeds: bool) -> dict[str, Any]:

@@ -125,16 +125,11 @@ class SavedRuns:
     @property
     def remarks(self) -> list[str]:
         """What makes the numbers of runs something else than they seem: a sentence for each."""
-        apart = {
-            "ratings": [one.asked["data"] for one in self.folders.values()],
-            "splits": [one.asked["splits"] for one in self.folders.values()],
-            "measures": [one.asked["measures"] for one in self.folders.values()],
-        }
-        told = [
-            f"The runs have different {what}: their numbers cannot be compared."
-            for what, some in apart.items()
-            if any(one != some[0] for one in some)
-        ]
+        told = []
+        for what, name in (("ratings", "data"), ("splits", "splits"), ("measures", "measures")):
+            asked = [one.asked[name] for one in self.folders.values()]
+            if any(one != asked[0] for one in asked):
+                told.append(f"The runs have different {what}: their numbers cannot be compared.")
         return told + [
             f"{run}: {model} failed, see {visible(str(path.parent))}."
             for run, folder in self.folders.items()

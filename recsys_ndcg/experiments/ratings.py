@@ -25,7 +25,6 @@ from recsys_ndcg.folds import ratings_of, seconds_of
 from recsys_ndcg.input import Rows, Table, read_ratings
 
 _TIME = "timestamp"
-_POSSIBLE = {"was_impossible": False}
 _FORM = "a number for each row of the pairs, or a table with the columns user, item, estimated"
 
 
@@ -143,7 +142,7 @@ class FunctionModel:
         pairs = pd.DataFrame([row[:2] for row in testset], columns=["user", "item"])
         estimates = self._estimates(pairs).tolist()
         return [
-            PlainPrediction(user, item, rating, estimated, _POSSIBLE)
+            PlainPrediction(user, item, rating, estimated, {"was_impossible": False})
             for (user, item, rating), estimated in zip(testset, estimates, strict=True)
         ]
 

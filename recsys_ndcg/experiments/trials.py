@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Cutoffs
 
 _OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
-_WAYS = ("class", "function")
 
 
 def experiment(  # noqa: PLR0913 - the contract
@@ -273,7 +272,7 @@ def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _made(place: str, told: Mapping[str, Any]) -> Any:
     """Return what an import path stands for, made with the parameters beside it."""
-    ways = [way for way in _WAYS if way in told]
+    ways = [way for way in ("class", "function") if way in told]
     if len(ways) != 1 or not isinstance(told[ways[0]], str):
         msg = f'[{place}] needs class = "module.Class", or function = "module.function".'
         raise InvalidInputError(msg)

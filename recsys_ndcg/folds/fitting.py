@@ -114,8 +114,7 @@ class Measure:
         return value if isinstance(value, np.floating) else float(value)
 
 
-@dataclass(frozen=True)
-class FittedFold:
+class FittedFold(NamedTuple):
     """What came of fitting and predicting.
 
     Parameters

@@ -75,15 +75,10 @@ class FoldRun:
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores by user, a column per measure."""
+        kept = [(names, audit.scores) for names, _, audit, _ in self.ranked if audit is not None]
         tables = [
-            pd.DataFrame(
-                audit.scores.per_user,
-                index=index_of(audit.scores.users, "user"),
-                columns=names,
-                copy=True,
-            )
-            for names, _, audit, _ in self.ranked
-            if audit is not None
+            pd.DataFrame(scores.per_user, index_of(scores.users, "user"), names, copy=True)
+            for names, scores in kept
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
 

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import compress
 from math import ceil
 from numbers import Integral
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_whole, is_number, shown
 from recsys_ndcg.input import Coded, encode, refuse_rows
 from recsys_ndcg.lists import grouped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Positions
-
-    Marks = NDArray[np.bool_]
-    Times = NDArray[np.float64] | NDArray[np.int64]
-
-_TEST_SIZE = 0.2
 _MISSING = ("", "nan", "NaT", "<NA>")
 _UNEXACT = 2.0**53  # from here on, whole numbers next to each other are the same as floats
 
@@ -61,7 +52,7 @@ class _Splits:
         """Return the number of splits."""
         return self.n_splits
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         """Yield which rows to train on, and which to test."""
         raise NotImplementedError
 
@@ -120,7 +111,7 @@ class UserKFold(_Splits):
         self.n_splits = n_splits
         self.random_state = random_state
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         draw = _drawing(self.random_state)
         rows, *_ = users.in_order(draw.permutation(len(ratings)), draw.permutation(users.size))
         dealt = rows[users.n_ratings[users.codes[rows]] > 1]
@@ -146,7 +137,7 @@ class _LeaveOut(_Splits):
         self.n_splits = n_splits
         self.min_train = min_train
 
-    def _without_last(self, users: _Users, order: Positions) -> tuple[Marks, Marks]:
+    def _without_last(self, users: _Users, order: Positions) -> tuple[Flags, Flags]:
         """Part each user's last `n` rows, in an order of all rows, from those before."""
         rows, left = users.in_order(order)
         tested = users.n_ratings >= self.n + self.min_train
@@ -205,7 +196,7 @@ class LeaveNOut(_LeaveOut):
         self._check_seed(random_state)
         self.random_state = random_state
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         draw = _drawing(self.random_state)
         for _ in range(self.n_splits):
             yield self._without_last(users, draw.permutation(len(ratings)))
@@ -243,7 +234,7 @@ class LeaveLastOut(_LeaveOut):
     def __init__(self, n: int = 1, min_train: int = 1) -> None:
         super().__init__(n, 1, min_train)
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         yield self._without_last(users, np.argsort(times_of(ratings), kind="stable"))
 
 
@@ -295,7 +286,7 @@ class TimeSplit(_Splits):
                 f"test_size={shown(test_size)} and at={shown(at)} both say where to cut; give one."
             )
         if at is None:
-            test_size = _TEST_SIZE if test_size is None else test_size
+            test_size = 0.2 if test_size is None else test_size
             whole = isinstance(test_size, Integral)
             if not is_number(test_size) or not (test_size >= 1 if whole else 0 < test_size < 1):
                 self._refuse(
@@ -309,11 +300,17 @@ class TimeSplit(_Splits):
         self.known_users = known_users
         self.n_left_out: int | None = None
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         times = times_of(ratings)
         cut = self._cut(times)
         test = times >= cut
-        self._check_sides(times, test, cut)
+        if test.all() or not test.any():
+            none = "to train on" if test.any() else "to test"
+            wish = f"at={shown(self.at)}" if self.at is not None else f"test_size={self.test_size}"
+            self._refuse(
+                f"{wish}, which is a cut at {shown(cut)}, leaves no rating {none}: the timestamps "
+                f"go from {shown(times.min())} to {shown(times.max())}."
+            )
         train = ~test
         if self.known_users:
             known = np.bincount(users.codes[train], minlength=users.size) > 0
@@ -326,7 +323,7 @@ class TimeSplit(_Splits):
             )
         yield train, test
 
-    def _cut(self, times: Times) -> Any:
+    def _cut(self, times: Floats | Positions) -> Any:
         """Return the least time that is tested."""
         if self.test_size is None:
             return seconds_of(self.at)
@@ -337,16 +334,6 @@ class TimeSplit(_Splits):
                 f"test_size={self.test_size} leaves none of {len(times)} ratings to train on."
             )
         return np.partition(times, len(times) - count)[len(times) - count]
-
-    def _check_sides(self, times: Times, test: Marks, cut: Any) -> None:
-        if 0 < test.sum() < len(test):
-            return
-        none = "to train on" if test.any() else "to test"
-        wish = f"at={shown(self.at)}" if self.test_size is None else f"test_size={self.test_size}"
-        self._refuse(
-            f"{wish}, which is a cut at {shown(cut)}, leaves no rating {none}: the timestamps go "
-            f"from {shown(times.min())} to {shown(times.max())}."
-        )
 
 
 def _drawing(seed: Any) -> Any:
@@ -444,7 +431,7 @@ def ratings_of(data: Any) -> Sequence[Any]:
     return ratings
 
 
-def times_of(ratings: Sequence[Any]) -> Times:
+def times_of(ratings: Sequence[Any]) -> Floats | Positions:
     """Return the timestamps as numbers, whole ones exactly.
 
     Raises

@@ -6,15 +6,21 @@ Every worker of a search imports this, so that it needs no more than an algorith
 from __future__ import annotations
 
 import copy
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from surprise import AlgoBase
+
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.surprise.traps import refuse_diverged
+from recsys_ndcg.surprise.traps import diverged_error
 
 if TYPE_CHECKING:
     from recsys_ndcg.catalogue import Candidates
     from recsys_ndcg.convention import Convention
+
+_ENOUGH = 20  # predictions that are looked at again
 
 
 class Algorithm:
@@ -38,8 +44,27 @@ class Algorithm:
         return self._algo.test(testset)
 
     def refuse_diverged(self, predictions: list[Any]) -> None:
-        """Refuse it if its predictions are no numbers unclipped."""
-        refuse_diverged(self._algo, predictions)
+        """Refuse a model whose predictions at the top of the scale are no numbers unclipped.
+
+        Raises
+        ------
+        DivergedModelError
+            The first such prediction.
+        """
+        algo = self._algo
+        # an algorithm with a predict of its own answers for what it says
+        if getattr(type(algo), "predict", None) is not AlgoBase.predict or "predict" in vars(algo):
+            return
+        top = algo.trainset.rating_scale[1]
+        suspects = [one for one in predictions if one[3] == top][:_ENOUGH]
+        drawn = np.random.get_state()  # noqa: NPY002 - what an algorithm of Surprise draws from
+        try:
+            unclipped = [algo.predict(*one[:2], clip=False).est for one in suspects]
+        finally:
+            np.random.set_state(drawn)  # noqa: NPY002
+        for one, estimate in zip(suspects, unclipped, strict=True):
+            if not math.isfinite(estimate):
+                raise diverged_error(type(algo).__name__, one[0])
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""

@@ -8,7 +8,7 @@ as in Surprise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import surprise
@@ -16,14 +16,11 @@ from numpy.typing import NDArray
 from surprise import AlgoBase
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
-from recsys_ndcg.catalogue import Ratings
+from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy
 from recsys_ndcg.parallel import heed, in_threads
 from recsys_ndcg.surprise.traps import refuse_infinite
-
-if TYPE_CHECKING:
-    from recsys_ndcg.catalogue import Training
 
 Items = Positions | slice
 Places = NDArray[Any]  # of unsigned integers
@@ -323,18 +320,12 @@ def keep_nearest(sim: Floats, place: Places, who: Codes, k: int) -> Floats:
     surplus = kept.sum(axis=1) - k
     tied = np.flatnonzero(surplus > 0)
     if len(tied):
-        row, column = _last_equal(place[tied] == kth[tied, None], surplus[tied])
-        kept[tied[row], column] = False
+        row, column = np.nonzero(place[tied] == kth[tied, None])
+        ends = np.cumsum(np.bincount(row, minlength=len(tied)))
+        last = np.arange(len(row)) >= (ends - surplus[tied])[row]
+        kept[tied[row[last]], column[last]] = False
     near *= kept
     return near
-
-
-def _last_equal(equal: Flags, surplus: Positions) -> tuple[Positions, Positions]:
-    """Return the rows and columns of the last `surplus` of each row's equal ones."""
-    row, column = np.nonzero(equal)
-    ends = np.cumsum(np.bincount(row, minlength=len(surplus)))
-    last = np.arange(len(row)) >= (ends - surplus)[row]
-    return row[last], column[last]
 
 
 class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types

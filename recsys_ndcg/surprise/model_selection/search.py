@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,15 +19,10 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown, warn
-from recsys_ndcg.folds import FoldPlan, FoldRuns, Splits, resolved, run_in_order
+from recsys_ndcg.folds import FoldPlan, FoldRuns, Measure, Splits, resolved, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.traps import warn_of_truncation
-
-if TYPE_CHECKING:
-    from recsys_ndcg.folds import Measure
-
-_NESTED = ("sim_options", "bsl_options")
 
 
 class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
@@ -386,7 +381,7 @@ def _checked_lists(parameters: Any, *, drawn: bool = False) -> dict[str, Any]:
         msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {shown(parameters)}."
         raise InvalidInputError(msg)
     for name, values in parameters.items():
-        if name in _NESTED:
+        if name in ("sim_options", "bsl_options"):
             _checked_lists(values)
         elif not isinstance(values, Iterable) and not (drawn and hasattr(values, "rvs")):
             msg = f"{name}={shown(values)} is no list of values to try. Write [{shown(values)}]."

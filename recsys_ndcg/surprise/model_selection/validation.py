@@ -14,14 +14,13 @@ from surprise.model_selection import KFold
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds import FoldPlan, FoldRun, FoldRuns, Splits, run_in_order
+from recsys_ndcg.folds import FoldPlan, FoldRun, FoldRuns, Measure, Splits, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete, say
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import ModelScores
-    from recsys_ndcg.folds import Measure
 
 
 _NAME, _CELL = 18, 8  # as wide as Surprise's
