@@ -80,7 +80,7 @@ class Model:
             `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
             holds and refers to; this is None for the reason given as `incomparable`.
         """
-        unknown = {"parameters": {}, "libraries": {}}
+        unknown: dict[str, Any] = {"parameters": {}, "libraries": {}}
         if isinstance(given_text, Mapping) and self.name in given_text:
             return {**unknown, "fingerprint": f"{GIVEN}{given_text[self.name]}"}
         try:

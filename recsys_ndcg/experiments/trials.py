@@ -211,7 +211,8 @@ def load_runs(*paths: str | Path) -> SavedRuns:
         check_path(path)
         # a path that there is is no pattern
         matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207
-        for folder in [one for one in matched if Path(one).is_dir()] or [path]:
+        several: list[str | Path] = [one for one in matched if Path(one).is_dir()]
+        for folder in several or [path]:
             folders.setdefault(os.path.realpath(folder), folder)
     found = {visible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
     if not found:
