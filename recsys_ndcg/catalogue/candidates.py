@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, ranges
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, edges, ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown, warn
 from recsys_ndcg.lazy import lazy
@@ -43,8 +43,7 @@ class Ratings:
     def __init__(self, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> None:
         # get, because reading a missing key of a defaultdict would add it
         rows = [lists.get(inner, ()) for inner in range(n)]
-        self.offsets: Positions = np.zeros(n + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=n), out=self.offsets[1:])
+        self.offsets = edges(np.fromiter(map(len, rows), dtype=np.int64, count=n))
         self._pairs = list(chain.from_iterable(rows))
 
     # read when asked for, since each stands elsewhere in memory; by way of a list, which takes
@@ -105,19 +104,22 @@ class Leak(NamedTuple):
     n_rows: int
     first: tuple[Any, Any] | None
 
-    def warn(self, fact: str, meaning: str) -> None:
-        """Warn of it.
+    def warn(self, fact: str, of_some: str, of_all: str) -> None:
+        """Warn of it, if there are any.
 
         Parameters
         ----------
         fact : str
             Where they were seen, ``"were rated in training"``.
-        meaning : str
+        of_some, of_all : str
             What is wrong with the scores.
         """
-        share = f"{self.n_seen} of {self.n_rows}"
-        share = f"All {self.n_rows}" if self.n_seen == self.n_rows else share
-        warn(f"{share} test ratings, the first {shown(self.first)}, {fact}: {meaning}. {_ADVICE}")
+        share, meaning = f"{self.n_seen} of {self.n_rows}", of_some
+        if self.n_seen == self.n_rows:
+            share, meaning = f"All {self.n_rows}", of_all
+        if self.n_seen:
+            first = shown(self.first)
+            warn(f"{share} test ratings, the first {first}, {fact}: {meaning}. {_ADVICE}")
 
 
 class Training:
@@ -145,19 +147,16 @@ class Training:
 
     def places_of_users(self, ids: Iterable[Any]) -> Positions:
         """Return the place of each user, -1 for a stranger."""
-        return np.fromiter(map(self._user_places.get, ids, repeat(-1)), dtype=np.int64)
+        return np.fromiter(map(self._places[0].get, ids, repeat(-1)), dtype=np.int64)
 
     def places_of_items(self, ids: Iterable[Any]) -> Positions:
         """Return the place of each item, -1 for one that nobody rated."""
-        return np.fromiter(map(self._item_places.get, ids, repeat(-1)), dtype=np.int64)
+        return np.fromiter(map(self._places[1].get, ids, repeat(-1)), dtype=np.int64)
 
     @lazy
-    def _user_places(self) -> dict[Any, int]:
-        return {one: place for place, one in enumerate(self.users.tolist())}
-
-    @lazy
-    def _item_places(self) -> dict[Any, int]:
-        return {one: place for place, one in enumerate(self.items.tolist())}
+    def _places(self) -> list[dict[Any, int]]:
+        both = self.users.tolist(), self.items.tolist()
+        return [{one: place for place, one in enumerate(ids)} for ids in both]
 
     def leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
         """Count the pairs of ids that are among the ratings."""
@@ -268,7 +267,7 @@ class Candidates:
         """
         places = self.training.places_of_users(users.tolist())
         step = max(_CELLS // max(self.n_items, 1), 1)
-        edges = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
+        blocks = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
 
         def of(block: tuple[int, int]) -> dict[str, Any]:
             own = slice(*block)
@@ -276,7 +275,7 @@ class Candidates:
 
         # an algorithm of one's own need not bear threads, and a random one would draw in any order
         with at_most(None if self._estimator.vectorised else 1):
-            parts = in_threads(of, edges, show=show)
+            parts = in_threads(of, blocks, show=show)
         return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
 
     def of_items(
@@ -285,9 +284,8 @@ class Candidates:
         """Return the estimates of raw users for raw items, known or not."""
         places = self.training.places_of_items(items.tolist())
         strangers = places < 0
-        table: Floats = self.by_block(users, lambda block: {"all": block.table[:, places]}, show)[
-            "all"
-        ]
+        found = self.by_block(users, lambda block: {"all": block.table[:, places]}, show)
+        table: Floats = found["all"]
         if strangers.any():
             values, _ = self._estimator.of_raw(users, items[strangers])
             table[:, strangers] = values if self._scale is None else np.clip(values, *self._scale)
@@ -303,7 +301,9 @@ class Candidates:
             impossible = np.zeros(values.shape, dtype=bool)
         impossible[excluded] = False
         if self.convention.impossible == "last" and impossible.any():
-            lowest = _below_all(values.min(axis=1, keepdims=True), self.convention)
+            lowest, step = values.min(axis=1, keepdims=True), self.convention.tie_tolerance
+            # below all others, also when the tolerance has rounded them
+            lowest = lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)
             values[impossible] = np.broadcast_to(lowest, values.shape)[impossible]
         elif self.convention.impossible == "drop":
             values[impossible] = -np.inf
@@ -316,19 +316,6 @@ class Candidates:
         known = np.flatnonzero((users >= 0) & self.excludes)
         start, sizes = ratings.offsets[users[known]], ratings.sizes[users[known]]
         return np.repeat(known, sizes), ratings.codes[ranges(start, sizes)]
-
-
-def _below_all(lowest: Floats, convention: Convention) -> Floats:
-    """Return estimates below the lowest ones of some lists, that no tolerance rounds up to them.
-
-    Examples
-    --------
-    >>> from recsys_ndcg import Convention
-    >>> _below_all(np.array([1.0, -2.0]), Convention(tie_tolerance=0.5))
-    array([-2., -6.])
-    """
-    step = convention.tie_tolerance
-    return lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)
 
 
 def top(

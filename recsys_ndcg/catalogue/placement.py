@@ -132,7 +132,15 @@ class Placement:
         training = self._candidates.training
         places = training.places_of_items(self._items.tolist())[self._item]
         found = self._candidates.by_block(self._users, partial(self._placed, places), show)
-        self._warn_of_unknown(places < 0)
+        unknown = places < 0
+        if unknown.sum() > _MANY * len(unknown):
+            first = shown(self._items[self._item[int(unknown.argmax())]])
+            msg = (
+                f"{unknown.sum()} of {len(unknown)} test ratings are of items that are not in the "
+                f"trainset, such as {first}: they are no candidates, and count as missed. Give the "
+                "trainset of the same split."
+            )
+            warn(msg)
         rows = {"estimated": found.pop("estimated"), "true": self._true, "item": self._item}
         rows |= {name: found.pop(name) for name in ("ahead", "tied", "within")}
         listed = rows["tied"] > 0
@@ -231,17 +239,6 @@ class Placement:
         is_text = rule.startswith("text")
         place = Coded(items, codes).text_places if is_text else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
-
-    def _warn_of_unknown(self, unknown: Flags) -> None:
-        """Warn if most labels are of items that the trainset does not have."""
-        if unknown.sum() > _MANY * len(unknown):
-            first = shown(self._items[self._item[int(unknown.argmax())]])
-            msg = (
-                f"{unknown.sum()} of {len(unknown)} test ratings are of items that are not in the "
-                f"trainset, such as {first}: they are no candidates, and count as missed. Give the "
-                "trainset of the same split."
-            )
-            warn(msg)
 
 
 def _ends(ascending: Floats, row: Positions, value: Floats) -> tuple[Positions, Positions]:

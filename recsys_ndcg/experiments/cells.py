@@ -28,22 +28,13 @@ from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError, about
-from recsys_ndcg.folds import FoldRun
+from recsys_ndcg.folds import FoldPlan, FoldRun
 from recsys_ndcg.report import tracker_keys
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
-    from recsys_ndcg.folds import FoldPlan
 
 _LONGEST = 300  # characters of a message, all of which is in the traceback
-_RESET = "5"  # what Linux takes for it: the peak is what there is now
-_UNIT = 1 if sys.platform == "darwin" else 1024
-_INTERVAL = 1.0  # seconds after which a worker looks again whether its parent is there
-_SIGNAL_AT_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG, for `prctl` of Linux
-_KILLED = (
-    "its process was ended from outside or by the model itself, perhaps for lack of memory; "
-    "n_jobs=1 takes the least"
-)
 
 
 class Cell(NamedTuple):
@@ -133,8 +124,7 @@ class Result:
         return {names[name]: value for name, value in told.items() if math.isfinite(value)}
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """What went wrong in a cell."""
 
     cell: Cell
@@ -155,7 +145,8 @@ def _peak_megabytes() -> float:
     with suppress(ImportError):
         import resource  # noqa: PLC0415 - not on Windows
 
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT / 1e6
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     return float("nan")
 
 
@@ -165,8 +156,8 @@ def run_fold(task: Task) -> Result | Failure:
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
         with chdir("."), about("") as said:  # which a model may change
-            with suppress(OSError):
-                Path("/proc/self/clear_refs").write_text(_RESET, encoding="ascii")
+            with suppress(OSError):  # Linux takes 5 for: the peak is what there is now
+                Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
             model = task.model.fresh(task.cell.seed)
             fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
@@ -181,17 +172,13 @@ def run_fold(task: Task) -> Result | Failure:
 
 
 def _failure_of(task: Task, error: BaseException) -> Failure:
-    """Return what is said of an error."""
-    return Failure(task.cell, _first_line(error), "".join(traceback.format_exception(error)))
-
-
-def _first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, and its traceback."""
     told = ""
     with suppress(Exception):  # an error of somebody's own may not even say what it is
         told = str(error).strip().partition("\n")[0]
-    if isinstance(error, InvalidInputError):
-        return told
-    return f"{type(error).__name__}: {told[:_LONGEST]}"
+    if not isinstance(error, InvalidInputError):
+        told = f"{type(error).__name__}: {told[:_LONGEST]}"
+    return Failure(task.cell, told, "".join(traceback.format_exception(error)))
 
 
 def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:
@@ -218,7 +205,11 @@ def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | F
         killed: list[Task] = []
         yield from _in_processes([task], 1, killed)
         if killed:
-            yield _failure_of(task, InvalidInputError(_KILLED))
+            msg = (
+                "its process was ended from outside or by the model itself, perhaps for lack of "
+                "memory; n_jobs=1 takes the least"
+            )
+            yield _failure_of(task, InvalidInputError(msg))
 
 
 def _in_processes(
@@ -280,12 +271,12 @@ def _depend_on_parent(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it ends, also if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError, AttributeError):  # elsewhere than on Linux
-        # a thread has to wait for compiled code that does not let others run
-        ctypes.CDLL(None).prctl(_SIGNAL_AT_DEATH_OF_PARENT, signal.SIGKILL)
+        # PR_SET_PDEATHSIG is 1; a thread has to wait for compiled code that does not let others run
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(_INTERVAL)
+        time.sleep(1.0)
     os._exit(1)

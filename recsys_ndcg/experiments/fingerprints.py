@@ -37,7 +37,6 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.version import __version__
 
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
-_OURS = "recsys_ndcg"  # by its version even in a checkout
 _RANDOM = re.compile(r"[0-9a-f]{32}")  # cloudpickle gives a class another in each process
 _NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|annot\w*)__")
 _TOOLS = {"cloudpickle", "joblib"}  # take objects apart, and compute nothing
@@ -165,7 +164,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         _, args, (attributes, slots), *_ = found
         if isinstance(obj, FunctionType):
             del slots["_cloudpickle_submodules"]  # what has been imported by now
-            named = names_in(obj.__code__)
+            named = _names_in(obj.__code__)
             used = {name: _used_of(one, named) for name, one in slots["__globals__"].items()}
             slots |= {"__globals__": used, "imports": self._imported_by(obj, named)}
             args = (obj.__code__,)
@@ -205,7 +204,7 @@ def _only_code(members: Mapping[str, Any]) -> dict[str, Any]:
 def _library_of(module: ModuleType) -> dict[str, str] | None:
     """Return the version of the library that a module belongs to; None for the user's own."""
     name, file = module.__name__.partition(".")[0], Path(getattr(module, "__file__", None) or "")
-    if name == _OURS:
+    if name == "recsys_ndcg":  # by its version even in a checkout
         return {name: __version__}
     if name != "__main__" and _is_library(name):
         return _version_of(name)
@@ -248,7 +247,7 @@ def _codes_in(code: CodeType) -> Iterator[CodeType]:
             yield from _codes_in(one)
 
 
-def names_in(code: CodeType) -> set[str]:
+def _names_in(code: CodeType) -> set[str]:
     """Return the names of globals and attributes in the code of a function."""
     return {name for one in _codes_in(code) for name in one.co_names}
 
@@ -306,10 +305,23 @@ def readable(value: Any, depth: int = 0) -> Any:
         return repr(value)
     if isinstance(value, str | float | None) or (isinstance(value, int) and abs(value) < 2**63):
         return value
-    return type_and_digest(value)
+    return _type_and_digest(value)
 
 
-def type_and_digest(value: Any) -> str:
+def globals_of(code: Any) -> dict[str, Any]:
+    """Return the globals that a function names: numbers, and digests of all else."""
+    function = inspect.unwrap(getattr(code, "__func__", code))
+    if not inspect.isfunction(function):
+        return {}
+    found = {}
+    for name in sorted(_names_in(function.__code__) & function.__globals__.keys()):
+        value = function.__globals__[name]
+        is_number = isinstance(value, int | float | None)  # others may be secrets
+        found[name] = value if is_number else _type_and_digest(value)
+    return found
+
+
+def _type_and_digest(value: Any) -> str:
     """Return the name of a type, class or function, and a digest of its content if it has one."""
     named = value if isinstance(value, type) or inspect.isroutine(value) else type(value)
     try:

@@ -30,9 +30,7 @@ from recsys_ndcg.report import Report
 
 _FORMAT = 3
 _RUN, _MODEL = "run.json", "model.json"
-_IDENTITY = ("fingerprint", "libraries")
 _CELLS = "cells"
-_COMPARED = ("written_by", "data", "splits", "measures")
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
 _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
 _FAILED = ".failed.txt"
@@ -88,7 +86,12 @@ class RunFolder:
         stored = cls.read(place) if cls.is_one(place) else cls(place, {}, {})
         named = {name: {"name": name, **model} for name, model in models.items()}
         stored.refuse_changes(asked, named)
-        began = {**asked, "begun": _now(), "versions": _versions(), "machine": _machine()}
+        machine = {  # what times may hang on
+            "system": platform.platform(),
+            "processor": platform.processor() or platform.machine(),
+            "cores": os.cpu_count(),
+        }
+        began = {**asked, "begun": _now(), "versions": _versions(), "machine": machine}
         folder = cls(place, began, {**stored.models, **named})
         try:
             for name in models:
@@ -100,7 +103,19 @@ class RunFolder:
         if any(asked[name] != stored.asked.get(name) for name in asked):
             _write_record(place / _RUN, "run", began)
         for name, model in named.items():
-            folder._begin(model, stored.models.get(name))
+            before, fingerprint = stored.models.get(name), model["fingerprint"]
+            if model != before:
+                _write_record(folder._folder_of(name) / _MODEL, "model", model)
+            if fingerprint is None:
+                warn(
+                    f"{name}: its folds are trained again in every run, as two models of its kind "
+                    f"cannot be compared: {model['incomparable']}. To resume it, pass "
+                    f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
+                )
+            # results that cannot be known to be of the same model
+            if fingerprint is None or (before and before["fingerprint"] != fingerprint):
+                for done in folder._folder_of(name).glob("seed*"):
+                    done.unlink(missing_ok=True)
         return folder
 
     def refuse_changes(self, asked: dict[str, Any], models: dict[str, dict[str, Any]]) -> None:
@@ -117,21 +132,6 @@ class RunFolder:
                 f"{'; '.join(found)}. Take another folder, or another name for a changed model."
             )
             raise InvalidInputError(msg)
-
-    def _begin(self, model: dict[str, Any], before: dict[str, Any] | None) -> None:
-        """Write what a model is, and delete results that cannot be known to be of the same."""
-        name, fingerprint = model["name"], model["fingerprint"]
-        if model != before:
-            _write_record(self._folder_of(name) / _MODEL, "model", model)
-        if fingerprint is None:
-            warn(
-                f"{name}: its folds are trained again in every run, as two models of its kind "
-                f"cannot be compared: {model['incomparable']}. To resume it, pass "
-                f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
-            )
-        if fingerprint is None or (before and before["fingerprint"] != fingerprint):
-            for path in self._folder_of(name).glob("seed*"):
-                path.unlink(missing_ok=True)
 
     @classmethod
     def read(cls, path: str | Path) -> RunFolder:
@@ -156,7 +156,7 @@ class RunFolder:
         described = self.models[model]
         if described["fingerprint"] is None:
             return None
-        asked = [self.asked[name] for name in _COMPARED]
+        asked = [self.asked[name] for name in ("written_by", "data", "splits", "measures")]
         values = [asked, described["fingerprint"], described["libraries"]]
         # the same after they were written and read
         return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
@@ -184,7 +184,8 @@ class RunFolder:
         for one in fold.ranked:
             if one.audit is None:
                 continue
-            path = self._file(cell, f".{_protocol(one)}.parquet")
+            is_catalogue = any(name.endswith(":catalogue") for name in one.names)
+            path = self._file(cell, f".{'catalogue' if is_catalogue else 'rated'}.parquet")
             content = Report(one.audit).to_parquet()
             write_whole(path, content)
             ranked.append(
@@ -299,10 +300,6 @@ def _number(stored: float | None) -> float:
     return math.nan if stored is None else stored
 
 
-def _protocol(one: Ranked) -> str:
-    return "catalogue" if any(name.endswith(":catalogue") for name in one.names) else "rated"
-
-
 def _folder(model: str) -> str:
     """Return the name of a model's folder: its own, where every system has such names."""
     if _SIMPLE.fullmatch(model):
@@ -345,7 +342,8 @@ def _changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
     Results of a model without a fingerprint cannot be compared with anything, and are deleted.
     """
-    if before["fingerprint"] is None or all(before[one] == now[one] for one in _IDENTITY):
+    is_same = all(before[name] == now[name] for name in ("fingerprint", "libraries"))
+    if before["fingerprint"] is None or is_same:
         return []
     if any(str(one["fingerprint"]).startswith(GIVEN) for one in (before, now)):
         return _differences("fingerprint", before["fingerprint"], now["fingerprint"])
@@ -358,17 +356,6 @@ def _versions() -> dict[str, str]:
     """Return the versions of what numbers may hang on."""
     found = {"python": platform.python_version()}
     for name in ("recsys-ndcg", "scikit-surprise", "numpy", "pandas", "scipy", "joblib"):
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
-
-
-def _machine() -> dict[str, Any]:
-    """Return what times may hang on."""
-    return {
-        "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-    }

@@ -1,30 +1,30 @@
-"""The models of an experiment: fresh for every fold, seeded, and described so as to be known."""
+"""The models of an experiment, fresh for every fold; and what models, splits and measures are."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import inspect
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison import CHANCE
-from recsys_ndcg.errors import InvalidInputError, nearest, shown, visible
-from recsys_ndcg.experiments.fingerprints import (
-    fingerprint,
-    names_in,
-    qualified_name,
-    readable,
-    type_and_digest,
-)
-from recsys_ndcg.experiments.function_models import FunctionModel, signature_of
+from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, visible
+from recsys_ndcg.experiments.fingerprints import fingerprint, globals_of, qualified_name, readable
+from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, signature_of
+from recsys_ndcg.version import __version__
+
+if TYPE_CHECKING:
+    from recsys_ndcg.folds import FoldPlan, Splits
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
-_NUMBER = (int, float, type(None))  # other globals may be secrets
+_HIGHEST = 2**32 - 1  # that NumPy takes
+_MOST = 1_000_000  # seeds, where their number is given
+_OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Model:
             given = {*getattr(algo, "keywords", ())}  # of a partial
             own = not self.reseeded and given & {*FunctionModel.SEEDS}
             return FunctionModel(algo, self.name, None if own else seed)
-        from recsys_ndcg.surprise import Algorithm  # noqa: PLC0415 - an extra
+        from recsys_ndcg.surprise import CarefulAlgorithm  # noqa: PLC0415 - an extra
 
-        return Algorithm(_guarded(_silent(seeded(algo, seed, always=self.reseeded))))
+        return CarefulAlgorithm(_silent(seeded(algo, seed, always=self.reseeded)))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -80,15 +80,16 @@ class Model:
             `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
             holds and refers to; this is None for the reason given as `incomparable`.
         """
+        unknown: dict[str, Any] = {"parameters": {}, "libraries": {}}
         if isinstance(given_text, Mapping) and self.name in given_text:
-            return _identified_by(given_text[self.name])
+            return {**unknown, "fingerprint": f"{GIVEN}{given_text[self.name]}"}
         try:
             return self._described()
         except Exception as error:  # noqa: BLE001 - whatever an object does that is looked at
             if isinstance(given_text, str):
-                return _identified_by(given_text)
-            why = {"fingerprint": None, "incomparable": visible(str(error) or repr(error))}
-            return {"parameters": {}, "libraries": {}, **why}
+                return {**unknown, "fingerprint": f"{GIVEN}{given_text}"}
+            why = visible(str(error) or repr(error))
+            return {**unknown, "fingerprint": None, "incomparable": why}
 
     def _described(self) -> dict[str, Any]:
         """Describe it without what the run sets: its seed, and whether it prints."""
@@ -103,10 +104,7 @@ class Model:
         return {
             "class" if isinstance(code, type) else "function": qualified_name(code),
             "parameters": replace(self, given=given).parameters,
-            "globals": {
-                name: one if isinstance(one, _NUMBER) else type_and_digest(one)
-                for name, one in _globals(code).items()
-            },
+            "globals": globals_of(code),
             "code": fingerprint(getattr(code, "__code__", code))[0][:16],
             "libraries": libraries,
             "fingerprint": digest,
@@ -120,75 +118,14 @@ def seeded(given: Any, seed: int | None, *, always: bool) -> Any:
     return given
 
 
-def _identified_by(text: str) -> dict[str, Any]:
-    return {"parameters": {}, "libraries": {}, "fingerprint": f"{GIVEN}{text}"}
-
-
 def _silent(algo: Any) -> Any:
     if getattr(algo, "verbose", False) is True:
         algo.verbose = False
     return algo
 
 
-def _guarded(algo: Any) -> Any:
-    """Let an algorithm have the split as its own, and check what it predicts.
-
-    It may change what it gets: the split is that of other models, too, and what is measured.
-    """
-    fit, test = algo.fit, algo.test
-
-    def fitted(trainset: Any) -> Any:
-        own = _copied(trainset)
-        found = fit(own)
-        if getattr(algo, "trainset", None) is None:  # by which those of Surprise are known as such
-            algo.trainset = own
-        return found
-
-    def tested(testset: list[Any]) -> list[Any]:
-        predictions = list(test(list(testset)))
-        _check_pairs(predictions, testset)
-        return predictions
-
-    algo.fit, algo.test = fitted, tested
-    return algo
-
-
-def _copied(trainset: Any) -> Any:
-    """Return a trainset with lists of its own."""
-    own = copy.copy(trainset)
-    for name in ("ur", "ir"):
-        lists = copy.copy(getattr(trainset, name))  # which may be a defaultdict
-        lists.update((inner, list(pairs)) for inner, pairs in lists.items())
-        setattr(own, name, lists)
-    return own
-
-
-def _check_pairs(predictions: list[Any], testset: list[Any]) -> None:
-    """Refuse predictions of other pairs than were asked for."""
-    rows, wanted = ([tuple(row[:3]) for row in each] for each in (predictions, testset))
-    if rows == wanted or (told := Counter(rows)) == (asked := Counter(wanted)):
-        return
-    missing, more = asked - told, told - asked
-    first = shown(next(iter(missing or more)))
-    fault = "is missing" if missing else "was not asked for"
-    msg = (
-        f"test() returns predictions of other pairs than asked for: {missing.total()} of "
-        f"{asked.total()} (user, item, rating) are missing, {more.total()} are others; "
-        f"{first} {fault}."
-    )
-    raise InvalidInputError(msg)
-
-
 def _attributes(given: Any) -> Mapping[str, Any]:
     return {} if isinstance(given, type) else getattr(given, "__dict__", {})
-
-
-def _globals(code: Any) -> Mapping[str, Any]:
-    function = inspect.unwrap(getattr(code, "__func__", code))
-    if not inspect.isfunction(function):
-        return {}
-    names = sorted(names_in(function.__code__) & function.__globals__.keys())
-    return {name: function.__globals__[name] for name in names}
 
 
 def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
@@ -222,10 +159,55 @@ def _without_seeds(function: Any) -> Any:
     """Return a function without the seeds that `functools.partial` gives it."""
     if not isinstance(function, functools.partial):
         return function
-    others = {
-        name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS
+    kept = {name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS}
+    return functools.partial(function.func, *function.args, **kept)
+
+
+def describe_asked(ratings: Splits, plan: FoldPlan, *, several_seeds: bool) -> dict[str, Any]:
+    """Return what the numbers of all models depend on, as JSON."""
+    return {
+        "written_by": __version__,
+        "data": describe_ratings(ratings.data),
+        "splits": _describe_splitter(ratings.splitter, always=several_seeds),
+        "measures": _describe_measures(plan),
     }
-    return functools.partial(function.func, *function.args, **others)
+
+
+def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
+    """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
+    own = getattr(splitter, "__dict__", {})
+    held = {name: readable(value) for name, value in sorted(own.items())}
+    if always or held.get(_SEED) is None:
+        held.pop(_SEED, None)
+    return {"class": qualified_name(type(splitter)), **held}
+
+
+def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
+    """Return how each measure is computed: every choice, and digests of the functions it calls.
+
+    Raises
+    ------
+    InvalidInputError
+        A function holds something that has no content to compare.
+    """
+    described = {}
+    for one in plan.measures:
+        ranking = plan.rated if one.protocol == "rated" else plan.catalogue
+        if one.metric is None or ranking is None:
+            called: dict[str, Any] = {"function": (one.function, one.keywords)}
+            choices = {"kind": "function", "name": qualified_name(one.function)}
+        else:
+            found = next(each for each in ranking.measurements if each.metric == one.metric)
+            used = {"gain": found.convention.gain, "discount": found.convention.discount}
+            called = {name: rule for name, rule in used.items() if callable(rule)}
+            called |= {"metric": type(one.metric)} if one.metric.origin else {}
+            threshold = str(found.threshold)
+            choices = {"kind": "ranking", **found.convention.texts, "threshold": threshold}
+        for what, function in called.items():
+            with about(f"{one.name}: its {what} cannot be compared, so no folder can resume it"):
+                choices[f"code of {what}"] = fingerprint(function)[0]
+        described[one.name] = choices
+    return described
 
 
 def models_of(
@@ -261,21 +243,16 @@ def models_of(
     if baseline is not None and baseline not in (known := [*models, CHANCE]):
         msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
         raise InvalidInputError(msg)
-    if fingerprint is not None:
-        _check_fingerprint(fingerprint, models)
-    return {name: Model(name, given, len(seeds) > 1) for name, given in models.items()}
-
-
-def _check_fingerprint(fingerprint: Any, models: Mapping[str, Any]) -> None:
-    """Refuse what is neither a text nor a text for each of some models."""
     by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
     for name in by_name:
         if name not in models:
             msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
             raise InvalidInputError(msg)
-    if not all(isinstance(one, str) and one for one in by_name.values() or [fingerprint]):
+    texts = [] if fingerprint is None else by_name.values() or [fingerprint]
+    if not all(isinstance(one, str) and one for one in texts):
         msg = f"fingerprint is a text, or a text for each model by name, not {shown(fingerprint)}."
         raise InvalidInputError(msg)
+    return {name: Model(name, given, len(seeds) > 1) for name, given in models.items()}
 
 
 def is_algorithm(given: Any) -> bool:
@@ -298,3 +275,39 @@ def refuse_for_catalogue(models: Mapping[str, Model]) -> None:
                 "Surprise have; or give a function that returns estimates of any pairs."
             )
             raise InvalidInputError(msg)
+
+
+def seeds_of(seeds: Any) -> list[int]:
+    """Return the seeds: so many from 0 on, or those that are given.
+
+    Raises
+    ------
+    InvalidInputError
+        They are none.
+    """
+    is_number = isinstance(seeds, Integral)
+    given = range(seeds) if is_number and seeds <= _MOST else seeds
+    wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
+    found = [] if wrong else list(given)
+    if not found or not all(_is_seed(one) for one in found) or len(set(found)) < len(found):
+        msg = f"seeds is how many, at least 1, or several different ones, not {shown(seeds)}."
+        raise InvalidInputError(msg)
+    return [int(one) for one in found]
+
+
+def _is_seed(one: Any) -> bool:
+    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
+
+
+def typed_call(given: Any) -> str:
+    """Return a call of a class with what differs from its defaults, or the name of a function."""
+    if not is_algorithm(given) and not hasattr(given, "split"):
+        return str(getattr(unwrapped(given), "__name__", type(given).__name__))
+    usual = {name: repr(one.default) for name, one in signature_of(type(given)).items()}
+    own = {name: one for name, one in vars(given).items() if name in {*usual, *_OPTIONS}}
+    told = [
+        f"{name}={readable(own[name])!r}"
+        for name in [*usual, *_OPTIONS]
+        if name in own and repr(own[name]) not in (usual.get(name), "{}", "{'user_based': True}")
+    ]
+    return f"{type(given).__name__}({', '.join(told)})"

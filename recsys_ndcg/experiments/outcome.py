@@ -3,37 +3,177 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from numbers import Integral
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison import CHANCE, Comparison, compare
-from recsys_ndcg.errors import InvalidInputError, about, shown, warn, warn_of_several
+from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores, compare, parameters_of
+from recsys_ndcg.errors import InvalidInputError, about, nearest, visible, warn, warn_of_several
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
-from recsys_ndcg.experiments.fingerprints import (
-    fingerprint,
-    qualified_name,
-    readable,
-)
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.function_models import signature_of
-from recsys_ndcg.experiments.models import Model, is_algorithm, seeded, unwrapped
-from recsys_ndcg.experiments.ratings import describe_ratings, digest_of_split, refuse_unkept_users
-from recsys_ndcg.experiments.runs import ModelRun, cells_table
-from recsys_ndcg.folds import FoldRuns, Splits
-from recsys_ndcg.version import __version__
+from recsys_ndcg.experiments.models import Model, describe_asked, is_algorithm, seeded, typed_call
+from recsys_ndcg.experiments.ratings import digest_of_split, refuse_unkept_users
+from recsys_ndcg.folds import FoldPlan, FoldRuns, Splits, lower_is_better
+from recsys_ndcg.lazy import lazy
 
-if TYPE_CHECKING:
-    from recsys_ndcg.folds import FoldPlan
+_COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
 
-_SEED = "random_state"
-_HIGHEST = 2**32 - 1  # that NumPy takes
-_OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
-_MOST = 1_000_000  # seeds, where their number is given
+
+@dataclass(frozen=True, eq=False)
+class ModelRun:
+    """What came of a model in all folds and seeds.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        One per cell.
+    parameters : mapping
+        What the model was given.
+    """
+
+    results: Sequence[Result]
+    parameters: Mapping[str, Any]
+
+    @lazy
+    def contender(self) -> ModelScores:
+        """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
+        found = FoldRuns(one.fold for one in self.results).contender
+        return replace(found, parameters=parameters_of(self.parameters))
+
+    @property
+    def summary(self) -> dict[Any, Any]:
+        """The number of users, the mean of every measure, and costs; nothing of no results.
+
+        Means are over users as they are compared, or over folds; costs are the mean seconds of a
+        cell, and the most memory of any.
+        """
+        if not self.results:
+            return {}
+        means = pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
+        found = self.contender
+        for name, column in zip(found.names, found.per_user.T, strict=True):
+            known = column[~np.isnan(column)]
+            means[name] = known.mean() if len(known) else np.nan
+        costs = pd.DataFrame([one.costs for one in self.results]).agg(_COSTS).to_dict()
+        return {"users": len(found.users), **means, **costs}
+
+
+@dataclass(frozen=True, eq=False)
+class SavedRuns:
+    """Runs of experiments, of different days.
+
+    Parameters
+    ----------
+    folders : mapping of str to RunFolder
+        By the names under which they are shown.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        A row per run and model.
+    """
+
+    folders: Mapping[str, RunFolder]
+
+    @lazy
+    def _models(self) -> dict[tuple[str, str], ModelRun]:
+        found = {}
+        for run, folder in self.folders.items():
+            for model, told in folder.models.items():
+                results = [folder.result(cell) for cell in folder.cells(model)]
+                found[run, model] = ModelRun(results, told["parameters"])
+        return found
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row per run and model, the best in the first measure first.
+
+        Columns: the means of all measures; users; done, how many folds of all seeds, of so many
+        that the run has by now, and failed; fit_time and test_time (mean seconds of a fold),
+        peak_memory_mb; begun; data and how, digests of the ratings and of splits and measures:
+        rows that agree in both stand together, and their numbers can be compared.
+        """
+        return self.sorted_by(None)
+
+    def sorted_by(self, measure: str | None) -> pd.DataFrame:
+        """Return the table with the best in a measure first.
+
+        Raises
+        ------
+        InvalidInputError
+            No run has that measure.
+        """
+        measures = self._measures()
+        name = measures[0] if measure is None else measure.strip().lower()
+        if name not in measures:
+            msg = f"No run has measured {measure!r}. {nearest(name, measures)}"
+            raise InvalidInputError(msg)
+        rows = [self._row(run, model, one) for (run, model), one in self._models.items()]
+        table = pd.DataFrame(rows).sort_values(
+            ["data", "how", name], ascending=[True, True, lower_is_better(name)], kind="stable"
+        )
+        return table.set_index(["run", "model"])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What makes the numbers of runs something else than they seem: a sentence for each."""
+        told = []
+        for what, name in (("ratings", "data"), ("splits", "splits"), ("measures", "measures")):
+            asked = [one.asked[name] for one in self.folders.values()]
+            if any(one != asked[0] for one in asked):
+                told.append(f"The runs have different {what}: their numbers cannot be compared.")
+        return told + [
+            f"{run}: {model} failed, see {visible(str(path.parent))}."
+            for run, folder in self.folders.items()
+            for model in folder.models
+            for path in folder.failures(model)[:1]
+        ]
+
+    @property
+    def contenders(self) -> dict[str, ModelScores]:
+        """Every model that is done in all cells of its run, for ``rn.compare(runs)``."""
+        models = [model for _, model in self._models]
+        return {
+            model if models.count(model) == 1 else f"{run}: {model}": one.contender
+            for (run, model), one in self._models.items()
+            if one.results and len(one.results) == self._cells(run)
+        }
+
+    def _row(self, run: str, model: str, one: ModelRun) -> dict[str, Any]:
+        folder = self.folders[run]
+        asked = folder.asked
+        how = json.dumps([asked["splits"], asked["measures"]], sort_keys=True)
+        row = {
+            "run": run,
+            "model": model,
+            **dict.fromkeys(self._measures(), np.nan),
+            "users": 0,
+            "done": len(one.results),
+            "of": self._cells(run),
+            "failed": len(folder.failures(model)),
+            **dict.fromkeys(_COSTS, np.nan),
+            "begun": asked["begun"],
+            "data": asked["data"]["digest"][:8],
+            "how": blake2b(how.encode(), digest_size=4).hexdigest(),
+        }
+        return row | one.summary
+
+    def _measures(self) -> list[str]:
+        asked = (folder.asked["measures"] for folder in self.folders.values())
+        return list(dict.fromkeys(name for one in asked for name in one))
+
+    def _cells(self, run: str) -> int:
+        """Return how many different cells any model of a run has."""
+        folder = self.folders[run]
+        return len({cell[1:] for model in folder.models for cell in folder.cells(model)})
 
 
 @dataclass(frozen=True)
@@ -69,24 +209,10 @@ class Outcome:
     failures: dict[Cell, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
 
-    @property
-    def total(self) -> int | None:
-        """How many cells there are, None where the splitter does not say."""
-        try:
-            n_folds = int(self.ratings.splitter.get_n_folds())
-        except (AttributeError, TypeError, ValueError):
-            return None
-        return n_folds * len(self.seeds) * len(self.models)
-
     def kept_in(self, folder: str | Path, fingerprint: str | Mapping[str, str] | None) -> Outcome:
         """Return the same with a folder for its results."""
         refuse_unkept_users(self.ratings.data)
-        asked = {
-            "written_by": __version__,
-            "data": describe_ratings(self.ratings.data),
-            "splits": _describe_splitter(self.ratings.splitter, always=len(self.seeds) > 1),
-            "measures": _describe_measures(self.plan),
-        }
+        asked = describe_asked(self.ratings, self.plan, several_seeds=len(self.seeds) > 1)
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
         return replace(self, folder=RunFolder.open(folder, asked, models))
 
@@ -97,7 +223,7 @@ class Outcome:
         show: Callable[[str, float], object],
     ) -> None:
         """Do what is not done yet, and keep each result before the next is waited for."""
-        total = self.total
+        total = (self.ratings.n_folds or 0) * len(self.seeds) * len(self.models)
         show("Training", 0.0 if total else -1.0)
         with closing(run_cells(self._tasks(), n_jobs)) as found:
             for one in found:
@@ -189,8 +315,13 @@ class Outcome:
         if against is None and len(models) == 1:
             against = CHANCE
         found = compare(models, baseline=against, progress=progress)
-        runs, typed = cells_table(models), self._typed_for(found)
-        return replace(found, cells=runs, made_by=typed)
+        rows = [
+            {**one.cell._asdict(), **one.costs, "users": one.fold.n_users, **one.scores}
+            for run in models.values()
+            for one in run.results
+        ]
+        cells = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
+        return replace(found, cells=cells, made_by=self._typed_for(found))
 
     def _of(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""
@@ -211,7 +342,7 @@ class Outcome:
 
     def _typed_for(self, found: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
-        models = [f"    {name!r}: {_typed(one.given)}," for name, one in self.models.items()]
+        models = [f"    {name!r}: {typed_call(one.given)}," for name, one in self.models.items()]
         how, splitter = found.signatures[found.metrics[0]].typed, self.ratings.splitter
         usual = self.ratings.is_usual
         lines = [
@@ -224,81 +355,8 @@ class Outcome:
             "    ratings,",
             "    models,",
             f"    metrics={found.metrics!r}{how},",
-            f"    splits={splitter.n_splits if usual else _typed(splitter)},",
+            f"    splits={splitter.n_splits if usual else typed_call(splitter)},",
             f"    seeds={[*self.seeds]!r},",
             ")",
         ]
         return "\n".join(lines)
-
-
-def seeds_of(seeds: Any) -> list[int]:
-    """Return the seeds: so many from 0 on, or those that are given.
-
-    Raises
-    ------
-    InvalidInputError
-        They are none.
-    """
-    is_number = isinstance(seeds, Integral)
-    given = range(seeds) if is_number and seeds <= _MOST else seeds
-    wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
-    found = [] if wrong else list(given)
-    if not found or not all(_is_seed(one) for one in found) or len(set(found)) < len(found):
-        msg = f"seeds is how many, at least 1, or several different ones, not {shown(seeds)}."
-        raise InvalidInputError(msg)
-    return [int(one) for one in found]
-
-
-def _is_seed(one: Any) -> bool:
-    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
-
-
-def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
-    """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
-    own = getattr(splitter, "__dict__", {})
-    held = {name: readable(value) for name, value in sorted(own.items())}
-    if always or held.get(_SEED) is None:
-        held.pop(_SEED, None)
-    return {"class": qualified_name(type(splitter)), **held}
-
-
-def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
-    """Return how each measure is computed: every choice, and digests of the functions it calls.
-
-    Raises
-    ------
-    InvalidInputError
-        A function holds something that has no content to compare.
-    """
-    described = {}
-    for one in plan.measures:
-        ranking = plan.rated if one.protocol == "rated" else plan.catalogue
-        if one.metric is None or ranking is None:
-            called: dict[str, Any] = {"function": (one.function, one.keywords)}
-            choices = {"kind": "function", "name": qualified_name(one.function)}
-        else:
-            found = next(each for each in ranking.measurements if each.metric == one.metric)
-            used = {"gain": found.convention.gain, "discount": found.convention.discount}
-            called = {name: rule for name, rule in used.items() if callable(rule)}
-            called |= {"metric": type(one.metric)} if one.metric.origin else {}
-            threshold = str(found.threshold)
-            choices = {"kind": "ranking", **found.convention.texts, "threshold": threshold}
-        for what, function in called.items():
-            with about(f"{one.name}: its {what} cannot be compared, so no folder can resume it"):
-                choices[f"code of {what}"] = fingerprint(function)[0]
-        described[one.name] = choices
-    return described
-
-
-def _typed(given: Any) -> str:
-    """Return a call of a class with what differs from its defaults, or the name of a function."""
-    if not is_algorithm(given) and not hasattr(given, "split"):
-        return str(getattr(unwrapped(given), "__name__", type(given).__name__))
-    usual = {name: repr(one.default) for name, one in signature_of(type(given)).items()}
-    own = {name: one for name, one in vars(given).items() if name in {*usual, *_OPTIONS}}
-    told = [
-        f"{name}={readable(own[name])!r}"
-        for name in [*usual, *_OPTIONS]
-        if name in own and repr(own[name]) not in (usual.get(name), "{}", "{'user_based': True}")
-    ]
-    return f"{type(given).__name__}({', '.join(told)})"

@@ -15,25 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    RecsysNdcgError,
-    nearest,
-    needing,
-    shown,
-    visible,
-)
+from recsys_ndcg.errors import InvalidInputError, about, nearest, needing, shown, visible
 from recsys_ndcg.files import check_path, open_file
 from recsys_ndcg.progress import progress_bar
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Comparison
     from recsys_ndcg.experiments.cells import Result
-    from recsys_ndcg.experiments.runs import SavedRuns
+    from recsys_ndcg.experiments.outcome import SavedRuns
     from recsys_ndcg.scoring import Cutoffs
 
 _OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
-_WAYS = ("class", "function")
 
 
 def experiment(  # noqa: PLR0913 - the contract
@@ -151,8 +143,13 @@ def experiment(  # noqa: PLR0913 - the contract
     popular  0.689     3
     """
     with needing("cloudpickle", "joblib", job="An experiment", extra="experiments"):
-        from recsys_ndcg.experiments.models import is_algorithm, models_of, refuse_for_catalogue  # noqa: PLC0415 - an extra
-        from recsys_ndcg.experiments.outcome import Outcome, seeds_of  # noqa: PLC0415
+        from recsys_ndcg.experiments.models import (  # noqa: PLC0415 - an extra
+            is_algorithm,
+            models_of,
+            refuse_for_catalogue,
+            seeds_of,
+        )
+        from recsys_ndcg.experiments.outcome import Outcome  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
         from recsys_ndcg.folds import FoldPlan, Splits  # noqa: PLC0415
     each = seeds_of(seeds)
@@ -208,23 +205,20 @@ def load_runs(*paths: str | Path) -> SavedRuns:
     """
     with needing("cloudpickle", "joblib", job="Reading runs", extra="experiments"):
         from recsys_ndcg.experiments.folder import RunFolder  # noqa: PLC0415 - an extra
-        from recsys_ndcg.experiments.runs import SavedRuns  # noqa: PLC0415
+        from recsys_ndcg.experiments.outcome import SavedRuns  # noqa: PLC0415
     folders: dict[str, str | Path] = {}
     for path in paths:
-        for folder in _folders(path):
+        check_path(path)
+        # a path that there is is no pattern
+        matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207
+        several: list[str | Path] = [one for one in matched if Path(one).is_dir()]
+        for folder in several or [path]:
             folders.setdefault(os.path.realpath(folder), folder)
     found = {visible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
     if not found:
         msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
         raise InvalidInputError(msg)
     return SavedRuns(found)
-
-
-def _folders(path: str | Path) -> Iterable[str | Path]:
-    """Return the folder, or those that match a pattern."""
-    check_path(path)
-    matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207 - any pattern
-    return [one for one in matched if Path(one).is_dir()] or [path]
 
 
 def from_toml(path: str | Path) -> dict[str, Any]:
@@ -245,26 +239,13 @@ def from_toml(path: str | Path) -> dict[str, Any]:
     """
     with open_file(path) as file:
         content = file.read()
-    try:
-        parsed = _parse(content)
+    with about(f"{path}"):
+        with _blamed("no TOML of an experiment"):
+            parsed = tomllib.loads(content.decode())
         beside = str(Path(path).resolve().parent)
         if beside not in sys.path:  # for good, as workers import modules of the folder again
             sys.path.append(beside)
         return _options(parsed, Path(path).parent)
-    except RecsysNdcgError as error:
-        msg = f"{path}: {error}"
-        raise InvalidInputError(msg) from None
-
-
-def _parse(content: bytes) -> dict[str, Any]:
-    try:
-        return tomllib.loads(content.decode())
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # Python's own, of thousands of digits or brackets
-        msg = f"no TOML of an experiment ({error})."
-        raise InvalidInputError(msg) from None
 
 
 def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -292,7 +273,7 @@ def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _made(place: str, told: Mapping[str, Any]) -> Any:
     """Return what an import path stands for, made with the parameters beside it."""
-    ways = [way for way in _WAYS if way in told]
+    ways = [way for way in ("class", "function") if way in told]
     if len(ways) != 1 or not isinstance(told[ways[0]], str):
         msg = f'[{place}] needs class = "module.Class", or function = "module.function".'
         raise InvalidInputError(msg)

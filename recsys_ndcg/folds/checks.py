@@ -96,14 +96,36 @@ class Splits:
                 "that it is 0 on the trainset. Ask for it without return_train_measures."
             )
             raise InvalidInputError(msg)
-        lists = _lists_of(self.data, self.splitter, plan)
-        if lists is None:
+        ours = type(self.splitter).__module__.partition(".")[0] in ("surprise", "recsys_ndcg")
+        # the splitter alone can read folds in files, or what one of the user's own takes
+        if hasattr(self.data, "folds_files") or not (ours or hasattr(self.data, "raw_ratings")):
             return plan
+        ratings = ratings_of(self.data)
+        grades = floats(list(map(itemgetter(2), ratings)), "rating")
+        Rows.check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
+        first = plan.rated or plan.catalogue
+        if first is None:
+            return plan
+        columns: dict[str, Any] = {"estimated": grades, "true": grades}
+        for place, column in enumerate(("user", "item")):
+            columns[column] = objects(list(map(itemgetter(place), ratings)), column)
+        lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
+        if plan.rated is None:
+            lists = replace(lists, protocol="catalogue")
         plan = plan.each(lambda one: one.settled(one.facts_of(lists), lists))
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
         for told in dict.fromkeys(chain.from_iterable(one.doubts(facts) for one in plans)):
             warn(told)
         return plan
+
+    @property
+    def n_folds(self) -> int | None:
+        """How many folds there will be, None where the splitter does not say."""
+        try:
+            given = self.splitter
+            return int(given.get_n_folds() if hasattr(given, "get_n_folds") else given.n_splits)
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            return None
 
     def by(self, look: Callable[[Floats], object], splitter: Any = None) -> Iterator[Split]:
         """Give the splits, after a look at each; `look` gets the ratings of the first trainset.
@@ -120,9 +142,8 @@ class Splits:
         InvalidInputError
             There are none, or one is not a trainset and a testset with something in them.
         """
-        checked = starmap(
-            _checked_split, enumerate(_splits_of(splitter or self.splitter, self.data), 1)
-        )
+        splits = _splits_of(splitter or self.splitter, self.data)
+        checked = starmap(self._checked, enumerate(splits, 1))
         first = next(checked, None)
         if first is None:
             msg = "cv gives no split of the data."
@@ -131,13 +152,32 @@ class Splits:
         ratings = Ratings(trainset.ur, trainset.n_users)
         ratings.warn_of_scale(trainset.rating_scale)
         look(ratings.values)
-        return self._watched(chain([first], checked))
+        return chain([first], checked)
 
-    def _watched(self, splits: Iterable[Split]) -> Iterator[Split]:
-        for trainset, testset in splits:
-            users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            self.leaks.append(Training(trainset).leak(users, items))
-            yield trainset, testset
+    def _checked(self, place: int, split: Any) -> Split:
+        """Return a trainset and a testset, given as a pair of a trainset and rows."""
+        pair = list(split) if isinstance(split, Iterable) and not _is_trainset(split) else []
+        if len(pair) != 2 or not _is_trainset(pair[0]) or not isinstance(pair[1], Iterable):
+            msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
+            raise InvalidInputError(msg)
+        trainset, rows = pair[0], list(pair[1])  # a generator could be gone through but once
+        testset = [tuple(row) if isinstance(row, Iterable) else (row,) for row in rows]
+        if not trainset.n_ratings or not testset:
+            which = "testset" if trainset.n_ratings else "trainset"
+            msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
+            raise InvalidInputError(msg)
+        wrong = [row for row, own in zip(rows, testset, strict=True) if len(own) != 3]
+        if wrong:
+            msg = (
+                f"Split {place} of cv has {shown(wrong[0])} in its testset, not (user, item, "
+                "rating). Make it with data.construct_testset(raw_ratings)."
+            )
+            raise InvalidInputError(msg)
+        grades = floats(list(map(itemgetter(2), testset)), "rating")
+        Rows.check_finite(grades, "rating", f"correct the testset of split {place} of cv")
+        users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
+        self.leaks.append(Training(trainset).leak(users, items))
+        return trainset, testset
 
     def warn_of_leaks(self) -> None:
         """Warn of testsets that have ratings of their trainsets, once for all of them."""
@@ -146,11 +186,11 @@ class Splits:
             return
         n_seen = sum(one.n_seen for one in found)
         n_rows = sum(one.n_rows for one in self.leaks)
-        meaning = "the model has seen them, and scores better than on new ratings"
-        if n_seen == n_rows:
-            meaning = "the score is that of the training set, and says nothing of new ratings"
-        fact = f"are in the trainset of their split ({len(found)} of {len(self.leaks)} splits)"
-        found[0]._replace(n_seen=n_seen, n_rows=n_rows).warn(fact, meaning)
+        found[0]._replace(n_seen=n_seen, n_rows=n_rows).warn(
+            f"are in the trainset of their split ({len(found)} of {len(self.leaks)} splits)",
+            "the model has seen them, and scores better than on new ratings",
+            "the score is that of the training set, and says nothing of new ratings",
+        )
 
 
 def _splits_of(iterator: Any, data: Any) -> Iterator[Any]:
@@ -169,50 +209,3 @@ def _splits_of(iterator: Any, data: Any) -> Iterator[Any]:
 
 def _is_trainset(one: Any) -> bool:
     return not isinstance(one, type) and all(hasattr(one, name) for name in _TRAINSET)
-
-
-def _checked_split(place: int, split: Any) -> tuple[Any, list[Any]]:
-    """Return a trainset and a testset, given as any pair of a trainset and rows."""
-    pair = list(split) if isinstance(split, Iterable) and not _is_trainset(split) else []
-    if len(pair) != 2 or not _is_trainset(pair[0]) or not isinstance(pair[1], Iterable):
-        msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
-        raise InvalidInputError(msg)
-    trainset, rows = pair[0], list(pair[1])  # a generator could be gone through but once
-    testset = [tuple(row) if isinstance(row, Iterable) else (row,) for row in rows]
-    if not trainset.n_ratings or not testset:
-        which = "testset" if trainset.n_ratings else "trainset"
-        msg = f"Split {place} of cv has an empty {which}. Are there too few ratings?"
-        raise InvalidInputError(msg)
-    wrong = [row for row, own in zip(rows, testset, strict=True) if len(own) != 3]
-    if wrong:
-        msg = (
-            f"Split {place} of cv has {shown(wrong[0])} in its testset, not (user, item, rating). "
-            "Make it with data.construct_testset(raw_ratings)."
-        )
-        raise InvalidInputError(msg)
-    grades = floats(list(map(itemgetter(2), testset)), "rating")
-    Rows.check_finite(grades, "rating", f"correct the testset of split {place} of cv")
-    return trainset, testset
-
-
-def _lists_of(data: Any, cv: Any, plan: FoldPlan) -> RankedLists | None:
-    """Return all ratings as lists; None if nothing ranks, or of folds that are read when split."""
-    if _is_known_to_cv(data, cv):
-        return None
-    ratings = ratings_of(data)
-    grades = floats(list(map(itemgetter(2), ratings)), "rating")
-    Rows.check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
-    first = plan.rated or plan.catalogue
-    if first is None:
-        return None
-    columns: dict[str, Any] = {"estimated": grades, "true": grades}
-    for place, column in enumerate(("user", "item")):
-        columns[column] = objects(list(map(itemgetter(place), ratings)), column)
-    lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
-    return lists if plan.rated is not None else replace(lists, protocol="catalogue")
-
-
-def _is_known_to_cv(data: Any, cv: Any) -> bool:
-    """Tell data that only `cv` can read: folds in files, or what a splitter of one's own takes."""
-    ours = type(cv).__module__.partition(".")[0] in ("surprise", "recsys_ndcg")
-    return hasattr(data, "folds_files") or not (ours or hasattr(data, "raw_ratings"))

@@ -36,19 +36,16 @@ def rmse(predictions: list[Any]) -> Any:
 
 def mse(predictions: list[Any]) -> Any:
     """Return the mean squared error of predictions."""
-    _refuse_none(predictions)
     return np.mean([float((true - estimated) ** 2) for _, _, true, estimated, _ in predictions])
 
 
 def mae(predictions: list[Any]) -> Any:
     """Return the mean absolute error of predictions."""
-    _refuse_none(predictions)
     return np.mean([float(abs(true - estimated)) for _, _, true, estimated, _ in predictions])
 
 
 def fcp(predictions: list[Any]) -> Any:
     """Return the fraction of concordant pairs: mean counts of the users who have any."""
-    _refuse_none(predictions)
     by_user: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
     for user, _, true, estimated, _ in predictions:
         by_user[user].append((true, estimated))
@@ -68,12 +65,6 @@ def fcp(predictions: list[Any]) -> Any:
         )
         raise ValueError(msg)
     return concordant / (concordant + discordant)
-
-
-def _refuse_none(predictions: list[Any]) -> None:
-    if not predictions:
-        msg = "Prediction list is empty."
-        raise ValueError(msg)
 
 
 @dataclass(frozen=True)
@@ -115,7 +106,12 @@ class Measure:
         ------
         InvalidInputError
             The function does not return a number.
+        ValueError
+            Surprise's own has no predictions.
         """
+        if self.is_of_surprise and not predictions:
+            msg = "Prediction list is empty."
+            raise ValueError(msg)
         value: Any = self.function and self.function(predictions, **self.keywords)
         if not isinstance(value, Real):
             msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
@@ -123,14 +119,15 @@ class Measure:
         return value if isinstance(value, np.floating) else float(value)
 
 
-@dataclass(frozen=True)
-class FittedFold:
+class FittedFold(NamedTuple):
     """What came of fitting and predicting.
 
     Parameters
     ----------
     test, train : list of predictions
         Of the testset, and of the trainset; none of what was not asked for.
+    catalogue : Ranked, optional
+        Where the items of the testset stand among all.
     test_values, train_values : mapping
         What the functions found, by their names.
     fit_time, test_time : float
@@ -141,6 +138,7 @@ class FittedFold:
 
     test: list[Any]
     train: list[Any]
+    catalogue: Any
     test_values: dict[str, Any]
     train_values: dict[str, Any]
     fit_time: float
@@ -159,11 +157,15 @@ class FoldJob(NamedTuple):
         Whether the trainset is predicted, too.
     ranked : bool
         Whether predictions are ranked; otherwise a worker need not send them.
+    rank_catalogue : callable, optional
+        Of model, trainset and testset: all items are ranked where the model is, which is larger
+        than anything that comes of it.
     """
 
     functions: Sequence[Measure]
     train: bool
     ranked: bool
+    rank_catalogue: Callable[[Any, Any, Any], Any] | None
 
     def run(self, model: Any, trainset: Any, testset: list[Any]) -> FittedFold:
         """Fit a model, let it predict, and measure what takes predictions."""
@@ -173,14 +175,17 @@ class FoldJob(NamedTuple):
         predictions = list(model.test(testset))
         tested = time.time()
         again = list(model.test(trainset.build_testset())) if self.train else []
+        catalogue: Any = None
         diverged = None
         try:
             model.refuse_diverged(predictions)
+            catalogue = self.rank_catalogue and self.rank_catalogue(model, trainset, testset)
         except DivergedModelError as error:
             diverged = error.with_traceback(None)  # which would keep the model
         return FittedFold(
             test=predictions if self.ranked else [],
             train=again if self.ranked else [],
+            catalogue=catalogue,
             test_values={one.name: one.of(predictions) for one in self.functions},
             train_values={one.name: one.of(again) for one in self.functions if again},
             fit_time=fitted - start,

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.folds.fitting import DivergedModelError
+from recsys_ndcg.folds.fitting import DivergedModelError, FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import floats, index_of
-from recsys_ndcg.lists import Grades, PlacedLists, RankedLists
+from recsys_ndcg.lists import Grades, GroupedLists, PlacedLists, RankedLists
 from recsys_ndcg.progress import followed
 from recsys_ndcg.scoring import Audit, Plan, Totals
-
-if TYPE_CHECKING:
-    from recsys_ndcg.folds.fitting import FittedFold
-    from recsys_ndcg.lists import GroupedLists
 
 
 class Ranked(NamedTuple):
@@ -68,8 +64,7 @@ class FoldRun:
     def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
         """Fit a model, let it predict, and measure what is planned."""
         begun = BegunFold.of(trainset, testset, plan)
-        tested = plan.job.run(model, trainset, testset)
-        return begun.fold(tested, lambda own: _catalogue(model, trainset, testset, begun.plan, own))
+        return begun.fold(begun.job.run(model, trainset, testset))
 
     @property
     def orderless(self) -> list[str]:
@@ -80,15 +75,10 @@ class FoldRun:
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores by user, a column per measure."""
+        kept = [(names, audit.scores) for names, _, audit, _ in self.ranked if audit is not None]
         tables = [
-            pd.DataFrame(
-                audit.scores.per_user,
-                index=index_of(audit.scores.users, "user"),
-                columns=names,
-                copy=True,
-            )
-            for names, _, audit, _ in self.ranked
-            if audit is not None
+            pd.DataFrame(scores.per_user, index_of(scores.users, "user"), names, copy=True)
+            for names, scores in kept
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
 
@@ -115,11 +105,6 @@ class FoldRuns(tuple["FoldRun", ...]):
         self._check_kept()
         tables = {place: fold.per_user for place, fold in enumerate(self, 1)}
         return pd.concat(tables, names=["fold", "user"])
-
-    @property
-    def n_users(self) -> list[int]:
-        """How many users each testset has."""
-        return [fold.n_users for fold in self]
 
     @property
     def contender(self) -> ModelScores:
@@ -204,23 +189,26 @@ class BegunFold(NamedTuple):
             plan = plan.each(lambda one: one.with_threshold(grades))
         return cls(plan, len(sizes))
 
-    def fold(
-        self, tested: FittedFold, catalogue: Callable[[Plan], Ranked] | None = None
-    ) -> FoldRun:
-        """Rank what was predicted; `catalogue` ranks all items, where the fitted model is."""
-        plan, diverged = self.plan, tested.diverged
+    @property
+    def job(self) -> FoldJob:
+        """What is left to a worker: all but the ranking of predictions."""
+        plan = self.plan
+        functions = [one for one in plan.measures if one.function is not None]
+        placed = None if plan.catalogue is None else partial(_rank_catalogue, plan, plan.catalogue)
+        return FoldJob(functions, plan.train, plan.rated is not None, placed)
+
+    def fold(self, tested: FittedFold) -> FoldRun:
+        """Rank what was predicted."""
+        plan = self.plan
         ranked: list[Ranked] = []
         again: list[Ranked] = []
-        try:
-            if plan.rated is not None and diverged is None:
-                for found, predictions in ((ranked, tested.test), (again, tested.train)):
-                    if predictions:
-                        lists = rated_lists(predictions, plan.rated.duplicates)
-                        found.append(_scored(lists, plan.rated, plan, "rated"))
-            if plan.catalogue is not None and catalogue is not None and diverged is None:
-                ranked.append(catalogue(plan.catalogue))
-        except DivergedModelError as error:
-            diverged, ranked, again = error.with_traceback(None), [], []
+        if plan.rated is not None and tested.diverged is None:
+            for found, predictions in ((ranked, tested.test), (again, tested.train)):
+                if predictions:
+                    lists = rated_lists(predictions, plan.rated.duplicates)
+                    found.append(_scored(lists, plan.rated, plan, "rated"))
+        if tested.catalogue is not None:
+            ranked.append(tested.catalogue)
         return FoldRun(
             test=_values(tested.test_values, ranked, plan),
             train=_values(tested.train_values, again, plan) if plan.train else {},
@@ -228,7 +216,7 @@ class BegunFold(NamedTuple):
             test_time=tested.test_time,
             n_users=self.n_users,
             ranked=ranked,
-            diverged=diverged,
+            diverged=tested.diverged,
         )
 
 
@@ -245,10 +233,10 @@ def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) 
     }
 
 
-def _catalogue(model: Any, trainset: Any, testset: Any, plan: FoldPlan, catalogue: Plan) -> Ranked:
-    candidates = model.candidates(trainset, placing(catalogue))
-    lists = Placement(candidates, labels_from_testset(testset), catalogue, shown=False).lists()
-    return _scored(lists, catalogue, plan, "catalogue")
+def _rank_catalogue(plan: FoldPlan, own: Plan, model: Any, trainset: Any, testset: Any) -> Ranked:
+    candidates = model.candidates(trainset, placing(own))
+    lists = Placement(candidates, labels_from_testset(testset), own, shown=False).lists()
+    return _scored(lists, own, plan, "catalogue")
 
 
 def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
@@ -331,16 +319,12 @@ def run_in_order(
     **parallel
         For joblib.
     """
-    if plan.catalogue is not None or effective_n_jobs(parallel.get("n_jobs")) == 1:
-        # all items are ranked where the model is, which is larger than anything that comes of it
-        jobs = (delayed(FoldRun.of)(*task, plan) for task in tasks)
-        return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
     begun: deque[BegunFold] = deque()
 
     def dispatched() -> Iterator[Any]:
         for model, trainset, testset in tasks:
             begun.append(BegunFold.of(trainset, testset, plan))
-            yield delayed(plan.job.run)(model, trainset, testset)
+            yield delayed(begun[-1].job.run)(model, trainset, testset)
 
     results = _results(dispatched(), parallel)
     try:

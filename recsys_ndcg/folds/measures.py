@@ -9,7 +9,7 @@ from typing import Any
 from recsys_ndcg.catalogue import placing
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
-from recsys_ndcg.folds.fitting import FoldJob, Measure, fcp, mae, mse, rmse
+from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, UnknownMetricError, parse
 from recsys_ndcg.scoring import Cutoffs, Plan
 
@@ -251,12 +251,6 @@ class FoldPlan:
             )
             raise InvalidInputError(msg)
         return plan
-
-    @property
-    def job(self) -> FoldJob:
-        """What is left to a worker: all but the ranking."""
-        functions = [one for one in self.measures if one.function is not None]
-        return FoldJob(functions, self.train, self.rated is not None)
 
     def each(self, change: Callable[[Plan], Plan]) -> FoldPlan:
         """Return the same with what a function makes of each plan that there is."""

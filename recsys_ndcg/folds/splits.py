@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import compress
 from math import ceil
 from numbers import Integral
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_whole, is_number, shown
 from recsys_ndcg.input import encode, objects, refuse_rows
 from recsys_ndcg.lists import grouped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from recsys_ndcg.arrays import Codes, Positions
-
-    Marks = NDArray[np.bool_]
-    Times = NDArray[np.float64] | NDArray[np.int64]
-
-_TEST_SIZE = 0.2
 _MISSING = ("", "nan", "NaT", "<NA>")
 _UNEXACT = 2.0**53  # from here on, whole numbers next to each other are the same as floats
 
@@ -61,7 +52,7 @@ class _Splits:
         """Return the number of splits."""
         return self.n_splits
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         """Yield which rows to train on, and which to test."""
         raise NotImplementedError
 
@@ -120,7 +111,7 @@ class UserKFold(_Splits):
         self.n_splits = n_splits
         self.random_state = random_state
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         draw = _drawing(self.random_state)
         rows, *_ = users.in_order(draw.permutation(len(ratings)), draw.permutation(users.size))
         dealt = rows[users.n_ratings[users.codes[rows]] > 1]
@@ -146,7 +137,7 @@ class _LeaveOut(_Splits):
         self.n_splits = n_splits
         self.min_train = min_train
 
-    def _without_last(self, users: _Users, order: Positions) -> tuple[Marks, Marks]:
+    def _without_last(self, users: _Users, order: Positions) -> tuple[Flags, Flags]:
         """Part each user's last `n` rows, in an order of all rows, from those before."""
         rows, left = users.in_order(order)
         tested = users.n_ratings >= self.n + self.min_train
@@ -205,7 +196,7 @@ class LeaveNOut(_LeaveOut):
         self._check_seed(random_state)
         self.random_state = random_state
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         draw = _drawing(self.random_state)
         for _ in range(self.n_splits):
             yield self._without_last(users, draw.permutation(len(ratings)))
@@ -243,7 +234,7 @@ class LeaveLastOut(_LeaveOut):
     def __init__(self, n: int = 1, min_train: int = 1) -> None:
         super().__init__(n, 1, min_train)
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         yield self._without_last(users, np.argsort(times_of(ratings), kind="stable"))
 
 
@@ -295,8 +286,13 @@ class TimeSplit(_Splits):
                 f"test_size={shown(test_size)} and at={shown(at)} both say where to cut; give one."
             )
         if at is None:
-            test_size = _TEST_SIZE if test_size is None else test_size
-            self._check_size(test_size)
+            test_size = 0.2 if test_size is None else test_size
+            whole = isinstance(test_size, Integral)
+            if not is_number(test_size) or not (test_size >= 1 if whole else 0 < test_size < 1):
+                self._refuse(
+                    "test_size must be a share between 0 and 1 or a whole number of ratings, not "
+                    f"{shown(test_size)}."
+                )
         else:
             seconds_of(at)
         self.test_size = test_size
@@ -304,19 +300,17 @@ class TimeSplit(_Splits):
         self.known_users = known_users
         self.n_left_out: int | None = None
 
-    def _check_size(self, size: Any) -> None:
-        whole = isinstance(size, Integral)
-        if not is_number(size) or not (size >= 1 if whole else 0 < size < 1):
-            self._refuse(
-                "test_size must be a share between 0 and 1 or a whole number of ratings, not "
-                f"{shown(size)}."
-            )
-
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Marks, Marks]]:
+    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
         times = times_of(ratings)
         cut = self._cut(times)
         test = times >= cut
-        self._check_sides(times, test, cut)
+        if test.all() or not test.any():
+            none = "to train on" if test.any() else "to test"
+            wish = f"at={shown(self.at)}" if self.at is not None else f"test_size={self.test_size}"
+            self._refuse(
+                f"{wish}, which is a cut at {shown(cut)}, leaves no rating {none}: the timestamps "
+                f"go from {shown(times.min())} to {shown(times.max())}."
+            )
         train = ~test
         if self.known_users:
             known = np.bincount(users.codes[train], minlength=users.size) > 0
@@ -329,7 +323,7 @@ class TimeSplit(_Splits):
             )
         yield train, test
 
-    def _cut(self, times: Times) -> Any:
+    def _cut(self, times: Floats | Positions) -> Any:
         """Return the least time that is tested."""
         if self.test_size is None:
             return seconds_of(self.at)
@@ -340,16 +334,6 @@ class TimeSplit(_Splits):
                 f"test_size={self.test_size} leaves none of {len(times)} ratings to train on."
             )
         return np.partition(times, len(times) - count)[len(times) - count]
-
-    def _check_sides(self, times: Times, test: Marks, cut: Any) -> None:
-        if 0 < test.sum() < len(test):
-            return
-        none = "to train on" if test.any() else "to test"
-        wish = f"at={shown(self.at)}" if self.test_size is None else f"test_size={self.test_size}"
-        self._refuse(
-            f"{wish}, which is a cut at {shown(cut)}, leaves no rating {none}: the timestamps go "
-            f"from {shown(times.min())} to {shown(times.max())}."
-        )
 
 
 def _drawing(seed: Any) -> Any:
@@ -447,7 +431,7 @@ def ratings_of(data: Any) -> Sequence[Any]:
     return ratings
 
 
-def times_of(ratings: Sequence[Any]) -> Times:
+def times_of(ratings: Sequence[Any]) -> Floats | Positions:
     """Return the timestamps as numbers, whole ones exactly.
 
     Raises
@@ -464,7 +448,19 @@ def times_of(ratings: Sequence[Any]) -> Times:
     times = np.fromiter(map(_as_number, given), np.float64, len(given))
     wrong = ~np.isfinite(times)
     if wrong.any():
-        _refuse_times(given, wrong)
+        missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
+        refuse_rows(
+            missing,
+            "timestamp",
+            f"missing for {missing.sum()} of {len(given)} ratings,",
+            "load_from_df drops them, so load them with load_from_file and a Reader whose "
+            "line_format has timestamp, or assign data.raw_ratings = [(user, item, rating, "
+            "timestamp), ...]",
+        )
+        first = shown(given[int(wrong.argmax())])
+        refuse_rows(
+            wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
+        )
     if np.abs(times).max() >= _UNEXACT:
         try:
             return np.fromiter(map(int, given), np.int64, len(given))
@@ -478,18 +474,3 @@ def _as_number(given: Any) -> float:
         return float(given)
     except (TypeError, ValueError, OverflowError):
         return np.nan
-
-
-def _refuse_times(given: list[Any], wrong: NDArray[np.bool_]) -> None:
-    missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
-    refuse_rows(
-        missing,
-        "timestamp",
-        f"missing for {missing.sum()} of {len(given)} ratings,",
-        "load_from_df drops them, so load them with load_from_file and a Reader whose line_format "
-        "has timestamp, or assign data.raw_ratings = [(user, item, rating, timestamp), ...]",
-    )
-    first = shown(given[int(wrong.argmax())])
-    refuse_rows(
-        wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
-    )

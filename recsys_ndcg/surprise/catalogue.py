@@ -25,19 +25,16 @@ from recsys_ndcg.catalogue import (
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.input import check_same_ids, encode, index_of, objects
+from recsys_ndcg.input import Rows, check_same_ids, encode, index_of, objects
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import Plan
-from recsys_ndcg.surprise.estimates import Estimates
-from recsys_ndcg.surprise.formulas import MostPopular
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
+from recsys_ndcg.surprise.estimates import Estimates, MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
-    from recsys_ndcg.input import Rows
     from recsys_ndcg.report import Report
-    from recsys_ndcg.scoring import Cutoffs, Metrics
 
 
 def rank_catalogue(  # noqa: PLR0913 - the contract
@@ -356,14 +353,9 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
 def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
     """Warn of test items that their user has rated in training."""
     users, items = (labels.columns[name].tolist() for name in ("user", "item"))
-    leak = candidates.training.leak(users, items)
-    if not leak.n_seen:
-        return
-    meaning = "they are no candidates, and count as missed"
-    if not candidates.excludes:
-        meaning = "the model has seen them, and ranks them higher than new ones"
-    if leak.n_seen == leak.n_rows:
-        meaning = "the score is that of the training set"
-        if candidates.excludes:
-            meaning = "no list has any of them, so that nothing is measured"
-    leak.warn("were rated in training", meaning)
+    of_some = "the model has seen them, and ranks them higher than new ones"
+    of_all = "the score is that of the training set"
+    if candidates.excludes:
+        of_some = "they are no candidates, and count as missed"
+        of_all = "no list has any of them, so that nothing is measured"
+    candidates.training.leak(users, items).warn("were rated in training", of_some, of_all)

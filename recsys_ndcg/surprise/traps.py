@@ -6,19 +6,14 @@ worker of a search imports this, so that it needs no more than an algorithm does
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from surprise import AlgoBase, CoClustering, SlopeOne
+from surprise import CoClustering, SlopeOne
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import shown, warn
 from recsys_ndcg.folds import DivergedModelError
-
-_TRUNCATING = (SlopeOne, CoClustering)
-_ENOUGH = 20
 
 
 def warn_of_truncation(kind: Any, ratings: Floats) -> None:
@@ -32,36 +27,13 @@ def warn_of_truncation(kind: Any, ratings: Floats) -> None:
         What it is trained on.
     """
     fractions = ratings[ratings % 1 != 0]
-    if isinstance(kind, type) and issubclass(kind, _TRUNCATING) and len(fractions):
+    if isinstance(kind, type) and issubclass(kind, SlopeOne | CoClustering) and len(fractions):
         msg = (
             f"{kind.__name__} keeps ratings as whole numbers: {len(fractions)} of {len(ratings)}, "
             f"such as {fractions[0]:g}, are cut to the one below ({int(fractions[0])}). Double "
             "the ratings and the rating_scale, or take another algorithm."
         )
         warn(msg)
-
-
-def refuse_diverged(algo: Any, predictions: Iterable[Any]) -> None:
-    """Refuse a model whose predictions at the top of the scale are no numbers unclipped.
-
-    Raises
-    ------
-    DivergedModelError
-        The first such prediction.
-    """
-    # an algorithm with a predict of its own answers for what it says
-    if getattr(type(algo), "predict", None) is not AlgoBase.predict or "predict" in vars(algo):
-        return
-    top = algo.trainset.rating_scale[1]
-    suspects = [one for one in predictions if one[3] == top][:_ENOUGH]
-    drawn = np.random.get_state()  # noqa: NPY002 - what an algorithm of Surprise draws from
-    try:
-        unclipped = [algo.predict(*one[:2], clip=False).est for one in suspects]
-    finally:
-        np.random.set_state(drawn)  # noqa: NPY002
-    for one, estimate in zip(suspects, unclipped, strict=True):
-        if not math.isfinite(estimate):
-            raise _diverged(type(algo).__name__, one[0])
 
 
 def refuse_infinite(name: str, users: Ids, values: Floats) -> None:
@@ -72,13 +44,13 @@ def refuse_infinite(name: str, users: Ids, values: Floats) -> None:
     DivergedModelError
         The first such user.
     """
-    if not np.isfinite(values.sum()):
-        bad = ~np.isfinite(values)
-        if bad.any():
-            raise _diverged(name, users[int(bad.any(axis=1).argmax())])
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise diverged_error(name, users[int(bad.any(axis=1).argmax())])
 
 
-def _diverged(name: str, user: Any) -> DivergedModelError:
+def diverged_error(name: str, user: Any) -> DivergedModelError:
+    """Return the error of a model that estimates no number for a user."""
     return DivergedModelError(
         f"{name} estimates NaN or infinity (first for user {shown(user)}): the model diverged, "
         "which predict() hides, because clipping turns NaN into the top rating. "

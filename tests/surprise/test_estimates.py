@@ -33,8 +33,14 @@ from surprise import (
 from recsys_ndcg import DataWarning
 from recsys_ndcg.catalogue.candidates import Ratings, Training
 from recsys_ndcg.folds import DivergedModelError
-from recsys_ndcg.surprise.estimates import RULES, Estimates
-from recsys_ndcg.surprise.formulas import Factors, Neighbours, keep_nearest, places
+from recsys_ndcg.surprise.estimates import (
+    RULES,
+    Estimates,
+    Factors,
+    Neighbours,
+    keep_nearest,
+    places,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -377,7 +383,7 @@ def test_the_size_of_a_piece_is_for_speed_alone(
     algo = neighbours(KNNBasic, "msd", "whole", user_based=user_based, min_k=3)
     whole, _ = asked(algo, estimates_of(algo), np.arange(41))
     for name in ("_CELLS", "_SORTED"):
-        monkeypatch.setattr(f"recsys_ndcg.surprise.formulas.{name}", 400)
+        monkeypatch.setattr(f"recsys_ndcg.surprise.estimates.{name}", 400)
     np.testing.assert_array_equal(asked(algo, estimates_of(algo), np.arange(41))[0], whole)
 
 

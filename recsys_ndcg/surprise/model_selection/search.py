@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,49 +19,21 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown, warn
-from recsys_ndcg.folds import (
-    FoldPlan,
-    FoldRuns,
-    Splits,
-    resolved,
-    run_in_order,
-)
+from recsys_ndcg.folds import FoldPlan, FoldRuns, Measure, Splits, resolved, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.traps import warn_of_truncation
-
-if TYPE_CHECKING:
-    from recsys_ndcg.folds import Measure
-
-_NESTED = ("sim_options", "bsl_options")
 
 
 class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
     """What both searches do in place of Surprise's `fit`, and what can be read after it."""
 
+    threshold: float | None
+    convention: Convention | str | None
+    keep_per_user: bool
+    progress: bool
     _known: Mapping[str, Measure] = MappingProxyType({})
     _folds: list[FoldRuns]
-
-    def __init__(  # noqa: PLR0913 - what both have
-        self,
-        algo_class: Any,
-        parameters: Mapping[str, Any],
-        *,
-        measures: Any,
-        refit: Any,
-        threshold: float | None,
-        convention: Convention | str | None,
-        keep_per_user: bool,
-        progress: bool,
-        **others: Any,
-    ) -> None:
-        if not callable(algo_class):
-            name = type(algo_class).__name__
-            msg = f"algo_class is the class of an algorithm, {name} without brackets, not {name}()."
-            raise InvalidInputError(msg)
-        self.threshold, self.convention = threshold, convention
-        self.keep_per_user, self.progress = keep_per_user, progress
-        super().__init__(algo_class, parameters, **self._measuring(measures, refit), **others)
 
     def fit(self, data: Any) -> None:
         """Cross-validate all combinations of parameters, as the attributes stand by now.
@@ -148,7 +120,7 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
         self._check_fitted()
         table = pd.DataFrame({name: list(values) for name, values in self.cv_results.items()})
         sums = pd.DataFrame([folds.pooled for folds in self._folds])
-        users = [sum(folds.n_users) for folds in self._folds]
+        users = [sum(fold.n_users for fold in folds) for folds in self._folds]
         table = table.join(sums.add_prefix("pooled_test_")).assign(test_users=users)
         return table.rename_axis("combination")
 
@@ -181,11 +153,11 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
         self.best_estimator: dict[str, Any] = {}
         for measure in plan.measures:
             name = measure.name
-            test = np.asarray([[fold.test[name] for fold in one] for one in folds])
-            kinds = {"test": test}
-            if plan.train:
-                kinds["train"] = np.asarray([[fold.train[name] for fold in one] for one in folds])
-            for split in range(test.shape[1]):
+            kinds = {
+                kind: np.asarray([[getattr(fold, kind)[name] for fold in one] for one in folds])
+                for kind in (("test", "train") if plan.train else ("test",))
+            }
+            for split in range(len(folds[0])):
                 results |= {
                     f"split{split}_{kind}_{name}": of[:, split] for kind, of in kinds.items()
                 }
@@ -304,20 +276,17 @@ class GridSearchCV(SearchResult, model_selection.GridSearchCV):  # type: ignore[
         keep_per_user: bool = False,
         progress: bool = True,
     ) -> None:
+        self.threshold, self.convention = threshold, convention
+        self.keep_per_user, self.progress = keep_per_user, progress
         super().__init__(
-            algo_class,
+            _checked_class(algo_class),
             _checked_lists(param_grid),
-            measures=measures,
-            refit=refit,
+            **self._measuring(measures, refit),
             cv=cv,
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
             joblib_verbose=joblib_verbose,
-            threshold=threshold,
-            convention=convention,
-            keep_per_user=keep_per_user,
-            progress=progress,
         )
 
 
@@ -365,22 +334,19 @@ class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # t
         progress: bool = True,
     ) -> None:
         check_whole("n_iter", n_iter, 1)
+        self.threshold, self.convention = threshold, convention
+        self.keep_per_user, self.progress = keep_per_user, progress
         super().__init__(
-            algo_class,
+            _checked_class(algo_class),
             _checked_lists(param_distributions, drawn=True),
             n_iter=n_iter,
-            measures=measures,
-            refit=refit,
+            **self._measuring(measures, refit),
             cv=cv,
             return_train_measures=return_train_measures,
             n_jobs=n_jobs,
             pre_dispatch=pre_dispatch,
             random_state=random_state,
             joblib_verbose=joblib_verbose,
-            threshold=threshold,
-            convention=convention,
-            keep_per_user=keep_per_user,
-            progress=progress,
         )
 
     @staticmethod
@@ -402,12 +368,20 @@ class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # t
         return get_rng(random_state).choice(grid, n_iter, replace=False)
 
 
+def _checked_class(given: Any) -> Any:
+    if not callable(given):
+        name = type(given).__name__
+        msg = f"algo_class is the class of an algorithm, {name} without brackets, not {name}()."
+        raise InvalidInputError(msg)
+    return given
+
+
 def _checked_lists(parameters: Any, *, drawn: bool = False) -> dict[str, Any]:
     if not isinstance(parameters, Mapping):
         msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {shown(parameters)}."
         raise InvalidInputError(msg)
     for name, values in parameters.items():
-        if name in _NESTED:
+        if name in ("sim_options", "bsl_options"):
             _checked_lists(values)
         elif not isinstance(values, Iterable) and not (drawn and hasattr(values, "rvs")):
             msg = f"{name}={shown(values)} is no list of values to try. Write [{shown(values)}]."

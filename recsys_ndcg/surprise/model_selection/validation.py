@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +14,13 @@ from surprise.model_selection import KFold
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.folds import (
-    FoldPlan,
-    FoldRun,
-    FoldRuns,
-    Splits,
-    run_in_order,
-)
+from recsys_ndcg.folds import FoldPlan, FoldRun, FoldRuns, Measure, Splits, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete, say
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import ModelScores
-    from recsys_ndcg.folds import Measure
 
 
 _NAME, _CELL = 18, 8  # as wide as Surprise's
@@ -80,7 +72,7 @@ class CrossValidation(dict[str, Any]):
     @property
     def n_users(self) -> list[int]:
         """How many users each testset has."""
-        return self._folds.n_users
+        return [fold.n_users for fold in self._folds]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: a row for each fold, their mean and standard deviation, and pooled."""
@@ -185,16 +177,8 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     alone = effective_n_jobs(n_jobs) == 1
     parts = splits.by(partial(warn_of_truncation, type(algo)))
     tasks = ((Algorithm(algo if alone else copy.deepcopy(algo)), *split) for split in parts)
-    total = getattr(
-        splits.splitter, "n_splits", None
-    )  # of what is not Surprise's, it may be anything
     folds = run_in_order(
-        tasks,
-        plan,
-        int(total) if isinstance(total, Integral) else None,
-        progress=progress,
-        n_jobs=n_jobs,
-        pre_dispatch=pre_dispatch,
+        tasks, plan, splits.n_folds, progress=progress, n_jobs=n_jobs, pre_dispatch=pre_dispatch
     )
     splits.warn_of_leaks()
     for fold in folds:
@@ -228,13 +212,12 @@ def _summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list
     names = [one.name for one in measures]
     ranked = [one.name for one in measures if one.metric is not None]
     table = [["", *(f"Fold {place}" for place in range(1, len(folds) + 1)), "Mean", "Std"]]
-    # without measures Surprise leaves their line empty
-    table += [
-        _row(f"{name.upper()} (testset)", (one.test[name] for one in folds)) for name in names
-    ] or [[]]
-    if folds[0].train:
+    if not names:
+        table.append([])  # as Surprise leaves their line empty
+    for part in ("test", "train") if folds[0].train else ("test",):
         table += [
-            _row(f"{name.upper()} (trainset)", (one.train[name] for one in folds)) for name in names
+            _row(f"{name.upper()} ({part}set)", (getattr(one, part)[name] for one in folds))
+            for name in names
         ]
     if ranked:
         sums, blank = FoldRuns(folds).pooled, [""] * len(folds)
