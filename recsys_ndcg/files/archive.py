@@ -26,7 +26,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,7 +46,6 @@ from recsys_ndcg.files.contents import (
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.version import __version__
 
-_BEGIN = '{{\n "format": "recsys_ndcg {}",\n "sha256": "'
 _SIGNED = re.compile(rb'\{\n "format": "recsys_ndcg [a-z]+ \d+",\n "sha256": "([0-9a-f]{64})"')
 _FORMAT = re.compile(r"recsys_ndcg ([a-z]+) ([0-9]{1,18})")
 _BEGINNING = 200  # bytes, by which a file is known
@@ -91,10 +90,9 @@ class Archive(NamedTuple):
             the file cannot be written.
         """
         packed = in_threads(lambda one: _pack(*one), [*self.columns.items()])
+        named = {"format": f"recsys_ndcg {form}", "sha256": "", **self.head}
         try:
-            fields = [
-                f"{json.dumps(name)}: {_in_lines(value)}" for name, value in self.head.items()
-            ]
+            text = json.dumps(named, indent=1, allow_nan=False).removesuffix("\n}")
             lines = [
                 f"{json.dumps(name)}: {json.dumps(one, allow_nan=False)}"
                 for name, one in zip(self.columns, packed, strict=True)
@@ -104,13 +102,13 @@ class Archive(NamedTuple):
             msg = f"{path}: a {kind} with such values cannot be saved ({error})."
             raise InvalidInputError(msg) from None
         if lines:
-            fields.append('"columns": {\n  ' + ",\n  ".join(lines) + "\n }")
-        begin, rest = _BEGIN.format(form).encode(), ('",\n ' + ",\n ".join(fields)).encode()
+            text += ',\n "columns": {\n  ' + ",\n  ".join(lines) + "\n }"
+        begin, mark, end = text.encode().partition(b'"sha256": "')
         # nothing is read that unpacks to more than `Content.most_bytes`: blanks make room for it
         unpacked = sum(one.nbytes for one in self.columns.values())
-        blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(rest))
-        rest += blanks + b"\n}\n"
-        write_whole(path, begin + _digest(begin, rest).encode() + rest)
+        blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(end))
+        begin, end = begin + mark, end + blanks + b"\n}\n"
+        write_whole(path, begin + sha256(begin + end).hexdigest().encode() + end)
 
     @classmethod
     @contextmanager
@@ -146,13 +144,11 @@ class Archive(NamedTuple):
     @staticmethod
     def is_saved(path: str | Path, kind: str = "report") -> bool:
         """Return whether a file is an archive of a kind, by its first bytes."""
-        try:
-            if not Path(path).is_file():  # of a pipe, what is read is gone
-                return False
-            with Path(path).open("rb") as file:
-                return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_BEGINNING)
-        except (OSError, ValueError):  # told when it is read
-            return False
+        with suppress(OSError, ValueError):  # told when it is read
+            if Path(path).is_file():  # of a pipe, what is read is gone
+                with Path(path).open("rb") as file:
+                    return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_BEGINNING)
+        return False
 
     def to_parquet(
         self, form: str, names: Sequence[str], beside: Mapping[str, NDArray[Any]]
@@ -235,11 +231,10 @@ def _read(content: bytes, form: str) -> earlier.Saved:
     """Return what an archive holds; raise one of `_DAMAGE` if it is damaged."""
     kind, number = form.split()
     signed = _SIGNED.match(content)
-    if (
-        signed
-        and _digest(content[: signed.start(1)], content[signed.end(1) :]) != signed[1].decode()
-    ):
-        raise ValueError(kind)
+    if signed:
+        begin, end = content[: signed.start(1)], content[signed.end(1) :]
+        if sha256(begin + end).hexdigest() != signed[1].decode():
+            raise ValueError(kind)
     try:
         stored = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
@@ -277,18 +272,6 @@ def _refuse_format(kind: str, theirs: int, ours: str) -> None:
         f"format {ours}. {to_do}"
     )
     raise InvalidInputError(msg)
-
-
-def _digest(*parts: bytes) -> str:
-    found = sha256()
-    for part in parts:
-        found.update(part)
-    return found.hexdigest()
-
-
-def _in_lines(value: Any) -> str:
-    """Return JSON line by line, as it stands below a name."""
-    return json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
 
 
 def _pack(name: str, values: NDArray[Any]) -> dict[str, Any] | list[Any]:
@@ -342,15 +325,12 @@ def arrow_column(ids: NDArray[Any]) -> Any:
     """
     with needing("pyarrow", **_PARQUET):
         import pyarrow as pa  # noqa: PLC0415 - an extra
-    try:
+    with suppress(pa.ArrowException, OverflowError, UnicodeError):
         column = pa.array(ids.tolist() if ids.dtype == object else ids)
-        parquet_has = not pa.types.is_nested(column.type)
-    except (pa.ArrowException, OverflowError, UnicodeError):
-        parquet_has = False
-    if not parquet_has:
-        msg = "Parquet has no column for these ids of users: let all be text, or all numbers."
-        raise InvalidInputError(msg)
-    return column
+        if not pa.types.is_nested(column.type):
+            return column
+    msg = "Parquet has no column for these ids of users: let all be text, or all numbers."
+    raise InvalidInputError(msg)
 
 
 def checked_ids(ids: list[Any], kind: str) -> list[Any]:
