@@ -112,6 +112,12 @@ def told_mean(values: Any, level: float) -> list[Spec]:
     return told(values, mean="mean", low=f"{of_level(level)} from", high="to")
 
 
+def with_interval(table: pd.DataFrame, level: float) -> str:
+    """Return what a chart adds to a mean drawn with its interval, nothing if none has one."""
+    known = table[["low", "high"]].notna().all(axis=1).any()
+    return f", with its {of_level(level)}" if known else ""
+
+
 def users(field: str, title: str = "users") -> Spec:
     """Return a line of a tooltip, of how many users there are."""
     return number(field, title, format=",d")
