@@ -226,10 +226,10 @@ class Files:
 
     def write(self, report: Report) -> None:
         """Write what was not written as it was measured: the report, and what goes to streams."""
-        from recsys_ndcg.rendering import per_user_file
+        from recsys_ndcg.rendering import per_user_writer
 
         if self.per_user is not None and _is_streamed(self.per_user):
-            _write(self.per_user, per_user_file(report.per_user, ".csv"))
+            _write(self.per_user, per_user_writer(".csv")(report.per_user))
         if self.json is None:
             return
         if not is_dash(self.json):

@@ -1,5 +1,4 @@
-from recsys_ndcg.rendering.exports import form_of as form_of
-from recsys_ndcg.rendering.exports import per_user_file as per_user_file
+from recsys_ndcg.rendering.exports import per_user_writer as per_user_writer
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import Readable as Readable
 from recsys_ndcg.rendering.page import for_a_page as for_a_page

@@ -18,7 +18,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, needing, shown
 from recsys_ndcg.files import check_path, replacing
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.rendering import form_of
+from recsys_ndcg.rendering import per_user_writer
 from recsys_ndcg.scale.database import (
     AS_TEXT,
     FILE,
@@ -94,7 +94,8 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
         yield lambda _: None
         return
     check_path(path)
-    if form_of(str(path)) != ".parquet":
+    per_user_writer(str(path))  # refuses other names
+    if not str(path).lower().endswith(".parquet"):
         msg = f"{path}: scores of users are written to Parquet as they come: end it in .parquet."
         raise InvalidInputError(msg)
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
