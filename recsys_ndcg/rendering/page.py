@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
-from recsys_ndcg.rendering.parts import (
-    Charts,
-    Details,
-    Part,
-    UserLists,
-)
+from recsys_ndcg.rendering.parts import Charts, Details, Part, UserLists
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
 

@@ -61,7 +61,9 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
         plot_a_against_b(
             np.array([0.5, 0.5]), np.array([0.2, 0.5]), name, "SVD", name, users=[name] * 2
         ),
-        plot_a_against_b(np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name),
+        plot_a_against_b(
+            np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name, users=range(3000)
+        ),
         plot_trade_off(both, name, name),
         plot_trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),
         plot_trade_off(both.assign(value=[1, 3]), name, "rmse", parameter=name),

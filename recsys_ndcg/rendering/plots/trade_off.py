@@ -71,9 +71,8 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         Vega-Altair is not installed.
     """
     known = table.dropna(subset=["x", "y"]).reset_index(drop=True)
-    x, y = known["x"].to_numpy(np.float64), known["y"].to_numpy(np.float64)
-    low_x, low_y = lower_is_better
-    best = unbeaten(-x if low_x else x, -y if low_y else y)
+    signs = [-1 if lower else 1 for lower in lower_is_better]
+    best = unbeaten(*(known[["x", "y"]].to_numpy(np.float64) * signs).T)
     models = known.assign(model=labels(known["model"], SHORT), best=best)
     groups = _by_colour(models, parameter)
     names = label(x_metric), label(y_metric)
@@ -82,7 +81,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         vega.amount(field, f"{name}: mean over users ({which})", models[numbers])
         for field, name, which, numbers in zip("xy", names, better, (_X, _Y), strict=True)
     )
-    ahead = models[best].sort_values("x", ascending=low_x, kind="stable")
+    ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
     said = [
         f"{len(ahead)} of {count(len(models), 'model')} {are}:",
@@ -96,7 +95,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         vega.titled(f"Trade-off of {names[0]} and {names[1]}", said),
         f"Trade-off of {what}: {' '.join(said)}. {models_told}.",
         [
-            _frontier(models[best], across, upward, lower=low_x),
+            _frontier(models[best], across, upward, lower=lower_is_better[0]),
             *chain(*(_intervals(some, across, upward, one) for some, one in groups)),
             *chain(*(_dots(some, across, upward, one, level) for some, one in groups)),
             *_names(models, across, upward),

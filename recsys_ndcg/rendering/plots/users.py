@@ -131,11 +131,8 @@ def _across(bins: Bins, what: str, title: str) -> Spec:
 
 def _upward(most: int) -> Spec:
     """Return the channel of how many users there are, up to so many."""
-    ticks: Spec = {"values": [*range(most + 1)]} if most <= _FEW else {}
-    scale = {"domainMin": 0, "domainMax": most} if most <= _FEW else {}
-    return vega.number(
-        "users", "number of users", scale=scale, axis=vega.axis(format=",d", **ticks)
-    )
+    ticks = {"values": [*range(most + 1)]} if most <= _FEW else {}
+    return vega.number("users", "number of users", axis=vega.axis(format=",d", **ticks))
 
 
 def _bars(data: list[Spec], x: Spec, y: Spec, style: Spec, **more: Any) -> Spec:
@@ -183,15 +180,12 @@ def plot_users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChar
     scored, name = frame[frame["score"].notna()], label(metric)
     score, chance = (scored[one].dropna().to_numpy(np.float64) for one in ("score", "chance"))
     bins = Bins.of(score, chance)
-    words = ("their scores, mean", "chance: random order of their lists, mean")
-    spread = {
-        f"{what} {number(float(values.mean()))}": values
-        for what, values in zip(words, (score, chance), strict=True)
-        if len(values)
-    }
+    spread = {f"their scores, mean {number(float(score.mean()))}": score}
+    if len(chance):
+        spread[f"chance: random order of their lists, mean {number(float(chance.mean()))}"] = chance
     x = _across(bins, "score", f"{name} of a user")
-    told = vega.lines(dict(zip(spread, vega.LINES, strict=False)))
     y = _upward(max(int(bins.counts(values).max()) for values in spread.values()))
+    told = vega.lines(dict(zip(spread, vega.LINES, strict=False)))
     means = vega.rows(place=[values.mean() for values in spread.values()], line=spread)
     return vega.chart(
         vega.titled(f"Users by {name}", count(len(scored))),
@@ -327,7 +321,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
     b: str,
     metric: str,
     *,
-    users: Iterable[object] | None = None,
+    users: Iterable[object],
     lower_is_better: bool = False,
 ) -> alt.LayerChart:
     """Return a dot for each user, a's score upward and b's across, and the line of equal scores.
@@ -343,7 +337,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         The names of the models.
     metric : str
         Its name.
-    users : iterable, optional
+    users : iterable
         Their ids, which a dot tells.
     lower_is_better : bool
         Whether the model with the lower score is better.
@@ -354,13 +348,12 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         Vega-Altair is not installed.
     """
     found = pd.DataFrame({"up": scores_a, "across": scores_b}, dtype=np.float64)
-    if users is not None:
-        found["user"] = pd.Series([*users], dtype=object)
+    found["user"] = pd.Series([*users], dtype=object)
     known = found.dropna(subset=["up", "across"])
     (first, second), name = labels([a, b], SHORT), label(metric)
     apart = settled((known["up"] - known["across"]).to_numpy())
-    which = [*outcomes(-apart if lower_is_better else apart, first, second)]
-    above, equal, below = which[::-1] if lower_is_better else which
+    sign = -1 if lower_is_better else 1
+    above, equal, below = [*outcomes(sign * apart, first, second)][::sign]
     lower = "; lower is better" if lower_is_better else ""
     bins = Bins.of(known[["up", "across"]].to_numpy().ravel())
     x, y = (
@@ -368,7 +361,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         for field, title in (("across", f"{name} of {second}"), ("up", f"{name} of {first}"))
     )
     marks = (
-        _dots(known.assign(side=np.sign(apart)), x, y, LOOKS[::-1] if lower_is_better else LOOKS)
+        _dots(known.assign(side=np.sign(apart)), x, y, LOOKS[::sign])
         if len(known) <= _DOTS
         else _cells(known, bins, x, y)
     )
@@ -393,9 +386,8 @@ def _dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> list[S
     """Return a layer for each side of the line; users at the same place are a larger dot."""
     places = known.assign(**known[["up", "across"]].map(_short))
     dots = places.groupby(["side", "up", "across"], sort=True)
-    told = dots.size().rename("users").to_frame()
-    told["who"] = dots["user"].agg(_who) if "user" in known else told["users"].map(count)
-    told = told.sort_values("users", ascending=False, kind="stable").reset_index()
+    told = dots["user"].agg(users="size", who=_who).reset_index()
+    told = told.sort_values("users", ascending=False, kind="stable")
     most = int(told["users"].max())
     size = vega.fixed(_AREA)
     if most > 1:
