@@ -36,13 +36,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, needing, shown
 from recsys_ndcg.files import earlier
-from recsys_ndcg.files.contents import (
-    BYTES_ANYWAY,
-    BYTES_PER_BYTE,
-    Content,
-    open_file,
-    write_whole,
-)
+from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, Content, open_file, write_whole
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.version import __version__
 
@@ -53,8 +47,10 @@ _LEVEL = 1  # of compression: more takes longer than it saves
 _TYPES = (
     "|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"
 )  # fmt: skip
-_PARQUET = {"job": "Parquet", "extra": "scale"}
 _KEY = b"recsys_ndcg"
+#: Which version saved a file of another format, and what to do.
+_OLDER = "an older", "Evaluate the data again, and save that."
+_NEWER = "a newer", "Install it: pip install -U recsys-ndcg."
 #: What code raises that reads a head in which something is missing or of another kind.
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
@@ -172,9 +168,7 @@ class Archive(NamedTuple):
         MissingExtraError
             pyarrow is not installed.
         """
-        with needing("pyarrow", **_PARQUET):
-            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-            from pyarrow import parquet  # noqa: PLC0415 - an extra
+        pa = _pyarrow()
         stands_in: dict[str, Any] = {}
         flat: dict[str, Any] = {}
         for name, values in self.columns.items():
@@ -189,7 +183,7 @@ class Archive(NamedTuple):
         table = pa.table(others | flat)
         table = table.replace_schema_metadata({_KEY: json.dumps(stored, allow_nan=False)})
         stream = io.BytesIO()
-        parquet.write_table(table, stream)
+        pa.parquet.write_table(table, stream)
         return stream.getvalue()
 
     @classmethod
@@ -203,11 +197,9 @@ class Archive(NamedTuple):
         MissingExtraError
             pyarrow is not installed.
         """
-        with needing("pyarrow", **_PARQUET):
-            import pyarrow as pa  # noqa: PLC0415 - an extra
-            from pyarrow import parquet  # noqa: PLC0415 - an extra
+        pa = _pyarrow()
         try:
-            table = parquet.read_table(io.BytesIO(content))
+            table = pa.parquet.read_table(io.BytesIO(content))
             found = {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
             head = json.loads(table.schema.metadata[_KEY])
             kind, number = form.split()
@@ -250,7 +242,12 @@ def _read(content: bytes, form: str) -> earlier.Saved:
     if theirs == earlier.FORMATS.get(kind):
         return earlier.upgrade(stored, kind, len(content))
     if theirs != int(number):
-        _refuse_format(kind, theirs, number)
+        what, to_do = _NEWER if theirs > int(number) else _OLDER
+        msg = (
+            f"a {kind} of format {theirs}, which {what} recsys_ndcg saved; version {__version__} "
+            f"reads format {number}. {to_do}"
+        )
+        raise InvalidInputError(msg)
     if not signed:
         raise ValueError(kind)
     packed = stored.pop("columns", {})
@@ -259,19 +256,6 @@ def _read(content: bytes, form: str) -> earlier.Saved:
         raise ValueError(kind)
     columns = dict(zip(packed, in_threads(_unpack, [*packed.values()]), strict=True))
     return {name: one for name, one in stored.items() if name not in {"format", "sha256"}}, columns
-
-
-def _refuse_format(kind: str, theirs: int, ours: str) -> None:
-    what, to_do = (
-        ("an older", "Evaluate the data again, and save that.")
-        if theirs < int(ours)
-        else ("a newer", "Install it: pip install -U recsys-ndcg.")
-    )
-    msg = (
-        f"a {kind} of format {theirs}, which {what} recsys_ndcg saved; version {__version__} reads "
-        f"format {ours}. {to_do}"
-    )
-    raise InvalidInputError(msg)
 
 
 def _pack(name: str, values: NDArray[Any]) -> dict[str, Any] | list[Any]:
@@ -313,6 +297,12 @@ def _n_bytes(packed: Mapping[str, Any]) -> int:
     return int(math.prod(packed["shape"])) * kind.itemsize
 
 
+def _pyarrow() -> Any:
+    with needing("pyarrow", job="Parquet", extra="scale"):
+        import pyarrow.parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    return pyarrow
+
+
 def arrow_column(ids: NDArray[Any]) -> Any:
     """Return ids of users as a column of Arrow.
 
@@ -323,8 +313,7 @@ def arrow_column(ids: NDArray[Any]) -> Any:
     MissingExtraError
         pyarrow is not installed.
     """
-    with needing("pyarrow", **_PARQUET):
-        import pyarrow as pa  # noqa: PLC0415 - an extra
+    pa = _pyarrow()
     with suppress(pa.ArrowException, OverflowError, UnicodeError):
         column = pa.array(ids.tolist() if ids.dtype == object else ids)
         if not pa.types.is_nested(column.type):

@@ -9,7 +9,7 @@ from recsys_ndcg.rendering.parts import Section as Section
 from recsys_ndcg.rendering.parts import Sentences as Sentences
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
-from recsys_ndcg.rendering.plots import plot as plot
+from recsys_ndcg.rendering.plots.vega import plot as plot
 from recsys_ndcg.rendering.wording import count as count
 from recsys_ndcg.rendering.wording import cut as cut
 from recsys_ndcg.rendering.wording import first_few as first_few

@@ -114,7 +114,7 @@ def test_fields_have_names_of_their_own() -> None:
         tooltip = one.encoding.get("tooltip", [])
         channels = [*one.encoding.values(), *(tooltip if isinstance(tooltip, list) else [])]
         for channel in (some for some in channels if "field" in some):
-            assert re.fullmatch("[a-z0-9]+", channel["field"])
+            assert re.fullmatch("[a-z0-9_]+", channel["field"])
             assert "zzz" not in (channel.get("title") or "")
         assert all(map(str.isidentifier, {key for row in one.rows for key in row}))
 

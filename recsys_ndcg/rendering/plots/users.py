@@ -131,7 +131,7 @@ def _across(bins: Bins, what: str, title: str) -> Spec:
 
 def _upward(most: int) -> Spec:
     """Return the channel of how many users there are, up to so many."""
-    ticks = {"values": [*range(most + 1)]} if most <= _FEW else {}
+    ticks: Spec = {"values": [*range(most + 1)]} if most <= _FEW else {}
     return vega.number("users", "number of users", axis=vega.axis(format=",d", **ticks))
 
 

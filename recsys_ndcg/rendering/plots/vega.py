@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,16 @@ DASHES = ([1, 0], [6, 4], [2, 2], [8, 3, 2, 3], [12, 4], [4, 2, 1, 2])
 SOLID, DASHED = DASHES[:2]
 LINES = tuple(zip(PALETTE, DASHES, strict=True))
 WIDTH, HEIGHT = 460, 280
+#: The file of each kind of chart, and the function in it.
+_KINDS = {
+    "k": ("means", "plot_score_by_cutoff"),
+    "users": ("users", "plot_users_against_chance"),
+    "tiers": ("means", "plot_intervals_by_tier"),
+    "differences": ("users", "plot_difference_per_user"),
+    "activity": ("means", "plot_score_by_activity"),
+    "scatter": ("users", "plot_a_against_b"),
+    "trade-off": ("trade_off", "plot_trade_off"),
+}
 _HUGE = 1e5  # from here on an axis writes powers of ten
 _MARGIN = 0.04  # of the range of an axis, on both sides
 
@@ -192,6 +203,27 @@ def titled(title: str, subtitle: str | Sequence[str] = "") -> Spec:
 # Charts of Vega-Altair, and SVG
 
 
+def plot(kind: str, *data: Any, **options: Any) -> alt.LayerChart:
+    """Return a chart of some kind; its file is imported only now.
+
+    Parameters
+    ----------
+    kind : {'k', 'users', 'tiers', 'differences', 'activity', 'scatter', 'trade-off'}
+        By the score at each cutoff, for instance; of several metrics, that is a ``ConcatChart``.
+    data, options
+        What the function takes that draws it.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    file, function = _KINDS[kind]
+    draw = getattr(import_module(f"{__package__}.{file}"), function)
+    chart: alt.LayerChart = draw(*data, **options)
+    return chart
+
+
 def chart(
     title: Spec,
     description: str,
@@ -212,11 +244,7 @@ def chart(
 
     # not alt.LayerChart.from_dict, which tries every class that a part could be of: half a second
     made = [
-        alt.Chart(
-            one["data"],
-            mark=one["mark"],
-            encoding=alt.FacetedEncoding(**one["encoding"]),
-        )
+        alt.Chart(one["data"], mark=one["mark"], encoding=alt.FacetedEncoding(**one["encoding"]))
         for one in layers
     ]
     return alt.LayerChart(
