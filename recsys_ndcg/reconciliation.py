@@ -15,7 +15,7 @@ import pandas as pd
 from recsys_ndcg.convention import PRESETS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists import RankedLists
-from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable, number
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Signature
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _row(
     difference = found.value - yours.value
     causes = {} if np.isnan(difference) else _causes(numbers, mine, changes)
     told = [
-        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {signed(moved)}"
+        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {number(moved, '+')}"
         + (f" ({round(moved / difference, 2) + 0.0:.0%})" if abs(difference) >= _SHOWN else "")
         for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
         if abs(moved) >= _SHOWN
@@ -318,7 +318,7 @@ def reconciliation_document(
         shown_table = ShownTable(
             str(name), _grouped(rows), note=title, numeric=("value", "difference", "gap")
         )
-        sections.append(Section(str(name), title, _LEAD, [shown_table, Sentences(_notes(rows))]))
+        sections.append(Section(str(name), title, _LEAD, [shown_table, _notes(rows)]))
     known = list(dict.fromkeys(conventions))
     full = [f"yours: {one.signature}" for one in known]
     how = Code("The convention", full, [f"yours: {_short(one)}" for one in known])
@@ -364,7 +364,7 @@ def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
     cells = pd.DataFrame({"value": rows["value"].map(number)})
     for name in ("difference", "gap"):
         if name in rows:
-            cells[name] = rows[name].map(signed)
+            cells[name] = rows[name].apply(number, form="+")
     cells["computed by"], cells["what moves yours there"] = rows["preset"], rows["changes"]
     keys = [name for name in cells if name != "computed by"]
     found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()

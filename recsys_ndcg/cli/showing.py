@@ -130,7 +130,7 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
 
 def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
     """Return what `Report.leaderboard` says of the users."""
-    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.rendering import Document, Section, ShownTable
     from recsys_ndcg.report import signatures_section, text_cells
 
     cells = text_cells(board.reset_index().set_index("rank")).map(visible)
@@ -140,7 +140,7 @@ def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) 
     return Document(
         facts=f"{len(board)} users",
         sections=[
-            Section("users", "Users", "", [shown, Sentences([left_out] if trivial else [])]),
+            Section("users", "Users", "", [shown, [left_out] if trivial else []]),
             signatures_section([signature]),
         ],
     )
@@ -163,7 +163,7 @@ def _measured(
 def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     """Print the models of some runs, the best of each group first."""
     from recsys_ndcg.experiments import load_runs
-    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.rendering import Document, Section, ShownTable
     from recsys_ndcg.report import text_cells
 
     runs = load_runs(*paths)
@@ -175,7 +175,7 @@ def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     cells = text_cells(brief.set_index("run")).map(visible)
     shown = cells.rename(columns=_SHORT) if style.form == "text" else cells
     models = ShownTable("Models", shown, left=2)
-    section = Section("runs", "Runs", "", [models, Sentences(runs.remarks)])
+    section = Section("runs", "Runs", "", [models, runs.remarks])
     document = Document(facts="", sections=[section])
     show_document(document, table, style, tables_only=True)
 

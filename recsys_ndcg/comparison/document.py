@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison.common_users import CHANCE
 from recsys_ndcg.comparison.verdict import size
 from recsys_ndcg.errors import counted, visible
-from recsys_ndcg.rendering import (
-    Document,
-    Section,
-    ShownTable,
-    first_few,
-    number,
-    probability,
-    signed,
-)
+from recsys_ndcg.rendering import Document, Section, ShownTable, first_few, number
 from recsys_ndcg.report import remarks_section, signatures_section
 
 if TYPE_CHECKING:
@@ -50,8 +43,8 @@ def _whole(value: object) -> str:
 _FORMS = {
     **dict.fromkeys(("segment", "model", "a", "b"), _name),
     **dict.fromkeys(("tier", "rank", "users", "won", "tied", "lost", "ends", "outcome"), _whole),
-    **dict.fromkeys(("p", "p_corrected"), probability),
-    **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), probability),
+    **dict.fromkeys(("p", "p_corrected"), partial(number, form="p")),
+    **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), partial(number, form="p")),
 }
 #: The headings of those that have another than their name; {} is the level of intervals.
 _HEADINGS = {
@@ -223,7 +216,7 @@ def _interval(middle: float, low: float, high: float) -> str:
     """Return a difference with its ends."""
     if np.isnan(middle):
         return "-"
-    return f"{signed(middle)} [{signed(low)}, {signed(high)}]"
+    return f"{number(middle, '+')} [{number(low, '+')}, {number(high, '+')}]"
 
 
 def remarks(comparison: Comparison) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +18,14 @@ from recsys_ndcg.comparison.document import comparison_document, leaderboard_tab
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
-    Details,
+    Charts,
     Document,
-    Part,
     Section,
-    Sentences,
     ShownTable,
     UserLists,
     cut,
-    for_a_page,
     number,
     plot,
-    signed,
 )
 from recsys_ndcg.report import (
     BUILT_IN,
@@ -253,17 +250,17 @@ def _leaderboard(comparison: Comparison, board: Section) -> Section:
     """Return the section of the models with charts, the pairs, and the other metrics."""
     first, *others = comparison.metrics
     details = [
-        Details(
+        Section.folded(
             f"By {name}",
-            [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)],
+            [[comparison.verdict_in(name)], *_board(comparison, name)],
         )
         for name in others[:_OTHERS]
     ]
-    pairs = Details("The pairs", [pairs_table(comparison, first)])
+    pairs = Section.folded("The pairs", [pairs_table(comparison, first)])
     return replace(board, parts=[*_board(comparison, first), pairs, *details])
 
 
-def _board(comparison: Comparison, metric: str) -> list[Part]:
+def _board(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
     """Return the models by a metric, each row by its name, and their intervals."""
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
@@ -273,12 +270,12 @@ def _board(comparison: Comparison, metric: str) -> list[Part]:
 
 def _audited(comparison: Comparison) -> Section:
     """Return the section of the remarks, with the audit of each model that has one."""
-    details: list[Part] = []
+    details: list[Section] = []
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
     for model, one in [*comparison.contenders.items()][:most]:
         if one.report is not None:
-            parts: list[Part] = [Sentences(one.report.remarks), audit_table(one.report)]
-            details.append(Details(f"The audit of {model}", parts))
+            audit = audit_table(one.report)
+            details.append(Section.folded(f"The audit of {model}", [one.report.remarks, audit]))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
@@ -288,6 +285,7 @@ def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
     if table.empty:
         return []
     values = [table.index.tolist(), *(table.iloc[:, place].tolist() for place in (0, 2, 3, 4))]
+    signed = partial(number, form="+")
     forms: list[Callable[[Any], str]] = [written, "{:.0f}".format, number, number, signed]
     texts = [list(map(form, column)) for form, column in zip(forms, values, strict=True)]
     cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
@@ -300,21 +298,21 @@ def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
 # Charts
 
 
-def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Part]:
+def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Charts]:
     """Return plots for a page, those that have something to show."""
-    charts: list[Part] = []
+    charts: list[Charts] = []
     for kind in kinds:
         with suppress(InvalidInputError):
-            charts.append(for_a_page(comparison.plot(kind, **options)))
+            charts.append(Charts(comparison.plot(kind, **options)))
     return charts
 
 
-def _charted(name: str, title: str, lead: str, charts: list[Part]) -> list[Section]:
+def _charted(name: str, title: str, lead: str, charts: list[Charts]) -> list[Section]:
     """Return the section of some charts, nothing of none."""
     return [Section(name, title, lead, charts)] if charts else []
 
 
-def _trade_off(comparison: Comparison) -> list[Part]:
+def _trade_off(comparison: Comparison) -> list[Charts]:
     """Return the plot of two metrics against each other, if there are so many."""
     first, *others = comparison.metrics
     if not others or len(comparison.models) < 3:
@@ -359,7 +357,7 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
         places,
         [
             *((name, list(map(number, result.scores_of(name)[places]))) for name in beside),
-            (less, [signed(one) for one in gain[places].tolist()]),
+            (less, [number(one, "+") for one in gain[places].tolist()]),
         ],
         trivial=trivial,
         lists=_lists(comparison, before, after, places),

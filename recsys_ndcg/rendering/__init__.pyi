@@ -1,12 +1,9 @@
 from recsys_ndcg.rendering.exports import per_user_writer as per_user_writer
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import Readable as Readable
-from recsys_ndcg.rendering.page import for_a_page as for_a_page
+from recsys_ndcg.rendering.page import Charts as Charts
 from recsys_ndcg.rendering.parts import Code as Code
-from recsys_ndcg.rendering.parts import Details as Details
-from recsys_ndcg.rendering.parts import Part as Part
 from recsys_ndcg.rendering.parts import Section as Section
-from recsys_ndcg.rendering.parts import Sentences as Sentences
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
 from recsys_ndcg.rendering.plots.vega import plot as plot
@@ -14,5 +11,3 @@ from recsys_ndcg.rendering.wording import count as count
 from recsys_ndcg.rendering.wording import cut as cut
 from recsys_ndcg.rendering.wording import first_few as first_few
 from recsys_ndcg.rendering.wording import number as number
-from recsys_ndcg.rendering.wording import probability as probability
-from recsys_ndcg.rendering.wording import signed as signed

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
-from recsys_ndcg.rendering.parts import Charts, Details, Part, UserLists
+from recsys_ndcg.rendering.parts import Part, Section, UserLists
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
 
@@ -85,7 +85,7 @@ def _every(parts: Sequence[Part]) -> Iterator[Part]:
     """Give all parts, those that somebody may open, too."""
     for one in parts:
         yield one
-        if isinstance(one, Details):
+        if isinstance(one, Section):
             yield from _every(one.parts)
 
 
@@ -176,12 +176,22 @@ def _short(value: float) -> float | int | None:
 # Charts
 
 
-def for_a_page(chart: alt.TopLevelMixin) -> Charts:
-    """Return a chart for a page, or those that it holds beside each other."""
-    spec: Spec = chart.to_dict(validate=False)
-    panels = spec.get("concat", [spec])
-    specs = [_for_a_page(one, spec.get("datasets", {})) for one in panels]
-    return Charts([one["description"] for one in panels], specs)
+class Charts(list[str]):
+    """What charts beside each other show, a sentence each, and their Vega-Lite for a page.
+
+    Parameters
+    ----------
+    chart : altair.TopLevelMixin
+        Several of them, or one.
+    """
+
+    kind = "charts"
+
+    def __init__(self, chart: alt.TopLevelMixin) -> None:
+        spec: Spec = chart.to_dict(validate=False)
+        panels = spec.get("concat", [spec])
+        super().__init__(one["description"] for one in panels)
+        self.specs = [_for_a_page(one, spec.get("datasets", {})) for one in panels]
 
 
 def _for_a_page(panel: Spec, datasets: Spec) -> Spec:

@@ -28,27 +28,26 @@ _EVERY_OBJECT_HAS = re.compile(
 # Numbers
 
 
-def number(value: float, sign: str = "") -> str:
-    """Return four decimals, six digits of a huge number, or a dash where there is none."""
-    if np.isnan(value):
-        return "-"
-    return f"{value:{sign}z.4f}" if abs(value) < _HUGE else f"{value:{sign}.6g}"  # z: no -0.0000
+def number(value: float, form: str = "") -> str:
+    """Return four decimals, six digits of a huge number, or a dash where there is none.
 
-
-def signed(value: float) -> str:
-    """Return a difference with its sign, in as many digits as `number`.
+    Parameters
+    ----------
+    value : float
+        Any number.
+    form : {'', '+', 'p'}
+        A difference has its sign, be it a plus; a p-value is never 0.
 
     Examples
     --------
-    >>> signed(0.25), signed(-0.00001), signed(1.5e60)
-    ('+0.2500', '+0.0000', '+1.5e+60')
+    >>> number(0.25), number(-0.00001, "+"), number(1.5e60, "+"), number(1e-9, "p")
+    ('0.2500', '+0.0000', '+1.5e+60', '<0.0001')
     """
-    return number(value, "+")
-
-
-def probability(p: float) -> str:
-    """Return a p-value in a table, in four decimals."""
-    return f"<{_SMALLEST}" if p < _SMALLEST else number(p)
+    if np.isnan(value):
+        return "-"
+    if form == "p":
+        return f"<{_SMALLEST}" if value < _SMALLEST else f"{value:.4f}"
+    return f"{value:{form}z.4f}" if abs(value) < _HUGE else f"{value:{form}.6g}"  # z: no -0.0000
 
 
 def within(low: float, high: float, level: float) -> str:

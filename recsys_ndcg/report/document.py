@@ -13,18 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import visible
 from recsys_ndcg.lists import suspicions
-from recsys_ndcg.rendering import (
-    Code,
-    Details,
-    Document,
-    Part,
-    Section,
-    Sentences,
-    ShownTable,
-    count,
-    first_few,
-    number,
-)
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable, count, first_few, number
 from recsys_ndcg.report.tables import TIES_MATTER, intervals
 from recsys_ndcg.version import __version__
 
@@ -71,7 +60,7 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
     answer : bool
         Whether a verdict stands above it, for forms with room for one.
     """
-    details = [Details("The whole audit", [audit_table(report)])]
+    details = [Section.folded("The whole audit", [audit_table(report)])]
     table = ShownTable("The scores, by metric", _summary_cells(report))
     return Document(
         title="Ranking evaluation",
@@ -123,11 +112,11 @@ def audit_table(report: Report) -> ShownTable:
 
 
 def remarks_section(
-    remarks: Sequence[str], details: Sequence[Part] = (), more: str = ""
+    remarks: Sequence[str], details: Sequence[Section] = (), more: str = ""
 ) -> Section:
     """Return the section of what a reader should know; `more` says where more of it is."""
     lead = f"{_REMARKS if remarks else _NOTHING} {more}".rstrip()
-    return Section("audit", "Before you trust it", lead, [Sentences(remarks), *details])
+    return Section("audit", "Before you trust it", lead, [remarks, *details])
 
 
 def signatures_section(
@@ -146,11 +135,11 @@ def signatures_section(
     """
     every = list(signatures)
     full, short = ([visible(getattr(one, form)) for one in every] for form in ("text", "short"))
-    parts: list[Part] = [Code("The signatures", full, short, alike=True)]
+    parts: list[Code | list[str]] = [Code("The signatures", full, short, alike=True)]
     if typed:
         asked = [] if command is None else [Code("The command", [visible(command)])]
         python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
-        parts = [*asked, python, *parts, Sentences([f"Made with {_versions()}."])]
+        parts = [*asked, python, *parts, [f"Made with {_versions()}."]]
     return Section("how", "How this was computed", _HOW, parts)
 
 

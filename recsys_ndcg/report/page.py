@@ -16,13 +16,12 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_choice
 from recsys_ndcg.input import written
 from recsys_ndcg.metrics import parse
 from recsys_ndcg.rendering import (
-    Details,
+    Charts,
     Document,
     Section,
     ShownTable,
     UserLists,
     count,
-    for_a_page,
     number,
     plot,
 )
@@ -73,7 +72,7 @@ def report_page(report: Report, command: str | None = None) -> Document:
     signatures = report.signatures.values()
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
-    counts = Details("The counts", [ShownTable("Users and rows", cells)])
+    counts = Section.folded("The counts", [ShownTable("Users and rows", cells)])
     sections = [
         scores,
         replace(remarks, parts=[*remarks.parts, counts]),
@@ -95,7 +94,7 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
         return []
     chart = plot("users", pd.DataFrame({"score": score, "chance": chance}), metric)
     lead = f"{_SPREAD} {whose}".rstrip()
-    return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]
+    return [Section("spread", "Users against chance", lead, [Charts(chart)])]
 
 
 def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
@@ -106,9 +105,7 @@ def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
         said.append(f"It is of {MEASURED:,} of the users, taken evenly from all.")
     with suppress(InvalidInputError):
         chart = plotted(audited)
-        yield Section(
-            "cutoff", "Score by cutoff", " ".join(filter(None, said)), [for_a_page(chart)]
-        )
+        yield Section("cutoff", "Score by cutoff", " ".join(filter(None, said)), [Charts(chart)])
 
 
 def _by_activity(report: Report) -> Iterator[Section]:
@@ -120,7 +117,7 @@ def _by_activity(report: Report) -> Iterator[Section]:
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
     lower = not scores.measurements[0].metric.greater_is_better
     chart = plot("activity", frame, report.metrics[0], lower_is_better=lower)
-    yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [for_a_page(chart)])
+    yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [Charts(chart)])
 
 
 def plotted(

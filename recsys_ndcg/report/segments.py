@@ -15,17 +15,7 @@ from recsys_ndcg.arrays import Codes, Floats, Record
 from recsys_ndcg.errors import InvalidInputError, shown, visible
 from recsys_ndcg.input import index_of, written
 from recsys_ndcg.lazy import lazy
-from recsys_ndcg.rendering import (
-    Document,
-    Readable,
-    Section,
-    ShownTable,
-    count,
-    first_few,
-    number,
-    probability,
-    signed,
-)
+from recsys_ndcg.rendering import Document, Readable, Section, ShownTable, count, first_few, number
 from recsys_ndcg.report.document import remarks_section, signatures_section, text_cells
 from recsys_ndcg.scoring import Moments
 from recsys_ndcg.significance import CORRECTIONS
@@ -82,8 +72,8 @@ def _cells(segments: Segments) -> pd.DataFrame:
     rows = rows.iloc[np.argsort(places, kind="stable")].assign(
         half=(rows["ci_high"] - rows["ci_low"]) / 2,
         metric=rows["metric"].map(visible),
-        difference=rows["difference"].map(signed),
-        corrected=rows["corrected"].map(probability),
+        difference=rows["difference"].apply(number, form="+"),
+        corrected=rows["corrected"].apply(number, form="p"),
     )
     return text_cells(rows[[*_COLUMNS]].rename(columns=_COLUMNS).set_index("metric"))
 
@@ -137,7 +127,8 @@ def _differences(segments: Segments, metric: str) -> Iterator[str]:
     furthest = [place for place in np.argsort(-np.abs(difference), kind="stable") if sure[place]]
     if furthest:
         labels = [_label(segments.labels[place]) for place in furthest]
-        differences = map("{} ({})".format, labels, map(signed, difference[furthest]))
+        texts = [number(one, "+") for one in difference[furthest]]
+        differences = map("{} ({})".format, labels, texts)
         told = first_few(differences, _NAMED)
         yield (
             f"In {metric}, {len(furthest)} of {len(table)} segments "
