@@ -56,15 +56,12 @@ def sample_ratings(n_users: int = 300, n_items: int = 400, seed: int = 0) -> pd.
     rating = 3.4 + generosity[user] + quality[item] + match + draw.normal(0, 0.6, len(user))
     joined = draw.integers(0, 3 * _YEAR, n_users)
     timestamp = _START + joined[user] + draw.exponential(30 * 24 * 3600, len(user)).astype(int)
-    return (
-        pd.DataFrame(
-            {
-                "user": [f"u{one:03d}" for one in user],
-                "item": [f"i{one:03d}" for one in item],
-                "rating": np.clip(np.round(rating * 2) / 2, 0.5, 5.0),
-                "timestamp": timestamp,
-            }
-        )
-        .sort_values(["timestamp", "user", "item"])
-        .reset_index(drop=True)
+    table = pd.DataFrame(
+        {
+            "user": [f"u{one:03d}" for one in user],
+            "item": [f"i{one:03d}" for one in item],
+            "rating": np.clip(np.round(rating * 2) / 2, 0.5, 5.0),
+            "timestamp": timestamp,
+        }
     )
+    return table.sort_values(["timestamp", "user", "item"], ignore_index=True)

@@ -72,18 +72,15 @@ class Bins:
         >>> Bins.of(np.array([0.03, 0.97])).edges[:3].tolist()
         [0.0, 0.05, 0.1]
         """
-        low = min(float(one.min()) for one in columns if len(one))
-        high = max(float(one.max()) for one in columns if len(one))
-        if around_zero:
-            low, high = min(low, 0.0), max(high, 0.0)
+        every = np.concatenate([*columns, [0.0] if around_zero else []])
+        low, high = float(every.min()), float(every.max())
         if math.isclose(low, high, rel_tol=_LAST_DIGITS, abs_tol=_NOTHING):
             width = 10 ** math.floor(math.log10(abs(low))) / 10 if abs(low) > _NOTHING else 0.1
             return cls(low - width / 2, width, 1)
         step = _step(columns[0], low, high)
         width = step or _round_width((high - low) / _BINS)
-        middle = around_zero or bool(step)
         origin = low if step and not around_zero else 0.0
-        shift = 0.5 if middle else 0.0
+        shift = 0.5 if step or around_zero else 0.0  # of which bins stand in the middle
         below = math.floor((low - origin) / width + shift + _LAST_DIGITS)
         above = math.ceil((high - origin) / width + shift - _LAST_DIGITS)
         return cls(origin + (below - shift) * width, width, max(above - below, 1))
