@@ -49,7 +49,9 @@ def progress_bar(*, wanted: bool, after: float = _SOON) -> Iterator[Callable[[st
         Any thread may call it, as often as it likes.
     """
     steps = Steps()
-    bar = bar_here() if wanted and not _is_worker() else None
+    processes = sys.modules.get("multiprocessing.process")
+    is_worker = processes is not None and processes.parent_process() is not None
+    bar = bar_here() if wanted and not is_worker else None
     if bar is None or not _one.acquire(blocking=False):
         yield lambda _what, _share: None
         return
@@ -67,11 +69,6 @@ def progress_bar(*, wanted: bool, after: float = _SOON) -> Iterator[Callable[[st
         if showing.ident is not None:
             showing.join()
         _one.release()
-
-
-def _is_worker() -> bool:
-    processes = sys.modules.get("multiprocessing.process")
-    return processes is not None and processes.parent_process() is not None
 
 
 def _shown(bar: Bar, steps: Steps, over: threading.Event, after: float) -> None:

@@ -168,13 +168,8 @@ def plot_score_by_activity(
     table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
     name = label(metric)
     title = f"mean {name}{vega.with_interval(table, level)}"
-    lines = _lines_by_model(
-        table,
-        [*names.values()],
-        _activity([*groups.values()]),
-        vega.amount("mean", title, table[_NUMBERS]),
-        level,
-    )
+    x, y = _activity([*groups.values()]), vega.amount("mean", title, table[_NUMBERS])
+    lines = _lines_by_model(table, [*names.values()], x, y, level)
     description = _activity_told(name, table, [*names.values()])
     return vega.chart(vega.titled(f"{name} by activity of the users"), description, lines)
 

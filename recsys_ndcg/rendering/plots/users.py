@@ -382,8 +382,8 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
 def _dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> list[Spec]:
     """Return a layer for each side of the line; users at the same place are a larger dot."""
     places = known.assign(**known[["up", "across"]].map(_short))
-    dots = places.groupby(["side", "up", "across"], sort=True)
-    told = dots["user"].agg(users="size", who=_who).reset_index()
+    dots = places.groupby(["side", "up", "across"])["user"]
+    told = dots.agg(users="size", who=_who).reset_index()
     told = told.sort_values("users", ascending=False, kind="stable")
     most = int(told["users"].max())
     size = vega.fixed(_AREA)
@@ -416,16 +416,11 @@ def _who(users: pd.Series[Any]) -> str:
 def _cells(known: pd.DataFrame, bins: Bins, x: Spec, y: Spec) -> list[Spec]:
     """Return the users counted in squares, whose strength goes by powers of their number."""
     up, across = (bins.places(known[one].to_numpy()) for one in ("up", "across"))
-    users = np.bincount(up * bins.n + across, minlength=bins.n**2)
-    place = np.flatnonzero(users)
+    place, users = np.unique(up * bins.n + across, return_counts=True)
     (row, column), edges = np.divmod(place, bins.n), bins.edges
-    data = vega.rows(
-        left=edges[column],
-        right=edges[column + 1],
-        bottom=edges[row],
-        top=edges[row + 1],
-        users=users[place],
-    )
+    sides = {"left": edges[column], "right": edges[column + 1]}
+    sides |= {"bottom": edges[row], "top": edges[row + 1]}
+    data = vega.rows(**sides, users=users)
     ends = vega.ends("x", x, "left", "right") | vega.ends("y", y, "bottom", "top")
     low_to_high = {"bottom": "vertical from", "top": "vertical to"}
     low_to_high |= {"left": "horizontal from", "right": "horizontal to"}

@@ -7,7 +7,6 @@ field, and puts that of a channel into an expression, in which a backslash means
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -18,6 +17,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import needing
+from recsys_ndcg.files import json_value
 from recsys_ndcg.rendering.wording import of_level
 
 if TYPE_CHECKING:
@@ -54,14 +54,9 @@ def rows(**columns: Iterable[Any]) -> list[Spec]:
     A table is such columns: ``rows(**table)``.
     """
     return [
-        dict(zip(columns, map(_plain, row), strict=True))
+        dict(zip(columns, map(json_value, row), strict=True))
         for row in zip(*columns.values(), strict=True)
     ]
-
-
-def _plain(value: Any) -> Any:
-    plain = value.item() if hasattr(value, "item") else value
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def outer(table: pd.DataFrame) -> list[Any]:
@@ -159,10 +154,7 @@ def lines(looks: Mapping[str, tuple[str, Sequence[int]]], **legends: Any) -> dic
     """Return the channels that tell lines apart by their field ``line``: colour and dashes."""
     colors = {line: color for line, (color, _) in looks.items()}
     dashes = {line: dash for line, (_, dash) in looks.items()}
-    return {
-        "color": look("line", colors, **legends),
-        "strokeDash": look("line", dashes, **legends),
-    }
+    return {"color": look("line", colors, **legends), "strokeDash": look("line", dashes, **legends)}
 
 
 def axis(largest: float = 1.0, **more: Any) -> Spec:
