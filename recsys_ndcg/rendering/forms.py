@@ -163,15 +163,9 @@ def to_latex(document: Document) -> str:
 
 def _captioned(facts: str, table: ShownTable) -> str:
     caption = "; ".join([facts, table.note, *([_LETTERS] if table.letters else [])])
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_latex_escaped(caption)}. \texttt{{{_latex_escaped(table.signature)}}}}}",
-            _tabular(table).rstrip(),
-            r"\end{table}",
-        ]
-    )
+    above = rf"\caption{{{_latex_escaped(caption)}. \texttt{{{_latex_escaped(table.signature)}}}}}"
+    inside = [r"\centering", above, _tabular(table).rstrip()]
+    return "\n".join([r"\begin{table}", *inside, r"\end{table}"])
 
 
 def _tabular(table: ShownTable) -> str:
