@@ -6,36 +6,29 @@ import re
 import sys
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from functools import cached_property
 from importlib import import_module
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 Value = TypeVar("Value")
 _IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(  # for other rooms)?")
 
 
-class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
+class lazy(cached_property[Value]):  # noqa: N801 - used as a decorator, like property
     """Compute an attribute once, at the first access.
 
     `functools.cached_property` of Python 3.11 holds one lock for all instances of a class while
     it computes, so that threads over blocks would wait for each other.
     """
 
-    def __init__(self, compute: Callable[[Any], Value]) -> None:
-        self._compute = compute
-        self._name = compute.__name__
-        self.__doc__ = compute.__doc__
+    if not TYPE_CHECKING:  # for which it is the same
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> lazy[Value]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> Value | lazy[Value]:
-        """Compute the value and keep it under the attribute's own name."""
-        if instance is None:
-            return self
-        value = self._compute(instance)
-        instance.__dict__[self._name] = value
-        return value
+        def __get__(self, instance: object | None, owner: type | None = None) -> Any:
+            """Compute the value and keep it under the attribute's own name."""
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 class Known:

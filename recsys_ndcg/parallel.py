@@ -202,16 +202,13 @@ def blocks_of(offsets: Positions, width: Positions | None = None) -> list[tuple[
     by_rows = np.searchsorted(offsets, np.arange(0, n_rows + size, size))
     by_users = np.arange(0, n_users + size, size)
     edges = np.unique(np.concatenate([by_rows, by_users]).clip(max=n_users)).tolist()
-    pending = list(itertools.pairwise(edges))
-    if width is None:
-        return pending
-    pending.reverse()
-    blocks = []
-    while pending:
-        first, last = pending.pop()
-        if last - first == 1 or int(width[first:last].max()) * (last - first) <= _CELLS:
-            blocks.append((first, last))
-        else:
-            middle = (first + last) // 2
-            pending += [(middle, last), (first, middle)]
-    return blocks
+    runs = list(itertools.pairwise(edges))
+    return runs if width is None else [one for run in runs for one in _halves(*run, width)]
+
+
+def _halves(first: int, last: int, width: Positions) -> list[tuple[int, int]]:
+    """Return a run of users, halved until each part's table is small."""
+    if last - first == 1 or int(width[first:last].max()) * (last - first) <= _CELLS:
+        return [(first, last)]
+    middle = (first + last) // 2
+    return [*_halves(first, middle, width), *_halves(middle, last, width)]

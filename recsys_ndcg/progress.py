@@ -49,7 +49,9 @@ def progress_bar(*, wanted: bool, after: float = _SOON) -> Iterator[Callable[[st
         Any thread may call it, as often as it likes.
     """
     steps = Steps()
-    bar = bar_here() if wanted and not _is_worker() else None
+    processes = sys.modules.get("multiprocessing.process")
+    is_worker = processes is not None and processes.parent_process() is not None
+    bar = bar_here() if wanted and not is_worker else None
     if bar is None or not _one.acquire(blocking=False):
         yield lambda _what, _share: None
         return
@@ -67,11 +69,6 @@ def progress_bar(*, wanted: bool, after: float = _SOON) -> Iterator[Callable[[st
         if showing.ident is not None:
             showing.join()
         _one.release()
-
-
-def _is_worker() -> bool:
-    processes = sys.modules.get("multiprocessing.process")
-    return processes is not None and processes.parent_process() is not None
 
 
 def _shown(bar: Bar, steps: Steps, over: threading.Event, after: float) -> None:
@@ -135,44 +132,33 @@ class Line:
     times: str
 
 
-@dataclass(frozen=True)
-class _Step:
-    began: float
-    changed: float
-    share: float
-
-
 class Steps:
     """The steps that were named so far; any thread may set them while another one reads."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, _Step] = {}
+        self._steps: dict[str, tuple[float, float, float]] = {}  # began, changed, share
 
     def set(self, what: str, share: float) -> None:
         """Note how much is done, from 0 to 1, of a step; below 0 where that is not known."""
-        now, before = monotonic(), self._steps.get(what)
-        share = min(share, 1.0)
-        if before is None:
-            self._steps[what] = _Step(now, now, share)
-        elif before.share != share:
-            self._steps[what] = _Step(before.began, now, share)
+        now, share = monotonic(), min(share, 1.0)
+        began, _, before = self._steps.get(what, (now, now, None))
+        if share != before:
+            self._steps[what] = began, now, share
 
     def lines(self, now: float) -> list[Line]:
         """Return what is shown now: what is under way, or the last step, if all are done."""
-        steps = dict(self._steps)
-        under_way = [(what, step) for what, step in steps.items() if step.share < 1]
-        return [_line(*one, now) for one in (under_way or [*steps.items()][-1:])[-_MOST:]]
+        steps = [(what, *step) for what, step in dict(self._steps).items()]
+        under_way = [one for one in steps if one[-1] < 1]
+        return [_line(*one, now) for one in (under_way or steps[-1:])[-_MOST:]]
 
 
-def _line(what: str, step: _Step, now: float) -> Line:
-    known = step.share >= 0
-    until = now if step.share < 1 else step.changed
-    times = clock(until - step.began)
-    if 0 < step.share < 1:
+def _line(what: str, began: float, changed: float, share: float, now: float) -> Line:
+    times = clock((now if share < 1 else changed) - began)
+    if 0 < share < 1:
         # at the pace of what is done; from then on it is counted down
-        end = step.began + (step.changed - step.began) / step.share
+        end = began + (changed - began) / share
         times += f", {clock(max(end - now, 0))} left"
-    return Line(what, step.share if known else None, times)
+    return Line(what, share if share >= 0 else None, times)
 
 
 def clock(seconds: float) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 from recsys_ndcg.convention import PRESETS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, shown
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
-from recsys_ndcg.rendering import Code, Document, Section, Sentences, ShownTable, number, signed
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable, number, signed
 from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature
 
 _CELLS = 1 << 22  # scores that are held at once
@@ -306,7 +306,7 @@ def reconciliation_document(
         shown_table = ShownTable(
             str(name), _grouped(rows), note=title, numeric=("value", "difference", "gap")
         )
-        sections.append(Section(str(name), title, _LEAD, [shown_table, Sentences(_notes(rows))]))
+        sections.append(Section(str(name), title, _LEAD, [shown_table, _notes(rows)]))
     known = list(dict.fromkeys(conventions))
     full = [f"yours: {one.signature}" for one in known]
     how = Code("The convention", full, [f"yours: {_short(one)}" for one in known])

@@ -187,10 +187,10 @@ def table_document(
     **how
         As `ShownTable` takes it.
     """
-    from recsys_ndcg.rendering import Document, Section, Sentences, ShownTable
+    from recsys_ndcg.rendering import Document, Section, ShownTable
     from recsys_ndcg.report import signatures_section
 
-    section = Section("table", title, "", [ShownTable(title, cells, **how), Sentences(remarks)])
+    section = Section("table", title, "", [ShownTable(title, cells, **how), remarks])
     signatures = [] if signature is None else [signatures_section([signature])]
     return Document(facts=title, sections=[section, *signatures])
 
@@ -267,10 +267,10 @@ class Files:
 
     def write(self, report: Report) -> None:
         """Write what was not written as it was measured: the report, and what goes to streams."""
-        from recsys_ndcg.rendering import per_user_file
+        from recsys_ndcg.rendering import per_user_writer
 
         if self.per_user is not None and _is_streamed(self.per_user):
-            _write(self.per_user, per_user_file(report.per_user, ".csv"))
+            _write(self.per_user, per_user_writer(".csv")(report.per_user))
         if self.json is not None and is_dash(self.json):
             with TemporaryDirectory() as folder:
                 part = Path(folder) / "report.json"

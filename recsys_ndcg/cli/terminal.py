@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recsys_ndcg.errors import printable
-from recsys_ndcg.rendering import Code, Document, Part, Sentences, ShownTable
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -54,13 +54,13 @@ def print_document(
             to.print(printable(document.verdict), soft_wrap=False)
 
 
-def _print_lines(part: Part, to: Console, *, full: bool) -> None:
-    if isinstance(part, Sentences):
-        for line in part.lines:
-            to.print(printable(f"- {line}"), soft_wrap=False)
-    elif isinstance(part, Code):
+def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: bool) -> None:
+    if isinstance(part, Code):
         for line in part.brief(full=full):
             to.print(printable(line), style="dim", soft_wrap=True)
+    elif not isinstance(part, Section):
+        for line in part:
+            to.print(printable(f"- {line}"), soft_wrap=False)
 
 
 def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:

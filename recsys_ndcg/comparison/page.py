@@ -17,15 +17,12 @@ from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import InvalidInputError, nearest, shown
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
-    Details,
+    Charts,
     Document,
-    Part,
     Section,
-    Sentences,
     ShownTable,
     UserLists,
     cut,
-    for_a_page,
     number,
     plot,
     signed,
@@ -243,14 +240,14 @@ def _leaderboard(comparison: Comparison, board: Section) -> Section:
     """Return the section of the models with charts, the pairs, and the other metrics."""
     first, *others = comparison.metrics
     details = [
-        Details(f"By {name}", [Sentences([comparison.verdict_in(name)]), *_board(comparison, name)])
+        Section.folded(f"By {name}", [[comparison.verdict_in(name)], *_board(comparison, name)])
         for name in others[:_OTHERS]
     ]
-    pairs = Details("The pairs", [pairs_table(comparison, first)])
+    pairs = Section.folded("The pairs", [pairs_table(comparison, first)])
     return replace(board, parts=[*_board(comparison, first), pairs, *details])
 
 
-def _board(comparison: Comparison, metric: str) -> list[Part]:
+def _board(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
     """Return the models by a metric, each row by its name, and their intervals."""
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
@@ -260,12 +257,12 @@ def _board(comparison: Comparison, metric: str) -> list[Part]:
 
 def _audited(comparison: Comparison) -> Section:
     """Return the section of the remarks, with the audit of each model that has one."""
-    details: list[Part] = []
+    details: list[Section] = []
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
     for model, one in [*comparison.contenders.items()][:most]:
         if one.report is not None:
             told: Any = one.report.document().sections[1].parts  # the remarks, and the audit folded
-            details.append(Details(f"The audit of {model}", [told[0], *told[1].parts]))
+            details.append(Section.folded(f"The audit of {model}", [told[0], *told[1].parts]))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
@@ -287,16 +284,16 @@ def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
 # Charts
 
 
-def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Part]:
+def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Charts]:
     """Return plots for a page, those that have something to show."""
-    charts: list[Part] = []
+    charts: list[Charts] = []
     for kind in kinds:
         with suppress(InvalidInputError):
-            charts.append(for_a_page(comparison.plot(kind, **options)))
+            charts.append(Charts(comparison.plot(kind, **options)))
     return charts
 
 
-def _trade_off(comparison: Comparison) -> list[Part]:
+def _trade_off(comparison: Comparison) -> list[Charts]:
     """Return the plot of two metrics against each other, if there are so many."""
     first, *others = comparison.metrics
     if not others or len(comparison.models) < 3:

@@ -26,7 +26,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,17 +36,10 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, needing, shown
 from recsys_ndcg.files import earlier
-from recsys_ndcg.files.contents import (
-    BYTES_ANYWAY,
-    BYTES_PER_BYTE,
-    Content,
-    open_file,
-    write_whole,
-)
+from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, Content, open_file, write_whole
 from recsys_ndcg.parallel import in_threads
 from recsys_ndcg.version import __version__
 
-_BEGIN = '{{\n "format": "recsys_ndcg {}",\n "sha256": "'
 _SIGNED = re.compile(rb'\{\n "format": "recsys_ndcg [a-z]+ \d+",\n "sha256": "([0-9a-f]{64})"')
 _FORMAT = re.compile(r"recsys_ndcg ([a-z]+) ([0-9]{1,18})")
 _BEGINNING = 200  # bytes, by which a file is known
@@ -54,8 +47,10 @@ _LEVEL = 1  # of compression: more takes longer than it saves
 _TYPES = (
     "|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"
 )  # fmt: skip
-_PARQUET = {"job": "Parquet", "extra": "scale"}
 _KEY = b"recsys_ndcg"
+#: Which version saved a file of another format, and what to do.
+_OLDER = "an older", "Evaluate the data again, and save that."
+_NEWER = "a newer", "Install it: pip install -U recsys-ndcg."
 #: What code raises that reads a head in which something is missing or of another kind.
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
@@ -91,10 +86,9 @@ class Archive(NamedTuple):
             the file cannot be written.
         """
         packed = in_threads(lambda one: _pack(*one), [*self.columns.items()])
+        named = {"format": f"recsys_ndcg {form}", "sha256": "", **self.head}
         try:
-            fields = [
-                f"{json.dumps(name)}: {_in_lines(value)}" for name, value in self.head.items()
-            ]
+            text = json.dumps(named, indent=1, allow_nan=False).removesuffix("\n}")
             lines = [
                 f"{json.dumps(name)}: {json.dumps(one, allow_nan=False)}"
                 for name, one in zip(self.columns, packed, strict=True)
@@ -104,13 +98,13 @@ class Archive(NamedTuple):
             msg = f"{path}: a {kind} with such values cannot be saved ({error})."
             raise InvalidInputError(msg) from None
         if lines:
-            fields.append('"columns": {\n  ' + ",\n  ".join(lines) + "\n }")
-        begin, rest = _BEGIN.format(form).encode(), ('",\n ' + ",\n ".join(fields)).encode()
+            text += ',\n "columns": {\n  ' + ",\n  ".join(lines) + "\n }"
+        begin, mark, end = text.encode().partition(b'"sha256": "')
         # nothing is read that unpacks to more than `Content.most_bytes`: blanks make room for it
         unpacked = sum(one.nbytes for one in self.columns.values())
-        blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(rest))
-        rest += blanks + b"\n}\n"
-        write_whole(path, begin + _digest(begin, rest).encode() + rest)
+        blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(end))
+        begin, end = begin + mark, end + blanks + b"\n}\n"
+        write_whole(path, begin + sha256(begin + end).hexdigest().encode() + end)
 
     @classmethod
     @contextmanager
@@ -146,13 +140,11 @@ class Archive(NamedTuple):
     @staticmethod
     def is_saved(path: str | Path, kind: str = "report") -> bool:
         """Return whether a file is an archive of a kind, by its first bytes."""
-        try:
-            if not Path(path).is_file():  # of a pipe, what is read is gone
-                return False
-            with Path(path).open("rb") as file:
-                return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_BEGINNING)
-        except (OSError, ValueError):  # told when it is read
-            return False
+        with suppress(OSError, ValueError):  # told when it is read
+            if Path(path).is_file():  # of a pipe, what is read is gone
+                with Path(path).open("rb") as file:
+                    return f'"format": "recsys_ndcg {kind} '.encode() in file.read(_BEGINNING)
+        return False
 
     def to_parquet(
         self, form: str, names: Sequence[str], beside: Mapping[str, NDArray[Any]]
@@ -176,9 +168,7 @@ class Archive(NamedTuple):
         MissingExtraError
             pyarrow is not installed.
         """
-        with needing("pyarrow", **_PARQUET):
-            import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-            from pyarrow import parquet  # noqa: PLC0415 - an extra
+        pa = _pyarrow()
         stands_in: dict[str, Any] = {}
         flat: dict[str, Any] = {}
         for name, values in self.columns.items():
@@ -193,7 +183,7 @@ class Archive(NamedTuple):
         table = pa.table(others | flat)
         table = table.replace_schema_metadata({_KEY: json.dumps(stored, allow_nan=False)})
         stream = io.BytesIO()
-        parquet.write_table(table, stream)
+        pa.parquet.write_table(table, stream)
         return stream.getvalue()
 
     @classmethod
@@ -207,11 +197,9 @@ class Archive(NamedTuple):
         MissingExtraError
             pyarrow is not installed.
         """
-        with needing("pyarrow", **_PARQUET):
-            import pyarrow as pa  # noqa: PLC0415 - an extra
-            from pyarrow import parquet  # noqa: PLC0415 - an extra
+        pa = _pyarrow()
         try:
-            table = parquet.read_table(io.BytesIO(content))
+            table = pa.parquet.read_table(io.BytesIO(content))
             found = {name: np.asarray(table[name].to_numpy()) for name in table.column_names}
             head = json.loads(table.schema.metadata[_KEY])
             kind, number = form.split()
@@ -235,11 +223,10 @@ def _read(content: bytes, form: str) -> earlier.Saved:
     """Return what an archive holds; raise one of `_DAMAGE` if it is damaged."""
     kind, number = form.split()
     signed = _SIGNED.match(content)
-    if (
-        signed
-        and _digest(content[: signed.start(1)], content[signed.end(1) :]) != signed[1].decode()
-    ):
-        raise ValueError(kind)
+    if signed:
+        begin, end = content[: signed.start(1)], content[signed.end(1) :]
+        if sha256(begin + end).hexdigest() != signed[1].decode():
+            raise ValueError(kind)
     try:
         stored = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
@@ -255,7 +242,12 @@ def _read(content: bytes, form: str) -> earlier.Saved:
     if theirs == earlier.FORMATS.get(kind):
         return earlier.upgrade(stored, kind, len(content))
     if theirs != int(number):
-        _refuse_format(kind, theirs, number)
+        what, to_do = _NEWER if theirs > int(number) else _OLDER
+        msg = (
+            f"a {kind} of format {theirs}, which {what} recsys_ndcg saved; version {__version__} "
+            f"reads format {number}. {to_do}"
+        )
+        raise InvalidInputError(msg)
     if not signed:
         raise ValueError(kind)
     packed = stored.pop("columns", {})
@@ -264,31 +256,6 @@ def _read(content: bytes, form: str) -> earlier.Saved:
         raise ValueError(kind)
     columns = dict(zip(packed, in_threads(_unpack, [*packed.values()]), strict=True))
     return {name: one for name, one in stored.items() if name not in {"format", "sha256"}}, columns
-
-
-def _refuse_format(kind: str, theirs: int, ours: str) -> None:
-    what, to_do = (
-        ("an older", "Evaluate the data again, and save that.")
-        if theirs < int(ours)
-        else ("a newer", "Install it: pip install -U recsys-ndcg.")
-    )
-    msg = (
-        f"a {kind} of format {theirs}, which {what} recsys_ndcg saved; version {__version__} reads "
-        f"format {ours}. {to_do}"
-    )
-    raise InvalidInputError(msg)
-
-
-def _digest(*parts: bytes) -> str:
-    found = sha256()
-    for part in parts:
-        found.update(part)
-    return found.hexdigest()
-
-
-def _in_lines(value: Any) -> str:
-    """Return JSON line by line, as it stands below a name."""
-    return json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
 
 
 def _pack(name: str, values: NDArray[Any]) -> dict[str, Any] | list[Any]:
@@ -330,6 +297,12 @@ def _n_bytes(packed: Mapping[str, Any]) -> int:
     return int(math.prod(packed["shape"])) * kind.itemsize
 
 
+def _pyarrow() -> Any:
+    with needing("pyarrow", job="Parquet", extra="scale"):
+        import pyarrow.parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
+    return pyarrow
+
+
 def arrow_column(ids: NDArray[Any]) -> Any:
     """Return ids of users as a column of Arrow.
 
@@ -340,17 +313,13 @@ def arrow_column(ids: NDArray[Any]) -> Any:
     MissingExtraError
         pyarrow is not installed.
     """
-    with needing("pyarrow", **_PARQUET):
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-    try:
+    pa = _pyarrow()
+    with suppress(pa.ArrowException, OverflowError, UnicodeError):
         column = pa.array(ids.tolist() if ids.dtype == object else ids)
-        parquet_has = not pa.types.is_nested(column.type)
-    except (pa.ArrowException, OverflowError, UnicodeError):
-        parquet_has = False
-    if not parquet_has:
-        msg = "Parquet has no column for these ids of users: let all be text, or all numbers."
-        raise InvalidInputError(msg)
-    return column
+        if not pa.types.is_nested(column.type):
+            return column
+    msg = "Parquet has no column for these ids of users: let all be text, or all numbers."
+    raise InvalidInputError(msg)
 
 
 def checked_ids(ids: list[Any], kind: str) -> list[Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from stat import S_IMODE, S_ISCHR
 from typing import IO, Any, TypeGuard
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, needing, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, needing, shown
 
 #: No files to be replaced, whatever they lead to.
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -47,10 +47,10 @@ def check_path(path: object) -> None:
         msg = f"Give the path of a file, not {shown(path)}."
         raise InvalidInputError(msg)
     try:
-        named = b"\0" not in os.fsencode(path) and os.fspath(path) != ""
+        name = os.fsencode(path)
     except UnicodeEncodeError:
-        named = False
-    if not named:
+        name = b""
+    if not name or b"\0" in name:
         msg = f"{str(path)!r}: cannot be the name of a file."
         raise InvalidInputError(msg)
 
@@ -77,11 +77,8 @@ def write_whole(path: str | Path, text: str | bytes) -> None:
     check_path(path)
     try:
         content = text.encode() if isinstance(text, str) else text
-        if is_stream(path):
-            with open(path, "ab") as stream:  # noqa: PTH123 - a Path would resolve nothing here
-                stream.write(content)
-        else:
-            _replace(Path(os.path.realpath(path)), content)
+        with open(path, "ab") if is_stream(path) else replacing(path) as file:  # noqa: PTH123
+            file.write(content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         msg = f"{path}: cannot be written ({reason})."
@@ -94,14 +91,10 @@ def is_stream(path: str | Path) -> bool:
     return named or (os.path.exists(path) and not os.path.isfile(path))  # noqa: PTH110, PTH113
 
 
-def _replace(path: Path, content: bytes) -> None:
-    with replacing(path) as file:
-        file.write(content)
-
-
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file beside another, which it replaces when all has been written."""
+    path = Path(os.path.realpath(path))
     exists = path.exists()
     if exists:
         path.open("ab").close()  # to replace it would need no permission of its own
@@ -116,10 +109,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         if exists:
             part.chmod(mode)
         part.replace(path)
-    except BaseException:  # an interrupt leaves nothing behind either
+    finally:  # whatever happened, an interrupt too, it is not left behind
         with suppress(OSError):
             part.unlink()
-        raise
 
 
 #: Where data is read from: a file by its name, or what is open for reading bytes.
@@ -128,14 +120,6 @@ _BLOCK = 1 << 20
 #: What a file may unpack to: so many bytes, and so many for each of its own.
 BYTES_ANYWAY = 1 << 26
 BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
-#: How packed bytes begin, for what has no name.
-_BEGINS = {
-    b"\x1f\x8b": ".gz",
-    b"\x28\xb5\x2f\xfd": ".zst",
-    b"BZh": ".bz2",
-    b"\xfd7zXZ\0": ".xz",
-    b"PK\x03\x04": ".zip",
-}
 
 
 @dataclass(frozen=True)
@@ -192,7 +176,7 @@ class Content:
         >>> Content.packed_as(b"BZh91AY")
         '.bz2'
         """
-        return next((kind for begin, kind in _BEGINS.items() if data.startswith(begin)), "")
+        return next((kind for kind, (begin, _) in PACKINGS.items() if data.startswith(begin)), "")
 
     @staticmethod
     def most_bytes(size: int) -> int:
@@ -234,9 +218,9 @@ def _refuse_endless(file: IO[bytes], name: str) -> None:
         raise InvalidInputError(msg)
 
 
-def _named(place: Place) -> str:
-    """Return what messages call a place."""
-    name = place if isinstance(place, str | Path) else getattr(place, "name", None)
+def _named(stream: IO[bytes]) -> str:
+    """Return what messages call a stream."""
+    name = getattr(stream, "name", None)
     if name == "<stdin>":
         return "standard input"
     return str(name) if name and isinstance(name, str | Path) else "the stream"
@@ -248,12 +232,13 @@ def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     if kind not in PACKINGS:
         return Content(name, kind, file.read())
     file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
-    with _unpacking(name), PACKINGS[kind](file) as stream:
+    _, unpack = PACKINGS[kind]
+    with _unpacking(name), unpack(file) as stream:
         inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
-        return Content(name, inside, _unpacked(stream, file, name), packed=True)
+        return Content(name, inside, _unpacked(stream, file), packed=True)
 
 
-def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
+def _unpacked(stream: IO[bytes], file: IO[bytes]) -> bytes:
     """Return all that a stream unpacks from a file, or refuse it as soon as it is too much.
 
     Every part of the file is held to the bound: one that unpacks to little allows nothing to
@@ -267,7 +252,7 @@ def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
         lowest = min(lowest, excess)
         if excess - lowest > BYTES_ANYWAY:
             msg = (
-                f"{name}: it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
+                f"it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
                 "more than a table does. If that is right, unpack it yourself."
             )
             raise InvalidInputError(msg)
@@ -277,19 +262,17 @@ def _unpacked(stream: IO[bytes], file: IO[bytes], name: str) -> bytes:
 @contextmanager
 def _unpacking(name: str) -> Iterator[None]:
     """Turn whatever fails into a fault of the archive."""
-    try:
-        yield
-    except RecsysNdcgError as error:
-        if str(error).startswith(name) or not isinstance(error, InvalidInputError):
+    with about(name):
+        try:
+            yield
+        except RecsysNdcgError:
             raise
-        msg = f"{name}: {error}"
-        raise InvalidInputError(msg) from None
-    except Exception as error:  # noqa: BLE001 - a damaged archive fails in any way
-        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        if isinstance(error, MemoryError):
-            reason = "it is damaged, or needs more memory than there is"
-        msg = f"{name}: cannot be unpacked ({reason}). Pack it again, or give it unpacked."
-        raise InvalidInputError(msg) from None
+        except Exception as error:  # noqa: BLE001 - a damaged archive fails in any way
+            reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            if isinstance(error, MemoryError):
+                reason = "it is damaged, or needs more memory than there is"
+            msg = f"cannot be unpacked ({reason}). Pack it again, or give it unpacked."
+            raise InvalidInputError(msg) from None
 
 
 def _member(file: IO[bytes]) -> IO[bytes]:
@@ -315,11 +298,11 @@ def _zstandard(file: IO[bytes]) -> IO[bytes]:
     return opened
 
 
-#: How the names of packed files end, and what opens them.
-PACKINGS: dict[str, Callable[[IO[bytes]], Any]] = {
-    ".gz": lambda file: gzip.GzipFile(fileobj=file),
-    ".zst": _zstandard,
-    ".bz2": bz2.BZ2File,
-    ".xz": lzma.LZMAFile,
-    ".zip": _member,
+#: How the names of packed files end, how their bytes begin, and what opens them.
+PACKINGS: dict[str, tuple[bytes, Callable[[IO[bytes]], Any]]] = {
+    ".gz": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    ".zst": (b"\x28\xb5\x2f\xfd", _zstandard),
+    ".bz2": (b"BZh", bz2.BZ2File),
+    ".xz": (b"\xfd7zXZ\0", lzma.LZMAFile),
+    ".zip": (b"PK\x03\x04", _member),
 }

@@ -20,42 +20,35 @@ from recsys_ndcg.input import TextFormat
 _SEPARATES = re.compile(r"[;|\t\r]")
 
 
-def form_of(name: str) -> str:
-    """Return the end of a file's name that says in which form scores of users are written to it.
+def per_user_writer(name: str) -> Callable[[pd.DataFrame], bytes]:
+    """Return what makes a file of a table of scores by user, in the form that its name ends in.
 
     Raises
     ------
     InvalidInputError
-        There is no such form.
-    """
-    known = [end for end in _FORMS if name.lower().endswith(end)]
-    if not known:
-        msg = (
-            f"{name}: scores of users are written as CSV or Parquet. Let the name end in "
-            f"{', '.join(_FORMS)}."
-        )
-        raise InvalidInputError(msg)
-    return known[0]
-
-
-def per_user_file(per_user: pd.DataFrame, form: str) -> bytes:
-    """Return a table of scores by user in a form that `form_of` found.
-
-    Raises
-    ------
-    InvalidInputError
-        The ids cannot be written so.
+        There is no such form; later, the ids cannot be written so.
     MissingExtraError
-        Parquet needs pyarrow.
+        Later, Parquet needs pyarrow.
     """
+    for end, write in _FORMS.items():
+        if name.lower().endswith(end):
+            return write
+    msg = (
+        f"{name}: scores of users are written as CSV or Parquet. Let the name end in "
+        f"{', '.join(_FORMS)}."
+    )
+    raise InvalidInputError(msg)
+
+
+def _check_encodable(per_user: pd.DataFrame) -> None:
     for one in per_user.index:
         if isinstance(one, str) and not is_encodable(one):
             msg = f"The user id {one!r} has a lone surrogate, which no file can hold. Correct it."
             raise InvalidInputError(msg)
-    return _FORMS[form](per_user)
 
 
 def _parquet(per_user: pd.DataFrame) -> bytes:
+    _check_encodable(per_user)
     stream = io.BytesIO()
     with needing("pyarrow", job="Writing Parquet", extra="scale"):
         try:
@@ -77,8 +70,9 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
     Raises
     ------
     InvalidInputError
-        An id is blank, or holds a zero byte: no reader would take it for an id.
+        An id is blank, or holds a zero byte or half a character: no reader would take it for an id.
     """
+    _check_encodable(per_user)
     for one in per_user.index:
         if isinstance(one, str) and ("\0" in one or not one.strip()):
             msg = f"The user id {one!r} would be no id in a CSV file. Save the report as JSON."

@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import needing, printable
 from recsys_ndcg.files import write_whole
-from recsys_ndcg.rendering.parts import Code, Details, Part, Section, Sentences, ShownTable
+from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable
 
 
 def to_text(document: Document) -> str:
@@ -37,10 +37,10 @@ def _text_lines(part: Part, bullet: str) -> Iterator[str]:
         if part.note:
             yield printable(part.note)
         yield _text_table(part)
-    elif isinstance(part, Sentences):
-        yield from (f"{bullet}{printable(line)}" for line in part.lines)
     elif isinstance(part, Code):
         yield from map(printable, part.brief())
+    elif not isinstance(part, Section):
+        yield from (f"{bullet}{printable(line)}" for line in part)
 
 
 def _text_table(table: ShownTable) -> str:
@@ -65,16 +65,15 @@ def _html_of(part: Part) -> Iterator[str]:
             yield f"<p>{escape(part.note)}</p>"
         with pd.option_context("display.max_colwidth", None):  # or long cells would be cut
             yield part.cells.to_html(index=False, border=0)
-    elif isinstance(part, Sentences) and part.lines:
-        entries = "".join(f"<li>{escape(line)}</li>\n" for line in part.lines)
-        yield f"<ul>\n{entries}</ul>"
     elif isinstance(part, Code):
         codes = "<br>\n".join(map(escape, part.lines))
         yield _html_folded(part.name, f"<p><code>{codes}</code></p>")
-    elif isinstance(part, Details):
-        yield _html_folded(
-            part.title, "\n".join(text for one in part.parts for text in _html_of(one))
-        )
+    elif isinstance(part, Section):
+        inside = "\n".join(text for one in part.parts for text in _html_of(one))
+        yield _html_folded(part.title, inside)
+    elif part:
+        entries = "".join(f"<li>{escape(line)}</li>\n" for line in part)
+        yield f"<ul>\n{entries}</ul>"
 
 
 def _html_folded(title: str, inside: str) -> str:
@@ -98,21 +97,18 @@ def to_markdown(document: Document) -> str:
 
 
 def _markdown_lines(part: Part) -> Iterator[str]:
-    if isinstance(part, Sentences):
-        yield from (f"- {_as_line(line)}" for line in part.lines)
-        if part.lines:
-            yield ""
-    elif isinstance(part, Code):
+    if isinstance(part, Code):
         # the fence is longer than any backticks inside
         longest = max(map(len, re.findall("`+", "\n".join(part.lines))), default=0)
         fence = "`" * max(longest + 1, 3)
         yield from (fence, *part.lines, fence, "")
+    elif part and not isinstance(part, ShownTable | Section):
+        yield from (*(f"- {_as_line(line)}" for line in part), "")
 
 
 def _markdown_table(table: ShownTable) -> str:
     """Return a table of text, all but its first columns set to the right."""
-    escaped = table.cells.map(_markdown_escaped)
-    shown = table.marked(escaped, lambda text: f"**{text.strip()}**")
+    shown = table.marked(_markdown_escaped, lambda text: f"**{text.strip()}**")
     sides = ["left" if place < table.left else "right" for place in range(len(shown.columns))]
     with needing("tabulate", job="Markdown", extra="report"):
         text: str = shown.rename(columns=_markdown_escaped).to_markdown(
@@ -156,7 +152,8 @@ def to_latex(document: Document) -> str:
     """
     comments = [document.verdict] if document.verdict else []
     for part in document.parts:
-        comments += part.lines if isinstance(part, Sentences | Code) else []
+        if not isinstance(part, ShownTable | Section):
+            comments += part.lines if isinstance(part, Code) else part
     tables = (
         _captioned(document.facts, one) if one.note else _tabular(one).rstrip()
         for one in document.tables
@@ -166,23 +163,16 @@ def to_latex(document: Document) -> str:
 
 def _captioned(facts: str, table: ShownTable) -> str:
     caption = "; ".join([facts, table.note, *([_LETTERS] if table.letters else [])])
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_latex_escaped(caption)}. \texttt{{{_latex_escaped(table.signature)}}}}}",
-            _tabular(table).rstrip(),
-            r"\end{table}",
-        ]
-    )
+    above = rf"\caption{{{_latex_escaped(caption)}. \texttt{{{_latex_escaped(table.signature)}}}}}"
+    inside = [r"\centering", above, _tabular(table).rstrip()]
+    return "\n".join([r"\begin{table}", *inside, r"\end{table}"])
 
 
 def _tabular(table: ShownTable) -> str:
     """Return a table alone; what stands out is bold, letters join what is not told apart."""
-    shown = table.cells.map(_latex_escaped)
+    shown = table.marked(_latex_escaped, r"\textbf{{{}}}".format)
     for name in shown.columns[table.left :]:  # the signs of numbers are those of formulas
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
-    shown = table.marked(shown, r"\textbf{{{}}}".format)
     if table.letters:
         letters = [rf"\textsuperscript{{{_latex_escaped(one)}}}" for one in table.letters]
         shown[table.key_columns[-1]] += letters
@@ -321,9 +311,7 @@ class Readable(ABC):
         """Return the table, the remarks and the signatures as text."""
         return self._rendered("text")
 
-    def __repr__(self) -> str:
-        """Return the same."""
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return self._rendered("html", answer=True)

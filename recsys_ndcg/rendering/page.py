@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, needing
 from recsys_ndcg.files import write_whole
-from recsys_ndcg.rendering.parts import (
-    Charts,
-    Details,
-    Part,
-    UserLists,
-)
+from recsys_ndcg.rendering.parts import Part, Section, UserLists
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
 
@@ -90,7 +85,7 @@ def _every(parts: Sequence[Part]) -> Iterator[Part]:
     """Give all parts, those that somebody may open, too."""
     for one in parts:
         yield one
-        if isinstance(one, Details):
+        if isinstance(one, Section):
             yield from _every(one.parts)
 
 
@@ -181,12 +176,22 @@ def _short(value: float) -> float | int | None:
 # Charts
 
 
-def for_a_page(chart: alt.TopLevelMixin) -> Charts:
-    """Return a chart for a page, or those that it holds beside each other."""
-    spec: Spec = chart.to_dict(validate=False)
-    panels = spec.get("concat", [spec])
-    specs = [_for_a_page(one, spec.get("datasets", {})) for one in panels]
-    return Charts([one["description"] for one in panels], specs)
+class Charts(list[str]):
+    """What charts beside each other show, a sentence each, and their Vega-Lite for a page.
+
+    Parameters
+    ----------
+    chart : altair.TopLevelMixin
+        Several of them, or one.
+    """
+
+    kind = "charts"
+
+    def __init__(self, chart: alt.TopLevelMixin) -> None:
+        spec: Spec = chart.to_dict(validate=False)
+        panels = spec.get("concat", [spec])
+        super().__init__(one["description"] for one in panels)
+        self.specs = [_for_a_page(one, spec.get("datasets", {})) for one in panels]
 
 
 def _for_a_page(panel: Spec, datasets: Spec) -> Spec:
@@ -214,8 +219,7 @@ def _coloured(part: Any, name: str = "") -> Any:
 def runtime() -> str:
     """Return the script that defines ``recsysDraw``.
 
-    Making it takes seconds, so that it is kept in the folder for caches; where nothing can be kept
-    nothing is.
+    Making it takes seconds, so that it is kept in the folder for caches, if there is one.
 
     Raises
     ------
@@ -225,26 +229,19 @@ def runtime() -> str:
     with needing("vl_convert", job="A page with charts", extra="report"):
         import vl_convert  # noqa: PLC0415 - an extra
 
-        known = sha256(_SNIPPET.encode()).hexdigest()[:12]
-        folder = caches()
-        path = folder and folder / f"vega-{version('vl-convert-python')}-{known}.bundle.js"
-        with suppress(OSError, ValueError):
-            if path:
-                return path.read_text(encoding="utf-8")
+        with suppress(OSError, ValueError, RuntimeError):
+            return _kept().read_text(encoding="utf-8")
         made = vl_convert.javascript_bundle(_SNIPPET)
     script = _ENDS.sub(r"\\x3c", made.replace("\r\n", "\n").replace("\r", "\n"))
-    with suppress(OSError, InvalidInputError):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, script)
+    with suppress(OSError, InvalidInputError, RuntimeError):
+        _kept().parent.mkdir(parents=True, exist_ok=True)
+        write_whole(_kept(), script)
     return script
 
 
-def caches() -> Path | None:
-    """Return the folder for what can be made again; None where there is none."""
-    told = os.environ.get("XDG_CACHE_HOME")
-    if told and Path(told).is_absolute():
-        return Path(told) / "recsys-ndcg"
-    with suppress(RuntimeError):  # of who has no home
-        return Path.home() / ".cache" / "recsys-ndcg"
-    return None
+def _kept() -> Path:
+    """Return the file in which the script is kept; raise RuntimeError for who has no home."""
+    told = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    folder = told if told.is_absolute() else Path.home() / ".cache"
+    known = sha256(_SNIPPET.encode()).hexdigest()[:12]
+    return folder / "recsys-ndcg" / f"vega-{version('vl-convert-python')}-{known}.bundle.js"

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recsys_ndcg.rendering.plots.vega import Spec
-
 
 @dataclass(frozen=True)
 class UserLists:
@@ -74,20 +72,13 @@ class ShownTable:
         """The columns of which words stand out: the name of a row, and its first number."""
         return [*self.cells.columns[self.left - 1 : self.left + 1]]
 
-    def marked(self, cells: pd.DataFrame, mark: Callable[[str], str]) -> pd.DataFrame:
+    def marked(self, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
         """Return the cells, escaped for some form, with a mark on those that stand out."""
+        cells = self.cells.map(escape)
         for name in self.key_columns if self.bold else ():
             texts = enumerate(cells[name])
             cells[name] = [mark(text) if row in self.bold else text for row, text in texts]
         return cells
-
-
-@dataclass(frozen=True)
-class Sentences:
-    """Remarks, a line each."""
-
-    kind: ClassVar[str] = "sentences"
-    lines: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -125,28 +116,11 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Charts(Sentences):
-    """Charts of Vega-Lite beside each other for a page; the lines say what each of them shows."""
-
-    kind: ClassVar[str] = "charts"
-    specs: Sequence[Spec]
-
-
-@dataclass(frozen=True)
-class Details:
-    """Parts that are shown when somebody opens them: where that can be done, and on paper."""
-
-    kind: ClassVar[str] = "details"
-    title: str
-    parts: Sequence[Part]
-
-
-Part: TypeAlias = ShownTable | Sentences | Code | Details
-
-
-@dataclass(frozen=True)
 class Section:
     """Parts below a heading; forms with little room leave the heading out.
+
+    A section in another one is folded: it is shown when somebody opens it, where that can be
+    done, and on paper.
 
     Parameters
     ----------
@@ -156,11 +130,20 @@ class Section:
         The heading.
     lead : str
         How to read it, in a sentence.
-    parts : sequence of Part
-        What it holds.
+    parts : sequence
+        Tables, code, other sections, and lists of sentences: a line each.
     """
 
+    kind: ClassVar[str] = "section"
     name: str
     title: str
     lead: str
     parts: Sequence[Part]
+
+    @classmethod
+    def folded(cls, title: str, parts: Sequence[Part]) -> Section:
+        """Return a section for another one, which needs no link and no lead."""
+        return cls("", title, "", parts)
+
+
+Part: TypeAlias = ShownTable | Code | Section | Sequence[str]

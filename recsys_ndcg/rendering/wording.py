@@ -6,15 +6,11 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
 import numpy as np
 
 from recsys_ndcg.errors import visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _SMALLEST = 0.0001  # p that is written with its digits
 _HUGE = 1e9  # numbers from here on have six digits, and a power of ten
@@ -23,20 +19,10 @@ _LONGEST_LABEL = 32  # and in a chart
 #: What could end a script, in which notebooks put the text of a chart as it stands; and its like.
 _ENDS, _LIKE = re.compile(r"<(?=[/!?a-z])", re.IGNORECASE), "\u2039"
 #: What Vega finds under these names is a part of JavaScript, in place of what it has put there.
-_EVERY_OBJECT_HAS = {
-    "constructor",
-    "hasOwnProperty",
-    "isPrototypeOf",
-    "propertyIsEnumerable",
-    "toLocaleString",
-    "toString",
-    "valueOf",
-    "__defineGetter__",
-    "__defineSetter__",
-    "__lookupGetter__",
-    "__lookupSetter__",
-    "__proto__",
-}
+_EVERY_OBJECT_HAS = re.compile(
+    "constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf"
+    "|__(define|lookup)(Getter|Setter)__|__proto__"
+)
 
 
 # Numbers
@@ -81,12 +67,6 @@ def within(low: float, high: float, level: float) -> str:
 def of_level(level: float) -> str:
     """Return what an interval is called: ``95 % interval``."""
     return f"{100 * level:.10g} % interval"
-
-
-def with_interval(table: pd.DataFrame, level: float) -> str:
-    """Return what a chart adds to a mean drawn with its interval, nothing if none has one."""
-    known = table[["low", "high"]].notna().all(axis=1).any()
-    return f", with its {of_level(level)}" if known else ""
 
 
 def beside(*parts: str) -> str:
@@ -175,7 +155,7 @@ def label(name: object, longest: int = _LONGEST_LABEL) -> str:
     """
     text = " ".join(visible(str(name)[: 4 * longest]).split())
     short = text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
-    if short in _EVERY_OBJECT_HAS:
+    if _EVERY_OBJECT_HAS.fullmatch(short):
         return f"'{short}'"
     return _ENDS.sub(_LIKE, short) or "(no name)"
 

@@ -13,18 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import visible
 from recsys_ndcg.lists import Facts, suspicions
-from recsys_ndcg.rendering import (
-    Code,
-    Details,
-    Document,
-    Part,
-    Section,
-    Sentences,
-    ShownTable,
-    count,
-    first_few,
-    number,
-)
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable, count, first_few, number
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -73,7 +62,7 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
     """
     audit = report.audit.T.map(number).rename(columns=visible).rename_axis("audit")
     audit = audit.set_axis(audit.index.str.replace("_", " ")).reset_index()
-    details = [Details("The whole audit", [ShownTable(_AUDIT, audit)])]
+    details = [Section.folded("The whole audit", [ShownTable(_AUDIT, audit)])]
     table = ShownTable("The scores, by metric", _summary_cells(report))
     words = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
     counts = report.counts
@@ -103,11 +92,11 @@ def _summary_cells(report: Report) -> pd.DataFrame:
 
 
 def remarks_section(
-    remarks: Sequence[str], details: Sequence[Part] = (), more: str = ""
+    remarks: Sequence[str], details: Sequence[Section] = (), more: str = ""
 ) -> Section:
     """Return the section of what a reader should know; `more` says where more of it is."""
     lead = f"{_REMARKS if remarks else _NOTHING} {more}".rstrip()
-    return Section("audit", "Before you trust it", lead, [Sentences(remarks), *details])
+    return Section("audit", "Before you trust it", lead, [remarks, *details])
 
 
 def signatures_section(
@@ -126,13 +115,13 @@ def signatures_section(
     """
     every = list(signatures)
     full, short = ([visible(getattr(one, form)) for one in every] for form in ("text", "short"))
-    parts: list[Part] = [Code("The signatures", full, short, alike=True)]
+    parts: list[Code | list[str]] = [Code("The signatures", full, short, alike=True)]
     if typed:
         asked = [] if command is None else [Code("The command", [visible(command)])]
         python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
         ours = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
         others = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
-        made = Sentences([f"Made with {', '.join([ours, *others])}."])
+        made = [f"Made with {', '.join([ours, *others])}."]
         parts = [*asked, python, *parts, made]
     return Section("how", "How this was computed", _HOW, parts)
 

@@ -15,13 +15,12 @@ from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_choice
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
-    Details,
+    Charts,
     Document,
     Section,
     ShownTable,
     UserLists,
     count,
-    for_a_page,
     number,
     plot,
 )
@@ -70,7 +69,7 @@ def report_page(report: Report, command: str | None = None) -> Document:
     signatures = report.signatures.values()
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
-    counts = Details("The counts", [ShownTable("Users and rows", cells)])
+    counts = Section.folded("The counts", [ShownTable("Users and rows", cells)])
     sections = [
         scores,
         replace(remarks, parts=[*remarks.parts, counts]),
@@ -92,7 +91,7 @@ def spread(score: Floats, chance: Floats, metric: str, whose: str = "") -> list[
         return []
     chart = plot("users", pd.DataFrame({"score": score, "chance": chance}), metric)
     lead = f"{_SPREAD} {whose}".rstrip()
-    return [Section("spread", "Users against chance", lead, [for_a_page(chart)])]
+    return [Section("spread", "Users against chance", lead, [Charts(chart)])]
 
 
 def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
@@ -104,7 +103,7 @@ def by_cutoff(report: Report, whose: str = "") -> Iterator[Section]:
         lead += f" It is of {MEASURED:,} of the users, taken evenly from all."
     with suppress(InvalidInputError):
         chart = plotted(report)
-        yield Section("cutoff", "Score by cutoff", lead, [for_a_page(chart)])
+        yield Section("cutoff", "Score by cutoff", lead, [Charts(chart)])
 
 
 def _by_activity(report: Report) -> Iterator[Section]:
@@ -116,7 +115,7 @@ def _by_activity(report: Report) -> Iterator[Section]:
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
     lower = not scores.measurements[0].metric.greater_is_better
     chart = plot("activity", frame, report.metrics[0], lower_is_better=lower)
-    yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [for_a_page(chart)])
+    yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [Charts(chart)])
 
 
 def plotted(

@@ -57,7 +57,11 @@ def _cells(segments: Segments) -> pd.DataFrame:
     rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
     places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
-    forms: dict[str, Any] = {"metric": visible, "difference": signed, "corrected": probability}
+    forms: dict[str, Any] = {
+        "metric": visible,
+        "difference": signed,
+        "corrected": probability,
+    }
     for name, form in forms.items():
         rows[name] = rows[name].map(form)
     rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
@@ -103,7 +107,8 @@ def _differences(segments: Segments, metric: str, table: pd.DataFrame) -> Iterat
     furthest = [place for place in np.argsort(-np.abs(difference), kind="stable") if sure[place]]
     if furthest:
         labels = [_label(segments.labels[place]) for place in furthest]
-        differences = map("{} ({})".format, labels, map(signed, difference[furthest]))
+        texts = [signed(one) for one in difference[furthest]]
+        differences = map("{} ({})".format, labels, texts)
         told = first_few(differences, _NAMED)
         yield (
             f"In {metric}, {len(furthest)} of {len(table)} segments "

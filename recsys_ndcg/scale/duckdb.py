@@ -18,7 +18,6 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, counted, needing, shown
 from recsys_ndcg.files import replacing
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.rendering import form_of
 from recsys_ndcg.scale.database import (
     AS_TEXT,
     FILE,
@@ -92,7 +91,7 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     if path is None:
         yield lambda _: None
         return
-    if form_of(str(path)) != ".parquet":
+    if not str(path).lower().endswith(".parquet"):
         msg = f"{path}: scores of users are written to Parquet as they come: end it in .parquet."
         raise InvalidInputError(msg)
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra

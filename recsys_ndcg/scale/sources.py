@@ -41,7 +41,7 @@ def _head(path: Path) -> Content:
     suffix = path.suffix.lower()
     with open_file(path) as file:
         try:
-            data = (PACKINGS[suffix](file) if suffix in _SUFFIXES else file).read(_LOOK)
+            data = (PACKINGS[suffix][1](file) if suffix in _SUFFIXES else file).read(_LOOK)
         except (OSError, EOFError) as error:
             msg = f"{path}: cannot be unpacked ({error})."
             raise InvalidInputError(msg) from None

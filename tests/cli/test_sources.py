@@ -137,10 +137,10 @@ def test_scores_of_users_are_written_as_nothing_else(folder: Path, name: str) ->
 def test_ids_that_parquet_cannot_hold_are_told() -> None:
     """With what can."""
     report = rn.evaluate({"ann": [(1, 2), (2, 1)], 3: [(1, 2), (2, 1)]})
-    from recsys_ndcg.rendering.exports import per_user_file  # noqa: PLC0415
+    from recsys_ndcg.rendering.exports import per_user_writer  # noqa: PLC0415
 
     with pytest.raises(rn.InvalidInputError, match="no column for these ids of users"):
-        per_user_file(report.per_user, ".parquet")
+        per_user_writer(".parquet")(report.per_user)
 
 
 @pytest.mark.parametrize("command", ["evaluate", "explain", "reconcile"])

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.wording import number, signed
+from recsys_ndcg.rendering.wording import number
 from tests.comparison.models import models
 from tests.refusal import refused
 
@@ -289,4 +289,4 @@ def test_a_page_has_the_same(comparison: rn.Comparison) -> None:
 def test_what_rounds_to_zero_has_no_minus(value: float, plain: str, with_sign: str) -> None:
     """Of floats, and of NumPy's."""
     for one in (value, np.float64(value)):
-        assert (number(one), signed(one)) == (plain, with_sign)
+        assert (number(one), number(one, "+")) == (plain, with_sign)

@@ -19,7 +19,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.files import archive
 from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.files.contents import Content
-from recsys_ndcg.rendering.exports import per_user_file
+from recsys_ndcg.rendering.exports import per_user_writer
 from tests.files.made_earlier import FOLDER
 from tests.files.signing import signed
 from tests.refusal import refused
@@ -395,7 +395,7 @@ def test_half_a_character_is_refused_as_an_id(tmp_path: Path) -> None:
         report.save(tmp_path / "r.json")
     for end in (".csv", ".csv.gz", ".parquet"):
         with refused(r"user id '\\ud800' has a lone surrogate, which no file can hold"):
-            per_user_file(report.per_user, end)
+            per_user_writer(end)(report.per_user)
     for shown in (str(report), report.to_markdown(), report.to_latex(), report.to_html()):
         shown.encode()
 

@@ -10,15 +10,15 @@ from rich.console import Console
 
 from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.rendering.forms import Document
+from recsys_ndcg.rendering.page import Charts
 from recsys_ndcg.rendering.parts import (
-    Charts,
     Code,
-    Details,
     Section,
-    Sentences,
     ShownTable,
 )
+from recsys_ndcg.rendering.plots import vega
 
+pytest.importorskip("altair")
 CELLS = pd.DataFrame({"model": ["SVD", "KNN"], "mean": ["0.5000", "-0.2500"]})
 NEW = Section(
     "new",
@@ -26,10 +26,10 @@ NEW = Section(
     "How to read it.",
     [
         ShownTable("What it is of", CELLS, bold=[0], note="what is counted"),
-        Sentences(["A remark on it."]),
-        Charts(["A line that falls."], [{"mark": "bar"}]),
+        ["A remark on it."],
+        Charts(vega.chart({"text": "Falling"}, "A line that falls.", [])),
         Code("To be typed", ["import this"]),
-        Details("More of it", [Sentences(["Only where it can be opened."])]),
+        Section.folded("More of it", [["Only where it can be opened."]]),
     ],
 )
 OLD = Section("old", "The first", "", [ShownTable("All", CELLS, left=1)])

@@ -61,7 +61,9 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
         plot_a_against_b(
             np.array([0.5, 0.5]), np.array([0.2, 0.5]), name, "SVD", name, users=[name] * 2
         ),
-        plot_a_against_b(np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name),
+        plot_a_against_b(
+            np.arange(3000.0) % 7, np.arange(3000.0) % 5, "SVD", name, name, users=range(3000)
+        ),
         plot_trade_off(both, name, name),
         plot_trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),
         plot_trade_off(both.assign(value=[1, 3]), name, "rmse", parameter=name),
@@ -112,7 +114,7 @@ def test_fields_have_names_of_their_own() -> None:
         tooltip = one.encoding.get("tooltip", [])
         channels = [*one.encoding.values(), *(tooltip if isinstance(tooltip, list) else [])]
         for channel in (some for some in channels if "field" in some):
-            assert re.fullmatch("[a-z0-9]+", channel["field"])
+            assert re.fullmatch("[a-z0-9_]+", channel["field"])
             assert "zzz" not in (channel.get("title") or "")
         assert all(map(str.isidentifier, {key for row in one.rows for key in row}))
 

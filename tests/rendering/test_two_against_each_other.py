@@ -26,6 +26,7 @@ LOW_FIRST = ["#0072B2", "#BBBBBB", "#E69F00"]
 
 def scatter(a: Sequence[float], b: Sequence[float], **how: Any) -> Any:
     """Return A against B in ndcg@10."""
+    how = {"users": range(len(a)), **how}
     return plot_a_against_b(np.array(a), np.array(b), "A", "B", "ndcg@10", **how)
 
 

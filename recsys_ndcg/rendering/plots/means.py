@@ -11,16 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import (
-    beside,
-    count,
-    first_few,
-    label,
-    labels,
-    number,
-    with_interval,
-    within,
-)
+from recsys_ndcg.rendering.wording import beside, count, first_few, label, labels, number, within
 from recsys_ndcg.significance import mean_interval
 
 if TYPE_CHECKING:
@@ -83,7 +74,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     named = zip(labels(against), against.values(), strict=True)
     rules = {one: float(value) for one, value in named if not np.isnan(value)}
     shown, name = models.head(_MOST), label(metric)
-    title = f"{name}: mean over users{with_interval(shown, level)}"
+    title = f"{name}: mean over users{vega.with_interval(shown, level)}"
     numbers = [*shown[_NUMBERS].to_numpy().ravel(), *rules.values()]
     x = vega.amount("mean", title, numbers)
     cut = f"the best {len(shown)} of {count(len(models), 'model')}"
@@ -176,14 +167,9 @@ def plot_score_by_activity(
     table = _table(known.assign(group=group), level).loc[mean.index].reset_index()
     table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
     name = label(metric)
-    title = f"mean {name}{with_interval(table, level)}"
-    lines = _lines_by_model(
-        table,
-        [*names.values()],
-        _activity([*groups.values()]),
-        vega.amount("mean", title, table[_NUMBERS]),
-        level,
-    )
+    title = f"mean {name}{vega.with_interval(table, level)}"
+    x, y = _activity([*groups.values()]), vega.amount("mean", title, table[_NUMBERS])
+    lines = _lines_by_model(table, [*names.values()], x, y, level)
     description = _activity_told(name, table, [*names.values()])
     return vega.chart(vega.titled(f"{name} by activity of the users"), description, lines)
 
@@ -337,7 +323,7 @@ def _intervals(data: list[Spec], x: Spec, y: Spec) -> Spec:
 
 
 def _means_and_chance(part: pd.DataFrame, x: Spec, y: Spec, level: float) -> list[Spec]:
-    mean, known = f"mean over users{with_interval(part, level)}", part[part["chance"].notna()]
+    mean, known = f"mean over users{vega.with_interval(part, level)}", part[part["chance"].notna()]
     own = vega.rows(k=part["k"], score=part["mean"], line=[mean] * len(part))
     other = vega.rows(k=known["k"], score=known["chance"], line=[_CHANCE] * len(known))
     lines = [mean, _CHANCE] if other else [mean]

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.rendering.plots import vega
@@ -17,6 +16,7 @@ from recsys_ndcg.rendering.wording import count, first_few, label, labels, numbe
 
 if TYPE_CHECKING:
     import altair as alt
+    import pandas as pd
 
     from recsys_ndcg.rendering.plots.vega import Spec
 
@@ -71,9 +71,8 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         Vega-Altair is not installed.
     """
     known = table.dropna(subset=["x", "y"]).reset_index(drop=True)
-    x, y = known["x"].to_numpy(np.float64), known["y"].to_numpy(np.float64)
-    low_x, low_y = lower_is_better
-    best = unbeaten(-x if low_x else x, -y if low_y else y)
+    signs = [-1 if lower else 1 for lower in lower_is_better]
+    best = unbeaten(*(known[["x", "y"]].to_numpy(np.float64) * signs).T)
     models = known.assign(model=labels(known["model"], SHORT), best=best)
     groups = _by_colour(models, parameter)
     names = label(x_metric), label(y_metric)
@@ -82,7 +81,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         vega.amount(field, f"{name}: mean over users ({which})", models[numbers])
         for field, name, which, numbers in zip("xy", names, better, (_X, _Y), strict=True)
     )
-    ahead = models[best].sort_values("x", ascending=low_x, kind="stable")
+    ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
     said = [
         f"{len(ahead)} of {count(len(models), 'model')} {are}:",
@@ -96,7 +95,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         vega.titled(f"Trade-off of {names[0]} and {names[1]}", said),
         f"Trade-off of {what}: {' '.join(said)}. {models_told}.",
         [
-            _frontier(models[best], across, upward, lower=low_x),
+            _frontier(models[best], across, upward, lower=lower_is_better[0]),
             *chain(*(_intervals(some, across, upward, one) for some, one in groups)),
             *chain(*(_dots(some, across, upward, one, level) for some, one in groups)),
             *_names(models, across, upward),
@@ -109,9 +108,12 @@ def _by_colour(models: pd.DataFrame, parameter: str | None) -> list[tuple[pd.Dat
     """Return the models with the channel that colours them, those without a value apart."""
     if parameter is None:
         return [(models, vega.fixed(vega.ACCENT))]
-    values, color = coloured(models["value"].tolist(), parameter)
-    models["value"] = pd.Series(values, dtype=object)
+    known = models["value"].dropna()
+    if not len(known) or not all(map(_is_number, known)):
+        models["value"], color = _by_name(models["value"], parameter)
+        return [(models, color)]
     bare = models["value"].isna()  # of which Vega would draw nothing
+    color = _by_number(known.astype(np.float64), parameter)
     groups = [(models[~bare], color), (models[bare], vega.fixed(vega.OTHERS))]
     return [(some, one) for some, one in groups if len(some)]
 
@@ -140,8 +142,7 @@ def _dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec, level: float) -> 
     for numbers, which in ((_X, "horizontal"), (_Y, "vertical")):
         interval = f"{which}, {of_level(level)}"
         lines = which, f"{interval} from", f"{interval} to"
-        fields = [one.replace("_", "") for one in numbers]
-        told += vega.told(models[numbers], **dict(zip(fields, lines, strict=True)))
+        told += vega.told(models[numbers], **dict(zip(numbers, lines, strict=True)))
     style, own = {"opacity": 1, "strokeWidth": 2, "size": 60}, {"color": color, "tooltip": told}
     parts = {best: _data(models[models["best"] == best]) for best in (False, True)}
     return [
@@ -151,8 +152,7 @@ def _dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec, level: float) -> 
 
 
 def _data(models: pd.DataFrame) -> list[Spec]:
-    """Return the rows of models; names of fields have no signs in them."""
-    return vega.rows(**models.drop(columns="best").rename(columns=lambda one: one.replace("_", "")))
+    return vega.rows(**models.drop(columns="best"))
 
 
 def _names(models: pd.DataFrame, x: Spec, y: Spec) -> list[Spec]:
@@ -177,43 +177,27 @@ def _pixels(values: pd.Series[float], channel: Spec, size: int) -> list[float]:
     return [size * (one - low) / (high - low) for one in values]
 
 
-def coloured(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
-    """Return what stands in the data for each value, and the channel that colours it.
-
-    Parameters
-    ----------
-    values : sequence
-        A number or a text each, None where a model has no such parameter.
-    parameter : str
-        Its name.
-    """
-    values = [None if isinstance(one, float) and math.isnan(one) else one for one in values]
-    known = [one for one in values if one is not None]
-    if known and all(map(_is_number, known)):
-        return values, _by_number([float(one) for one in known], parameter)
-    return _by_name(values, parameter)
-
-
 def _is_number(value: Any) -> bool:
     is_one = isinstance(value, int | float) and not isinstance(value, bool)
     return is_one and abs(value) < 1e300 and math.isfinite(value)
 
 
-def _by_number(known: list[float], parameter: str) -> Spec:
-    low, high = min(known), max(known)
+def _by_number(known: pd.Series[float], parameter: str) -> Spec:
+    low, high = known.min(), known.max()
     wide = low > 0 and high / low >= _WIDE
     ends = [low, high] if low < high else [low, low + (abs(low) or 1.0)]
     scale = {"type": "log" if wide else "linear", "domain": ends, "range": _LOW_TO_HIGH}
-    exact = {"values": sorted(set(known))} if len(set(known)) <= 6 else {"tickCount": 5}
+    exact = {"values": sorted(set(known))} if known.nunique() <= 6 else {"tickCount": 5}
     form = ".6~g" if vega.highest(known) < 1e5 else "~e"
     look = {"symbolOpacity": 1, "direction": "horizontal", "gradientLength": 200, "format": form}
     legend = vega.legend(title=label(parameter), **look, **exact)
     return vega.number("value", scale=scale, legend=legend)
 
 
-def _by_name(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
+def _by_name(values: pd.Series[Any], parameter: str) -> tuple[list[str], Spec]:
     """Colour the values that most models have, the rest are grey."""
-    texts = [None if one is None else str(one) for one in values]
+    bare = values.isna()
+    texts = [None if absent else str(one) for one, absent in zip(values, bare, strict=True)]
     distinct = dict.fromkeys(one for one in texts if one is not None)
     often = sorted(distinct, key=texts.count, reverse=True)[: len(vega.PALETTE)]
     first = [one for one in distinct if one in often]
@@ -222,8 +206,7 @@ def _by_name(values: Sequence[Any], parameter: str) -> tuple[list[Any], Spec]:
     found = [_MISSING if one is None else shown.get(one, rest) for one in texts]
     grey = [one for one in (rest, _MISSING) if one in {*found} - {*shown.values()}]
     looks = dict(zip(shown.values(), vega.PALETTE, strict=False)) | dict.fromkeys(grey, vega.OTHERS)
-    columns = 2 if len(shown) > 3 else 1
-    title = label(parameter)
+    title, columns = label(parameter), 2 if len(shown) > 3 else 1
     return found, vega.look("value", looks, title=title, symbolOpacity=1, columns=columns)
 
 

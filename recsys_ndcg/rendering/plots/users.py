@@ -72,18 +72,15 @@ class Bins:
         >>> Bins.of(np.array([0.03, 0.97])).edges[:3].tolist()
         [0.0, 0.05, 0.1]
         """
-        low = min(float(one.min()) for one in columns if len(one))
-        high = max(float(one.max()) for one in columns if len(one))
-        if around_zero:
-            low, high = min(low, 0.0), max(high, 0.0)
+        every = np.concatenate([*columns, [0.0] if around_zero else []])
+        low, high = float(every.min()), float(every.max())
         if math.isclose(low, high, rel_tol=_LAST_DIGITS, abs_tol=_NOTHING):
             width = 10 ** math.floor(math.log10(abs(low))) / 10 if abs(low) > _NOTHING else 0.1
             return cls(low - width / 2, width, 1)
         step = _step(columns[0], low, high)
         width = step or _round_width((high - low) / _BINS)
-        middle = around_zero or bool(step)
         origin = low if step and not around_zero else 0.0
-        shift = 0.5 if middle else 0.0
+        shift = 0.5 if step or around_zero else 0.0  # of which bins stand in the middle
         below = math.floor((low - origin) / width + shift + _LAST_DIGITS)
         above = math.ceil((high - origin) / width + shift - _LAST_DIGITS)
         return cls(origin + (below - shift) * width, width, max(above - below, 1))
@@ -132,10 +129,7 @@ def _across(bins: Bins, what: str, title: str) -> Spec:
 def _upward(most: int) -> Spec:
     """Return the channel of how many users there are, up to so many."""
     ticks: Spec = {"values": [*range(most + 1)]} if most <= _FEW else {}
-    scale = {"domainMin": 0, "domainMax": most} if most <= _FEW else {}
-    return vega.number(
-        "users", "number of users", scale=scale, axis=vega.axis(format=",d", **ticks)
-    )
+    return vega.number("users", "number of users", axis=vega.axis(format=",d", **ticks))
 
 
 def _bars(data: list[Spec], x: Spec, y: Spec, style: Spec, **more: Any) -> Spec:
@@ -183,15 +177,12 @@ def plot_users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChar
     scored, name = frame[frame["score"].notna()], label(metric)
     score, chance = (scored[one].dropna().to_numpy(np.float64) for one in ("score", "chance"))
     bins = Bins.of(score, chance)
-    words = ("their scores, mean", "chance: random order of their lists, mean")
-    spread = {
-        f"{what} {number(float(values.mean()))}": values
-        for what, values in zip(words, (score, chance), strict=True)
-        if len(values)
-    }
+    spread = {f"their scores, mean {number(float(score.mean()))}": score}
+    if len(chance):
+        spread[f"chance: random order of their lists, mean {number(float(chance.mean()))}"] = chance
     x = _across(bins, "score", f"{name} of a user")
-    told = vega.lines(dict(zip(spread, vega.LINES, strict=False)))
     y = _upward(max(int(bins.counts(values).max()) for values in spread.values()))
+    told = vega.lines(dict(zip(spread, vega.LINES, strict=False)))
     means = vega.rows(place=[values.mean() for values in spread.values()], line=spread)
     return vega.chart(
         vega.titled(f"Users by {name}", count(len(scored))),
@@ -327,7 +318,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
     b: str,
     metric: str,
     *,
-    users: Iterable[object] | None = None,
+    users: Iterable[object],
     lower_is_better: bool = False,
 ) -> alt.LayerChart:
     """Return a dot for each user, a's score upward and b's across, and the line of equal scores.
@@ -343,7 +334,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         The names of the models.
     metric : str
         Its name.
-    users : iterable, optional
+    users : iterable
         Their ids, which a dot tells.
     lower_is_better : bool
         Whether the model with the lower score is better.
@@ -354,13 +345,12 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         Vega-Altair is not installed.
     """
     found = pd.DataFrame({"up": scores_a, "across": scores_b}, dtype=np.float64)
-    if users is not None:
-        found["user"] = pd.Series([*users], dtype=object)
+    found["user"] = pd.Series([*users], dtype=object)
     known = found.dropna(subset=["up", "across"])
     (first, second), name = labels([a, b], SHORT), label(metric)
     apart = settled((known["up"] - known["across"]).to_numpy())
-    which = [*outcomes(-apart if lower_is_better else apart, first, second)]
-    above, equal, below = which[::-1] if lower_is_better else which
+    sign = -1 if lower_is_better else 1
+    above, equal, below = [*outcomes(sign * apart, first, second)][::sign]
     lower = "; lower is better" if lower_is_better else ""
     bins = Bins.of(known[["up", "across"]].to_numpy().ravel())
     x, y = (
@@ -368,7 +358,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
         for field, title in (("across", f"{name} of {second}"), ("up", f"{name} of {first}"))
     )
     marks = (
-        _dots(known.assign(side=np.sign(apart)), x, y, LOOKS[::-1] if lower_is_better else LOOKS)
+        _dots(known.assign(side=np.sign(apart)), x, y, LOOKS[::sign])
         if len(known) <= _DOTS
         else _cells(known, bins, x, y)
     )
@@ -392,10 +382,9 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
 def _dots(known: pd.DataFrame, x: Spec, y: Spec, looks: Sequence[str]) -> list[Spec]:
     """Return a layer for each side of the line; users at the same place are a larger dot."""
     places = known.assign(**known[["up", "across"]].map(_short))
-    dots = places.groupby(["side", "up", "across"], sort=True)
-    told = dots.size().rename("users").to_frame()
-    told["who"] = dots["user"].agg(_who) if "user" in known else told["users"].map(count)
-    told = told.sort_values("users", ascending=False, kind="stable").reset_index()
+    dots = places.groupby(["side", "up", "across"])["user"]
+    told = dots.agg(users="size", who=_who).reset_index()
+    told = told.sort_values("users", ascending=False, kind="stable")
     most = int(told["users"].max())
     size = vega.fixed(_AREA)
     if most > 1:
@@ -427,16 +416,11 @@ def _who(users: pd.Series[Any]) -> str:
 def _cells(known: pd.DataFrame, bins: Bins, x: Spec, y: Spec) -> list[Spec]:
     """Return the users counted in squares, whose strength goes by powers of their number."""
     up, across = (bins.places(known[one].to_numpy()) for one in ("up", "across"))
-    users = np.bincount(up * bins.n + across, minlength=bins.n**2)
-    place = np.flatnonzero(users)
+    place, users = np.unique(up * bins.n + across, return_counts=True)
     (row, column), edges = np.divmod(place, bins.n), bins.edges
-    data = vega.rows(
-        left=edges[column],
-        right=edges[column + 1],
-        bottom=edges[row],
-        top=edges[row + 1],
-        users=users[place],
-    )
+    sides = {"left": edges[column], "right": edges[column + 1]}
+    sides |= {"bottom": edges[row], "top": edges[row + 1]}
+    data = vega.rows(**sides, users=users)
     ends = vega.ends("x", x, "left", "right") | vega.ends("y", y, "bottom", "top")
     low_to_high = {"bottom": "vertical from", "top": "vertical to"}
     low_to_high |= {"left": "horizontal from", "right": "horizontal to"}

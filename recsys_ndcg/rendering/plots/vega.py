@@ -7,9 +7,9 @@ field, and puts that of a channel into an expression, in which a backslash means
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import needing
+from recsys_ndcg.files import json_value
 from recsys_ndcg.rendering.wording import of_level
 
 if TYPE_CHECKING:
@@ -33,6 +34,16 @@ DASHES = ([1, 0], [6, 4], [2, 2], [8, 3, 2, 3], [12, 4], [4, 2, 1, 2])
 SOLID, DASHED = DASHES[:2]
 LINES = tuple(zip(PALETTE, DASHES, strict=True))
 WIDTH, HEIGHT = 460, 280
+#: The file of each kind of chart, and the function in it.
+_KINDS = {
+    "k": ("means", "plot_score_by_cutoff"),
+    "users": ("users", "plot_users_against_chance"),
+    "tiers": ("means", "plot_intervals_by_tier"),
+    "differences": ("users", "plot_difference_per_user"),
+    "activity": ("means", "plot_score_by_activity"),
+    "scatter": ("users", "plot_a_against_b"),
+    "trade-off": ("trade_off", "plot_trade_off"),
+}
 _HUGE = 1e5  # from here on an axis writes powers of ten
 _MARGIN = 0.04  # of the range of an axis, on both sides
 
@@ -43,14 +54,9 @@ def rows(**columns: Iterable[Any]) -> list[Spec]:
     A table is such columns: ``rows(**table)``.
     """
     return [
-        dict(zip(columns, map(_plain, row), strict=True))
+        dict(zip(columns, map(json_value, row), strict=True))
         for row in zip(*columns.values(), strict=True)
     ]
-
-
-def _plain(value: Any) -> Any:
-    plain = value.item() if hasattr(value, "item") else value
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def outer(table: pd.DataFrame) -> list[Any]:
@@ -112,6 +118,12 @@ def told_mean(values: Any, level: float) -> list[Spec]:
     return told(values, mean="mean", low=f"{of_level(level)} from", high="to")
 
 
+def with_interval(table: pd.DataFrame, level: float) -> str:
+    """Return what a chart adds to a mean drawn with its interval, nothing if none has one."""
+    known = table[["low", "high"]].notna().all(axis=1).any()
+    return f", with its {of_level(level)}" if known else ""
+
+
 def users(field: str, title: str = "users") -> Spec:
     """Return a line of a tooltip, of how many users there are."""
     return number(field, title, format=",d")
@@ -142,10 +154,7 @@ def lines(looks: Mapping[str, tuple[str, Sequence[int]]], **legends: Any) -> dic
     """Return the channels that tell lines apart by their field ``line``: colour and dashes."""
     colors = {line: color for line, (color, _) in looks.items()}
     dashes = {line: dash for line, (_, dash) in looks.items()}
-    return {
-        "color": look("line", colors, **legends),
-        "strokeDash": look("line", dashes, **legends),
-    }
+    return {"color": look("line", colors, **legends), "strokeDash": look("line", dashes, **legends)}
 
 
 def axis(largest: float = 1.0, **more: Any) -> Spec:
@@ -186,6 +195,27 @@ def titled(title: str, subtitle: str | Sequence[str] = "") -> Spec:
 # Charts of Vega-Altair, and SVG
 
 
+def plot(kind: str, *data: Any, **options: Any) -> alt.LayerChart:
+    """Return a chart of some kind; its file is imported only now.
+
+    Parameters
+    ----------
+    kind : {'k', 'users', 'tiers', 'differences', 'activity', 'scatter', 'trade-off'}
+        By the score at each cutoff, for instance; of several metrics, that is a ``ConcatChart``.
+    data, options
+        What the function takes that draws it.
+
+    Raises
+    ------
+    MissingExtraError
+        Vega-Altair is not installed.
+    """
+    file, function = _KINDS[kind]
+    draw = getattr(import_module(f"{__package__}.{file}"), function)
+    chart: alt.LayerChart = draw(*data, **options)
+    return chart
+
+
 def chart(
     title: Spec,
     description: str,
@@ -206,11 +236,7 @@ def chart(
 
     # not alt.LayerChart.from_dict, which tries every class that a part could be of: half a second
     made = [
-        alt.Chart(
-            one["data"],
-            mark=one["mark"],
-            encoding=alt.FacetedEncoding(**one["encoding"]),
-        )
+        alt.Chart(one["data"], mark=one["mark"], encoding=alt.FacetedEncoding(**one["encoding"]))
         for one in layers
     ]
     return alt.LayerChart(
