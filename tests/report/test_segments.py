@@ -789,7 +789,7 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     r"no segments 'actvity'\. Did you mean 'activity'": ("actvity", {}),
     r"no segments 'country'.*data=table": ("country", {}),
     r"missing\.csv: cannot be read \(No such file": ("missing.csv", {}),
-    "'': cannot be the name of a file": ("", {}),
+    "The path of the file is empty": ("", {}),
     r"data has no column 'contry'\. Did you mean 'country'": (
         "contry", {"data": {"user": USERS, "country": USERS}},
     ),
