@@ -7,6 +7,7 @@ from recsys_ndcg.errors import DataWarning as DataWarning
 from recsys_ndcg.errors import InvalidInputError as InvalidInputError
 from recsys_ndcg.errors import RecsysNdcgError as RecsysNdcgError
 from recsys_ndcg.errors.classes import MissingExtraError as MissingExtraError
+from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.evaluation import evaluate as evaluate
 from recsys_ndcg.experiments.trials import experiment as experiment
 from recsys_ndcg.experiments.trials import load_runs as load_runs
@@ -27,7 +28,6 @@ from recsys_ndcg.metrics.own import metric as metric
 from recsys_ndcg.metrics.precision import Precision as Precision
 from recsys_ndcg.metrics.rbp import RBP as RBP
 from recsys_ndcg.metrics.recall import Recall as Recall
-from recsys_ndcg.metrics.registry import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.metrics.rmse import RMSE as RMSE
 from recsys_ndcg.metrics.rprecision import RPrecision as RPrecision
 from recsys_ndcg.metrics.rr import RR as RR

@@ -1,4 +1,4 @@
-"""compare, and its options; gates for pipelines: what must hold, lest the program ends with 1."""
+"""The compare command, and the gates that make a program exit with 1."""
 
 from __future__ import annotations
 

@@ -53,11 +53,11 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     if replacing.fail_if_worse is not None:
         replacing.check()
         models = source.with_baseline(replacing.fail_if_worse)
-        *_, read["--fail-if-worse"] = models.values()
+        name, other = models
+        read["--fail-if-worse"] = models[other]
     files.check(read, style.form)
     plan = choices.plan(measured.names, ks, [*(one.metric for one in means), *metric])
     if models:
-        name, other = models
         metric = metric or plan.metrics[:1]
         part = tuple(one for one in plan.measurements if one.metric in metric)
         gated = replace(plan, measurements=part)

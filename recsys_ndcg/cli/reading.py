@@ -215,8 +215,11 @@ class DataOptions:
                 own: dict[str, Any] = {"file": None, "results": None, "run": None, place: path}
                 return replace(self, **own).evaluate(written, plan)
             report = Report.load(path)
-            for metric in gated:
-                report.signature(metric)  # refuses what it was not measured in
+            lacking = [str(one) for one in gated if str(one) not in report.metrics]
+            if lacking:
+                has = ", ".join(report.metrics)
+                msg = f"it was not measured in {', '.join(lacking)}; it has {has}."
+                raise InvalidInputError(msg)
             return report
 
         # what is saved is quickly found to be damaged

@@ -6,8 +6,10 @@ from recsys_ndcg.errors.checks import comes_of_interrupt as comes_of_interrupt
 from recsys_ndcg.errors.checks import is_number as is_number
 from recsys_ndcg.errors.checks import needing as needing
 from recsys_ndcg.errors.classes import DataWarning as DataWarning
+from recsys_ndcg.errors.classes import DivergedModelError as DivergedModelError
 from recsys_ndcg.errors.classes import InvalidInputError as InvalidInputError
 from recsys_ndcg.errors.classes import RecsysNdcgError as RecsysNdcgError
+from recsys_ndcg.errors.classes import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.errors.classes import about as about
 from recsys_ndcg.errors.classes import warn as warn
 from recsys_ndcg.errors.classes import warn_of_several as warn_of_several

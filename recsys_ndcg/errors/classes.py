@@ -90,6 +90,14 @@ class InvalidInputError(RecsysNdcgError):
             raise cls(reason)
 
 
+class DivergedModelError(InvalidInputError):
+    """A model estimates NaN or infinity, and what that is clipped to looks like a rating."""
+
+
+class UnknownMetricError(RecsysNdcgError):
+    """No metric has the name that was asked for."""
+
+
 class MissingExtraError(RecsysNdcgError, ImportError):
     """A job needs a library that cannot be used; the message says why, and what brings it.
 

@@ -156,7 +156,7 @@ def run_fold(task: Task) -> Result | Failure:
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
         with chdir("."), about("") as said:  # which a model may change
-            with suppress(OSError):  # Linux takes 5 for: the peak is what there is now
+            with suppress(OSError):  # on Linux, 5 begins the peak anew (man 5 proc)
                 Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
             model = task.model.fresh(task.cell.seed)
             fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
@@ -270,9 +270,10 @@ def _end(pool: ProcessPoolExecutor, *, kill: bool) -> None:
 def _depend_on_parent(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it ends, also if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    set_signal_at_parents_death = 1  # PR_SET_PDEATHSIG
     with suppress(OSError, AttributeError):  # elsewhere than on Linux
-        # PR_SET_PDEATHSIG is 1; a thread has to wait for compiled code that does not let others run
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        # a thread would have to wait for compiled code that lets no others run
+        ctypes.CDLL(None).prctl(set_signal_at_parents_death, signal.SIGKILL)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

@@ -49,21 +49,23 @@ class ModelRun:
         return replace(found, parameters=parameters_of(self.parameters))
 
     @property
-    def summary(self) -> dict[Any, Any]:
-        """The number of users, the mean of every measure, and costs; nothing of no results.
+    def summary(self) -> tuple[dict[Any, float], int, dict[Any, float]]:
+        """The mean of every measure, the number of users, and costs.
 
         Means are over users as they are compared, or over folds; costs are the mean seconds of a
         cell, and the most memory of any.
         """
         if not self.results:
-            return {}
-        means = pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
+            return {}, 0, dict.fromkeys(_COSTS, np.nan)
+        means: dict[Any, float] = (
+            pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
+        )
         found = self.contender
         for name, column in zip(found.names, found.per_user.T, strict=True):
             known = column[~np.isnan(column)]
             means[name] = known.mean() if len(known) else np.nan
         costs = pd.DataFrame([one.costs for one in self.results]).agg(_COSTS).to_dict()
-        return {"users": len(found.users), **means, **costs}
+        return means, len(found.users), costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,20 +153,21 @@ class SavedRuns:
         folder = self.folders[run]
         asked = folder.asked
         how = json.dumps([asked["splits"], asked["measures"]], sort_keys=True)
-        row = {
+        means, users, costs = one.summary
+        return {
             "run": run,
             "model": model,
             **dict.fromkeys(self._measures(), np.nan),
-            "users": 0,
+            **means,
+            "users": users,
             "done": len(one.results),
             "of": self._cells(run),
             "failed": len(folder.failures(model)),
-            **dict.fromkeys(_COSTS, np.nan),
+            **costs,
             "begun": asked["begun"],
             "data": asked["data"]["digest"][:8],
             "how": blake2b(how.encode(), digest_size=4).hexdigest(),
         }
-        return row | one.summary
 
     def _measures(self) -> list[str]:
         asked = (folder.asked["measures"] for folder in self.folders.values())

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, about, nearest, needing, shown, visible
+from recsys_ndcg.errors import InvalidInputError, nearest, needing, shown, visible
 from recsys_ndcg.files import check_path, open_file
 from recsys_ndcg.progress import progress_bar
 
@@ -239,13 +239,16 @@ def from_toml(path: str | Path) -> dict[str, Any]:
     """
     with open_file(path) as file:
         content = file.read()
-    with about(f"{path}"):
+    beside = str(Path(path).resolve().parent)
+    try:
         with _blamed("no TOML of an experiment"):
             parsed = tomllib.loads(content.decode())
-        beside = str(Path(path).resolve().parent)
         if beside not in sys.path:  # for good, as workers import modules of the folder again
             sys.path.append(beside)
         return _options(parsed, Path(path).parent)
+    except InvalidInputError as error:
+        msg = f"{path}: {error}"
+        raise InvalidInputError(msg) from None
 
 
 def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -309,7 +312,7 @@ def _blamed(what: str) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:  # noqa: BLE001 - as it says
-        plain = type(error) in {ModuleNotFoundError, TypeError, ValueError, InvalidInputError}
+        plain = isinstance(error, ModuleNotFoundError | TypeError | ValueError)
         told = str(error) if plain else f"{type(error).__name__}: {error}"
         msg = f"{what}: {told.rstrip('.')}."
         raise InvalidInputError(msg) from None

@@ -1,5 +1,4 @@
 from recsys_ndcg.folds.checks import Splits as Splits
-from recsys_ndcg.folds.fitting import DivergedModelError as DivergedModelError
 from recsys_ndcg.folds.fitting import Measure as Measure
 from recsys_ndcg.folds.folds import FoldRun as FoldRun
 from recsys_ndcg.folds.folds import FoldRuns as FoldRuns

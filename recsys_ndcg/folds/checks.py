@@ -124,7 +124,7 @@ class Splits:
         try:
             given = self.splitter
             return int(given.get_n_folds() if hasattr(given, "get_n_folds") else given.n_splits)
-        except (AttributeError, TypeError, ValueError, OverflowError):
+        except Exception:  # noqa: BLE001 - a splitter of the user's own may raise anything
             return None
 
     def by(self, look: Callable[[Floats], object], splitter: Any = None) -> Iterator[Split]:

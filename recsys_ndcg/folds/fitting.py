@@ -16,14 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
 
 if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
-
-
-class DivergedModelError(InvalidInputError):
-    """A model estimates NaN or infinity, and what that is clipped to looks like a rating."""
 
 
 # Surprise's own four, to the last bit, for where it is not installed.
@@ -158,7 +154,7 @@ class FoldJob(NamedTuple):
     ranked : bool
         Whether predictions are ranked; otherwise a worker need not send them.
     rank_catalogue : callable, optional
-        Of model, trainset and testset: all items are ranked where the model is, which is larger
+        Ranks all items, given model, trainset and testset; in the worker, as the model is larger
         than anything that comes of it.
     """
 

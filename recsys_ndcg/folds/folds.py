@@ -16,8 +16,8 @@ from joblib import Parallel, delayed
 
 from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
 from recsys_ndcg.comparison import ModelScores
-from recsys_ndcg.errors import InvalidInputError, warn
-from recsys_ndcg.folds.fitting import DivergedModelError, FittedFold, FoldJob
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
+from recsys_ndcg.folds.fitting import FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, GroupedLists, PlacedLists, RankedLists
@@ -319,6 +319,9 @@ def run_in_order(
     **parallel
         For joblib.
     """
+    if plan.catalogue is not None:  # ranked where the model is, so that no predictions are sent
+        jobs = (delayed(FoldRun.of)(*task, plan) for task in tasks)
+        return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
     begun: deque[BegunFold] = deque()
 
     def dispatched() -> Iterator[Any]:

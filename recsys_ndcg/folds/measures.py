@@ -8,9 +8,9 @@ from typing import Any
 
 from recsys_ndcg.catalogue import placing
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
-from recsys_ndcg.metrics import METRICS, Metric, UnknownMetricError, parse
+from recsys_ndcg.metrics import METRICS, Metric, parse
 from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")

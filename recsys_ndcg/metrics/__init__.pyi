@@ -4,7 +4,6 @@ from recsys_ndcg.metrics.metric import Recorded as Recorded
 from recsys_ndcg.metrics.metric import checked_k as checked_k
 from recsys_ndcg.metrics.ndcg import NDCG as NDCG
 from recsys_ndcg.metrics.registry import METRICS as METRICS
-from recsys_ndcg.metrics.registry import UnknownMetricError as UnknownMetricError
 from recsys_ndcg.metrics.registry import check_free as check_free
 from recsys_ndcg.metrics.registry import names_known as names_known
 from recsys_ndcg.metrics.registry import parse as parse

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recsys_ndcg.convention import ALSO_CALLED, bare, plainly
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
 from recsys_ndcg.metrics.metric import PLAIN, Metric
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
 _ENTRY_POINTS = "recsys_ndcg.metrics"
 _WORDS = {"None": None, "True": True, "False": False}
-
-
-class UnknownMetricError(RecsysNdcgError):
-    """No metric has the name that was asked for."""
 
 
 def register(metric: _Class) -> _Class:

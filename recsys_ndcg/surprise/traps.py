@@ -12,8 +12,7 @@ import numpy as np
 from surprise import CoClustering, SlopeOne
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.errors import shown, warn
-from recsys_ndcg.folds import DivergedModelError
+from recsys_ndcg.errors import DivergedModelError, shown, warn
 
 
 def warn_of_truncation(kind: Any, ratings: Floats) -> None:

@@ -119,7 +119,6 @@ def test_it_is_a_static_name() -> None:
         **classes,
         "Metric": "recsys_ndcg.metrics.metric",
         "metric": "recsys_ndcg.metrics.own",
-        "UnknownMetricError": "recsys_ndcg.metrics.registry",
     }
     for name in classes:
         assert getattr(rn, name) is METRICS[getattr(rn, name).name]

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.metrics import UnknownMetricError
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError
 from recsys_ndcg.scale import spark
 from tests.scale import sessions
 from tests.scale.cases import Case, predictions

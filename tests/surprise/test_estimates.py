@@ -32,7 +32,7 @@ from surprise import (
 
 from recsys_ndcg import DataWarning
 from recsys_ndcg.catalogue.candidates import Ratings, Training
-from recsys_ndcg.folds import DivergedModelError
+from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.surprise.estimates import (
     RULES,
     Estimates,

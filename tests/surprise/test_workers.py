@@ -13,7 +13,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.folds import DivergedModelError
+from recsys_ndcg.errors import DivergedModelError
 
 surprise = pytest.importorskip("surprise")
 
