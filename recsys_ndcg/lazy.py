@@ -21,7 +21,7 @@ class lazy(cached_property[Value]):  # noqa: N801 - used as a decorator, like pr
     it computes, so that threads over blocks would wait for each other.
     """
 
-    if not TYPE_CHECKING:  # for which it is the same
+    if not TYPE_CHECKING:  # type checkers know that of `cached_property`
 
         def __get__(self, instance: object | None, owner: type | None = None) -> Any:
             """Compute the value and keep it under the attribute's own name."""

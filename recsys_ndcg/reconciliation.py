@@ -23,7 +23,7 @@ _SAME = 1e-12
 _SHOWN = 5e-5  # what four decimals show
 _CLOSER = 5e-4  # a second change must bring a reported number at least this much nearer
 _NEAREST = 5  # changes of one's own choices that are told
-_TRIED = {
+_CHOICES = {
     **Convention.CHOICES,
     "tie_tolerance": (0.0, "float32"),
     "recommend_from": (None, "threshold"),
@@ -92,7 +92,7 @@ def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -
     plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):
         msg = (
-            "reported must be a number that somebody gave for the one metric asked for, not "
+            "reported must be a number that somebody gave for the one metric asked for; got "
             f"{shown(reported)} for {', '.join(plan.names)}."
         )
         raise InvalidInputError(msg)
@@ -196,7 +196,7 @@ def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> li
     own = numbers.after(mine, {}).value
     single: list[dict[str, Any]] = [
         {name: value}
-        for name, values in _TRIED.items()
+        for name, values in _CHOICES.items()
         if name != "duplicates"  # settled when the data was read
         for value in values
         if value not in ("raise", getattr(mine.convention, name))

@@ -190,7 +190,7 @@ def table_document(
     from recsys_ndcg.rendering import Document, Section, ShownTable
     from recsys_ndcg.report import signatures_section
 
-    section = Section("table", title, "", [ShownTable(title, cells, **how), remarks])
+    section = Section("table", title, "", [ShownTable(title, cells, **how), [*remarks]])
     signatures = [] if signature is None else [signatures_section([signature])]
     return Document(facts=title, sections=[section, *signatures])
 

@@ -141,7 +141,7 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     elif len(table) > 1:
         note += f"; the intervals of all {len(table)} pairs hold together"
     table = table.assign(
-        ends=_with_ends(table, "ci_low", "ci_high"),
+        ends=_differences(table, "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
     table = table.filter([*names, *margins, *_users_if_they_differ(table)])
@@ -152,7 +152,7 @@ def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the models in each segment; a star where it surely is against the whole."""
     table = comparison.segments.loc[[metric]].reset_index()
     against = table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
-    ends = _with_ends(table, "difference_low", "difference_high")
+    ends = _differences(table, "difference_low", "difference_high")
     table["ends"] = [f"{one}*" if sure else one for one, sure in zip(ends, against, strict=True)]
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
     star = "; *: against the whole" if against.any() else ""
@@ -206,7 +206,7 @@ def _users_if_they_differ(table: pd.DataFrame) -> list[str]:
     return ["users"] if (table["users"] != table["users"].iloc[0]).any() else []
 
 
-def _with_ends(table: pd.DataFrame, low: str, high: str) -> list[str]:
+def _differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
     """Return the differences with the ends of their intervals."""
     ends = zip(table["difference"], table[low], table[high], strict=True)
     return [

@@ -41,6 +41,15 @@ if TYPE_CHECKING:
     from recsys_ndcg.significance import Testing
 
 #: What there is of each user under every model.
+#: Arrays of `PairResults` in the order of columns, and what those are called, if not the same.
+_OF_PAIRS = ("users", "difference", "low", "high", "deviation", "effect", "wins", "ties", "losses")
+_OF_POOLED = ("difference", "low", "high", "p", "corrected")
+_BY_MARGIN = ("p_not_worse", "p_not_better", "p_equivalent")
+_CALLED = {
+    "corrected": "p_corrected",
+    "p_not_worse": "p_a_not_worse",
+    "p_not_better": "p_b_not_worse",
+}
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
 
@@ -126,13 +135,21 @@ class MetricComparison(Record):
             sure = self.tested.corrected <= self.how.alpha
         return np.where(sure, np.nan_to_num(self.tested.direction), 0).astype(np.int64)
 
-    def in_units(self, found: PairResults) -> pd.DataFrame:
-        """Return what a test says in the units of the metric, where less may be better."""
-        table = pd.DataFrame(vars(found)).rename(columns={"corrected": "p_corrected"})
+    def in_units(self, found: PairResults, names: Sequence[str]) -> pd.DataFrame:
+        """Return what a test says in the units of the metric, where less may be better.
+
+        Parameters
+        ----------
+        found : PairResults
+            What the test says, as if more were better.
+        names : sequence of str
+            Which of its arrays become columns.
+        """
+        known = dict(vars(found))
         if self.sign < 0:
-            table["low"], table["high"] = -table["high"], -table["low"]
-            table[["difference", "effect"]] *= -1
-        return table
+            known |= {"low": -found.high, "high": -found.low}
+            known |= {name: -known[name] for name in ("difference", "effect")}
+        return pd.DataFrame({name: known[name] for name in names}).rename(columns=_CALLED)
 
     @property
     def sign(self) -> int:
@@ -278,17 +295,10 @@ def intervals(
 
 def pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row for each pair of models: a less b, in the units of the metric."""
-    of_pooled = ["difference", "low", "high", "p", "p_corrected"]
-    names = {
-        "low": "ci_low",
-        "high": "ci_high",
-        "p_not_worse": "p_a_not_worse",
-        "p_not_better": "p_b_not_worse",
-    }
-    own = result.in_units(result.tested).drop(columns="direction").rename(columns=names)
-    if result.margin is None:
-        own = own.drop(columns=["p_a_not_worse", "p_b_not_worse", "p_equivalent"])
-    pooled = result.in_units(result.pooled_tested)[of_pooled].add_prefix("pooled_")
+    by_margin = () if result.margin is None else _BY_MARGIN
+    own = result.in_units(result.tested, (*_OF_PAIRS, "p", "corrected", "detectable", *by_margin))
+    own = own.rename(columns={"low": "ci_low", "high": "ci_high"})
+    pooled = result.in_units(result.pooled_tested, _OF_POOLED).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
     table = pd.concat([models, own, pooled], axis=1)
     together = result.how.corrected_by.is_simultaneous or len(table) == 1
@@ -365,7 +375,7 @@ def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.Dat
     others = [name for name in part.models if name != baseline]
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
     found = compare_pairs(part.sign * part.scores, pairs, replace(part.how, correction="none"))
-    told = part.in_units(found)[["difference", "low", "high", "effect", "p"]].set_axis(others)
+    told = part.in_units(found, ["difference", "low", "high", "effect", "p"]).set_axis(others)
     own = own_scores(part)
     told.insert(4, "pooled_difference", own["pooled"] - own["pooled"][baseline])
     return own.join(told.rename(columns={"low": "difference_low", "high": "difference_high"}))

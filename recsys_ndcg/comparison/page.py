@@ -29,6 +29,7 @@ from recsys_ndcg.rendering import (
 )
 from recsys_ndcg.report import (
     Report,
+    audit_table,
     both_ends,
     by_cutoff,
     options,
@@ -72,30 +73,31 @@ def plotted(
         Vega-Altair is not installed.
     """
     result = comparison.by_metric[metric]
-    how: dict[str, Any] = {"lower_is_better": result.sign < 0, "level": 1 - comparison.how.alpha}
+    how: dict[str, Any] = {"lower_is_better": result.sign < 0}
+    level = 1 - comparison.how.alpha
     if np.isnan(result.scores).all():
         msg = f"Nobody has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind == "tiers":
         chance = float(result.means("chance")[0])  # of lists that differ, that of the first model
         how["baselines"] = _baselines(comparison, metric)
-        return plot(kind, _with_ends(comparison, metric), metric, chance, **how)
+        board = _with_ends(comparison, metric)
+        return plot(kind, board, metric, chance, level=level, **how)
     if kind == "activity":
         activity = comparison.first.counts.activity
         parts = [
             pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
             for model in comparison.models
         ]
-        return plot(kind, pd.concat(parts, ignore_index=True), metric, **how)
+        return plot(kind, pd.concat(parts, ignore_index=True), metric, level=level, **how)
     one, other = result.scores_of(after), result.scores_of(before)
     if np.isnan(one - other).all():
         msg = f"No user has a score of both {after!r} and {before!r} in {metric}."
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = comparison.users.tolist()
-        del how["level"]
         return plot(kind, one, other, after, before, metric, users=users, **how)
-    return plot(kind, one - other, after, before, metric, **how)
+    return plot(kind, one - other, after, before, metric, level=level, **how)
 
 
 def traded_off(
@@ -261,8 +263,8 @@ def _audited(comparison: Comparison) -> Section:
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
     for model, one in [*comparison.contenders.items()][:most]:
         if one.report is not None:
-            told: Any = one.report.document().sections[1].parts  # the remarks, and the audit folded
-            details.append(Section.folded(f"The audit of {model}", [told[0], *told[1].parts]))
+            audit = audit_table(one.report)
+            details.append(Section.folded(f"The audit of {model}", [one.report.remarks, audit]))
     return remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 

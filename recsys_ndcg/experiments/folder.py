@@ -26,7 +26,7 @@ from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN
 from recsys_ndcg.files import Archive, check_path, json_value, open_file, write_whole
 from recsys_ndcg.folds import FoldRun, Ranked
-from recsys_ndcg.report import Report
+from recsys_ndcg.report import Report, audit_from_parquet, report_to_parquet
 
 _FORMAT = 3
 _RUN, _MODEL = "run.json", "model.json"
@@ -186,7 +186,7 @@ class RunFolder:
                 continue
             is_catalogue = any(name.endswith(":catalogue") for name in one.names)
             path = self._file(cell, f".{'catalogue' if is_catalogue else 'rated'}.parquet")
-            content = Report(one.audit).to_parquet()
+            content = report_to_parquet(Report(one.audit))
             write_whole(path, content)
             ranked.append(
                 {
@@ -292,7 +292,7 @@ def _ranked(stored: dict[str, Any], folder: Path) -> Ranked:
     if sha256(content).hexdigest() != stored["sha256"]:
         msg = f"{name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
-    audit = Report.from_parquet(content).audited
+    audit = audit_from_parquet(content)
     return Ranked(stored["names"], audit.totals, audit, stored["orderless"])
 
 

@@ -224,8 +224,9 @@ def _read(content: bytes, form: str) -> earlier.Saved:
     kind, number = form.split()
     signed = _SIGNED.match(content)
     if signed:
-        begin, end = content[: signed.start(1)], content[signed.end(1) :]
-        if sha256(begin + end).hexdigest() != signed[1].decode():
+        digest = sha256(content[: signed.start(1)])
+        digest.update(memoryview(content)[signed.end(1) :])
+        if digest.hexdigest() != signed[1].decode():
             raise ValueError(kind)
     try:
         stored = json.loads(content.decode())

@@ -77,7 +77,7 @@ def write_whole(path: str | Path, text: str | bytes) -> None:
     check_path(path)
     try:
         content = text.encode() if isinstance(text, str) else text
-        with open(path, "ab") if is_stream(path) else replacing(path) as file:  # noqa: PTH123
+        with open(path, "ab") if is_stream(path) else replacing(path) as file:  # noqa: PTH123 - a Path resolves
             file.write(content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -109,7 +109,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         if exists:
             part.chmod(mode)
         part.replace(path)
-    finally:  # whatever happened, an interrupt too, it is not left behind
+    finally:  # it is not left behind, even by an interrupt; if all went well, it is gone already
         with suppress(OSError):
             part.unlink()
 

@@ -26,9 +26,9 @@ def per_user_writer(name: str) -> Callable[[pd.DataFrame], bytes]:
     Raises
     ------
     InvalidInputError
-        There is no such form; later, the ids cannot be written so.
+        There is no such form. What is returned raises it where the ids cannot be written so.
     MissingExtraError
-        Later, Parquet needs pyarrow.
+        From what is returned: Parquet needs pyarrow.
     """
     for end, write in _FORMS.items():
         if name.lower().endswith(end):
@@ -70,7 +70,7 @@ def per_user_csv(per_user: pd.DataFrame) -> str:
     Raises
     ------
     InvalidInputError
-        An id is blank, or holds a zero byte or half a character: no reader would take it for an id.
+        An id is blank, or holds a zero byte or a lone surrogate: no reader would take it for an id.
     """
     _check_encodable(per_user)
     for one in per_user.index:

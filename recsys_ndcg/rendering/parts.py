@@ -146,4 +146,4 @@ class Section:
         return cls("", title, "", parts)
 
 
-Part: TypeAlias = ShownTable | Code | Section | Sequence[str]
+Part: TypeAlias = ShownTable | Code | Section | list[str]

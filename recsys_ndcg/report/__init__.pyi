@@ -1,3 +1,4 @@
+from recsys_ndcg.report.document import audit_table as audit_table
 from recsys_ndcg.report.document import remarks_section as remarks_section
 from recsys_ndcg.report.document import signatures_section as signatures_section
 from recsys_ndcg.report.document import text_cells as text_cells
@@ -8,6 +9,8 @@ from recsys_ndcg.report.page import options as options
 from recsys_ndcg.report.page import spread as spread
 from recsys_ndcg.report.page import user_section as user_section
 from recsys_ndcg.report.report import Report as Report
+from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
+from recsys_ndcg.report.saving import report_to_parquet as report_to_parquet
 from recsys_ndcg.report.saving import tracker_keys as tracker_keys
 from recsys_ndcg.report.saving import tracker_metrics as tracker_metrics
 from recsys_ndcg.report.user_groups import segments_of as segments_of

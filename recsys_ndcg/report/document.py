@@ -60,9 +60,7 @@ def report_document(report: Report, *, answer: bool = False) -> Document:
     answer : bool
         Whether a verdict stands above it, for forms with room for one.
     """
-    audit = report.audit.T.map(number).rename(columns=visible).rename_axis("audit")
-    audit = audit.set_axis(audit.index.str.replace("_", " ")).reset_index()
-    details = [Section.folded("The whole audit", [ShownTable(_AUDIT, audit)])]
+    details = [Section.folded("The whole audit", [audit_table(report)])]
     table = ShownTable("The scores, by metric", _summary_cells(report))
     words = {"ratings": "ratings", "recommended": "recommended items", "candidates": "candidates"}
     counts = report.counts
@@ -91,9 +89,13 @@ def _summary_cells(report: Report) -> pd.DataFrame:
     return cells.map(visible).rename(columns=visible)
 
 
-def remarks_section(
-    remarks: Sequence[str], details: Sequence[Section] = (), more: str = ""
-) -> Section:
+def audit_table(report: Report) -> ShownTable:
+    """Return the audit, a column per metric."""
+    audit = report.audit.T.map(number).rename(columns=visible).rename_axis("audit")
+    return ShownTable(_AUDIT, audit.set_axis(audit.index.str.replace("_", " ")).reset_index())
+
+
+def remarks_section(remarks: list[str], details: Sequence[Section] = (), more: str = "") -> Section:
     """Return the section of what a reader should know; `more` says where more of it is."""
     lead = f"{_REMARKS if remarks else _NOTHING} {more}".rstrip()
     return Section("audit", "Before you trust it", lead, [remarks, *details])

@@ -70,8 +70,8 @@ class Report(Readable, Mapping[str, float]):
     audited: Audit
     known_baselines: pd.DataFrame | None = None
     #: What users may be ranked by, and the segments that need nobody to say who is in them.
-    BY: ClassVar = ("score", "adjusted", "z")
-    SEGMENTS: ClassVar = BUILT_IN
+    BY: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
+    SEGMENTS: ClassVar[tuple[str, ...]] = BUILT_IN
 
     @classmethod
     def of_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
@@ -706,31 +706,6 @@ class Report(Readable, Mapping[str, float]):
             The file is not a report, one of an older or newer version, or was changed.
         """
         return cls(*saving.load(path))
-
-    def to_parquet(self) -> bytes:
-        """Return a Parquet file with a row per user: the scores, and what else is saved.
-
-        Raises
-        ------
-        InvalidInputError
-            The users have ids of several types, or of one that Parquet does not have.
-        MissingExtraError
-            pyarrow is not installed.
-        """
-        return saving.to_parquet(self)
-
-    @classmethod
-    def from_parquet(cls, content: bytes) -> Report:
-        """Read what `to_parquet` returned; it has everything but `explain` and `baselines`.
-
-        Raises
-        ------
-        InvalidInputError
-            It is no such file.
-        MissingExtraError
-            pyarrow is not installed.
-        """
-        return cls(saving.from_parquet(content))
 
     def _place(self, metric: str | Metric) -> int:
         return self.metrics.index(metric_among(metric, self.metrics, "This report"))

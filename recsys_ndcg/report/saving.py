@@ -122,7 +122,7 @@ def _of_all_users(
 
 
 def _archive(report: Report, told: dict[str, Any]) -> Archive:
-    """Return what `_audit` makes the same audit of."""
+    """Return a report as an archive, which `_audit` reads."""
     audit = report.audited
     head = {
         "written_by": __version__,
@@ -161,7 +161,7 @@ def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
         return audit, None if known.empty else known
 
 
-def to_parquet(report: Report) -> bytes:
+def report_to_parquet(report: Report) -> bytes:
     """Return a Parquet file with the user, the score in each metric, and what else is saved.
 
     Raises
@@ -177,8 +177,8 @@ def to_parquet(report: Report) -> bytes:
     return archive.to_parquet(_FORM, scores.names, shown)
 
 
-def from_parquet(content: bytes) -> Audit:
-    """Return what `Report` takes, from what `to_parquet` wrote.
+def audit_from_parquet(content: bytes) -> Audit:
+    """Return what `Report` takes, from what `report_to_parquet` wrote.
 
     Raises
     ------

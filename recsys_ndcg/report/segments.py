@@ -57,13 +57,9 @@ def _cells(segments: Segments) -> pd.DataFrame:
     rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
     places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
-    forms: dict[str, Any] = {
-        "metric": visible,
-        "difference": signed,
-        "corrected": probability,
-    }
-    for name, form in forms.items():
-        rows[name] = rows[name].map(form)
+    rows["metric"] = rows["metric"].map(visible)
+    rows["difference"] = rows["difference"].map(signed)
+    rows["corrected"] = rows["corrected"].map(probability)
     rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
     return text_cells(rows.iloc[np.argsort(places, kind="stable")].set_index("metric"))
 
@@ -223,9 +219,10 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
     def __getitem__(self, label: Any) -> Report:
         """Return the report of the users in a segment."""
+        reports: dict[Any, Report] = dict(zip(self.labels, self.reports, strict=True))
         try:
-            return self.reports[self.labels.index(label)]
-        except (ValueError, TypeError):
+            return reports[label]
+        except (KeyError, TypeError):
             msg = f"There is no segment {shown(label)}; there are {shown(list(self.labels))}."
             raise UnknownKeyError(msg) from None
 

@@ -224,7 +224,7 @@ def _trained_on(
         ids, codes = encode(found, "user")
         counts = np.bincount(codes, minlength=len(ids)).tolist()
         n_rows = dict(zip(ids.tolist(), counts, strict=True))
-    if not len(ids):
+    if not any(n_rows.values()):
         msg = f"train has no rows, so that nobody is known. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     if not by_writing:
@@ -528,6 +528,7 @@ def _ids(table: Table, *, by_writing: bool) -> Ids:
     ids = table.ids("user")
     if not by_writing:
         return ids
+    # a blank id is a missing one, which `encode` refuses
     return np.array([one if one.strip() else None for one in ids.tolist()], dtype=object)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -98,7 +97,7 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 
     writers = list[Any]()
-    with _written(path), replacing(Path(os.path.realpath(path))) as file, ExitStack() as stack:
+    with _written(path), replacing(path) as file, ExitStack() as stack:
 
         def write(scores: Scores) -> None:
             table = pa.Table.from_pandas(scores.table().reset_index(), preserve_index=False)
