@@ -157,6 +157,18 @@ def test_what_is_wrong_with_a_file(config: Path, old: str, new: str, fault: str)
     assert "Traceback" not in said.stderr
 
 
+def test_what_is_warned_of_while_it_is_read(config: Path) -> None:
+    """A module of the user's own may measure something."""
+    (config.parent / "warning_models.py").write_text(
+        "import recsys_ndcg as rn\n"
+        "from my_models import item_means\n"
+        "rn.evaluate({1: [(1, 2), (2, 1)]}, metrics='precision@1', threshold=9)\n"
+    )
+    config.write_text(CONFIG.replace("my_models.", "warning_models."))
+    with pytest.warns(rn.DataWarning, match="threshold=9 is above every true value"):
+        from_toml(config)
+
+
 def test_a_page_of_an_experiment(config: Path) -> None:
     """With what was typed, and what Python would have to type; the config itself is safe."""
     pytest.importorskip("altair")

@@ -19,6 +19,7 @@ from surprise.model_selection import KFold
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.ratings import dataset_of, describe_ratings, digest_of_split
 from recsys_ndcg.surprise import SVD, MostPopular
+from recsys_ndcg.surprise.model_selection import make_measure
 from tests.experiments.made import Failing, item_means, models, ratings, run
 
 if TYPE_CHECKING:
@@ -330,6 +331,19 @@ def test_models_may_be_called_anything(name: str, folder: Path) -> None:
     assert len(list((folder / "cells").iterdir())) == 2
     found = rn.load_runs(folder).table
     assert {*found.index.get_level_values("model")} == {name, f"{name}'"}
+
+
+def _half(_: Any) -> float:
+    return 0.5
+
+
+def test_a_measure_called_as_a_column_leaves_the_column_alone(folder: Path) -> None:
+    """What is known of a run is no score."""
+    own = [make_measure(_half, name) for name in ("users", "data")]
+    run({"top": MostPopular()}, metrics=["ndcg@5", *own], folder=folder)
+    row = rn.load_runs(folder).table.iloc[0]
+    assert row["users"] == 60
+    assert row["data"] == json.loads((folder / "run.json").read_text())["data"]["digest"][:8]
 
 
 def test_other_files_in_the_folder_stay(folder: Path) -> None:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from dataclasses import fields
 from datetime import date
 from statistics import mean, variance
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -722,7 +723,7 @@ def test_segments_are_a_value(report: rn.Report) -> None:
 def test_an_unknown_label_is_a_key_error(report: rn.Report) -> None:
     """That says what there is."""
     segments = report.by(COUNTRY)
-    for label in ("FR", None, ["PL"]):
+    for label in ("FR", None, ["PL"], np.array(["PL"])):
         with refused(r"There is no segment .*; there are \['DE', 'PL'\]"):
             segments[label]
         with pytest.raises(KeyError):
@@ -785,6 +786,8 @@ def test_hostile_labels_are_escaped_in_markup() -> None:
 
 # What is refused
 
+#: A trainset of users of whom nobody has rated anything.
+NO_RATINGS = SimpleNamespace(all_users=lambda: range(3), to_raw_uid=USERS.__getitem__, ur={})
 BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     r"no segments 'actvity'\. Did you mean 'activity'": ("actvity", {}),
     r"no segments 'country'.*data=table": ("country", {}),
@@ -843,6 +846,7 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "those of train of type number": ("cold", {"train": [1, 2]}),
     "train: 3 has no users": ("cold", {"train": 3}),
     "train has no rows": ("activity", {"train": []}),
+    "train has no rows, so that nobody is known": ("cold", {"train": NO_RATINGS}),
     "train has no column 'user'; its columns are a": ("cold", {"train": pd.DataFrame({"a": [1]})}),
     "user: a missing id in row 1": (pd.DataFrame({"user": ["ann", None], "x": 1}), {}),
     "there is no column 'usr'": ("x", {"data": {"user": USERS}, "columns": {"usr": "a"}}),

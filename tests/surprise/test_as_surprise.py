@@ -117,6 +117,20 @@ def test_what_a_splitter_may_give_is_what_surprise_takes(name: str) -> None:
         assert values(search.cv_results) == values(other.cv_results)
 
 
+class Abstract(Gives):
+    """One whose number of folds cannot be asked for."""
+
+    def get_n_folds(self) -> int:
+        """Refuse."""
+        raise NotImplementedError
+
+
+def test_a_number_of_folds_is_for_the_bar_alone() -> None:
+    """Folds are trained without it."""
+    found = cross_validate(svd(), DATA, ["rmse"], Abstract(lambda: FOLDS))
+    assert values(found) == values(cross_validate(svd(), DATA, ["rmse"], TWO))
+
+
 def test_a_splitter_of_ones_own_takes_what_it_will() -> None:
     """Surprise hands it the data unseen; measures that rank settle on the folds."""
     cv = Gives(lambda: FOLDS)
