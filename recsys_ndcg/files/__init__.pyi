@@ -12,3 +12,4 @@ from recsys_ndcg.files.contents import open_file as open_file
 from recsys_ndcg.files.contents import reading as reading
 from recsys_ndcg.files.contents import replacing as replacing
 from recsys_ndcg.files.contents import write_whole as write_whole
+from recsys_ndcg.files.contents import writing as writing

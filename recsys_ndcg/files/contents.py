@@ -25,7 +25,7 @@ _USUAL = 0o666  # less what the umask takes
 
 
 @contextmanager
-def reading(path: object) -> Iterator[None]:
+def reading(path: object, done: str = "read") -> Iterator[None]:
     """Turn what the system says against a file that is read into an error of ours.
 
     Raises
@@ -36,9 +36,14 @@ def reading(path: object) -> Iterator[None]:
     check_path(path)
     try:
         yield
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror or error})."
+    except (OSError, UnicodeEncodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        msg = f"{path}: cannot be {done} ({reason})."
         raise InvalidInputError(msg) from None
+
+
+#: The same for a file that is written.
+writing = partial(reading, done="written")
 
 
 def check_path(path: object) -> None:
@@ -74,15 +79,10 @@ def write_whole(path: str | Path, text: str | bytes) -> None:
     InvalidInputError
         The file cannot be written.
     """
-    check_path(path)
-    try:
+    with writing(path):
         content = text.encode() if isinstance(text, str) else text
-        with open(path, "ab") if is_stream(path) else replacing(path) as file:  # noqa: PTH123 - a Path resolves
+        with open(path, "ab") if is_stream(path) else replacing(path) as file:  # noqa: PTH123
             file.write(content)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        msg = f"{path}: cannot be written ({reason})."
-        raise InvalidInputError(msg) from None
 
 
 def is_stream(path: str | Path) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, counted, needing, shown
-from recsys_ndcg.files import replacing
+from recsys_ndcg.files import replacing, writing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scale.database import (
     AS_TEXT,
@@ -97,27 +97,17 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 
     writers = list[Any]()
-    with _written(path), replacing(path) as file, ExitStack() as stack:
+    with writing(path), replacing(path) as file, ExitStack() as stack:
 
         def write(scores: Scores) -> None:
             table = pa.Table.from_pandas(scores.table().reset_index(), preserve_index=False)
-            with _written(path):
+            with writing(path):
                 if not writers:
                     writer = parquet.ParquetWriter(file, table.schema)
                     writers.append(stack.enter_context(writer))
                 writers[0].write_table(table)
 
         yield write
-
-
-@contextmanager
-def _written(path: str | Path) -> Iterator[None]:
-    """Turn what the system says against a file that is written into an error of ours."""
-    try:
-        yield
-    except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror or error})."
-        raise InvalidInputError(msg) from None
 
 
 _PARTS = 3  # of what the memory holds: how much is measured at once where not all of it can be
