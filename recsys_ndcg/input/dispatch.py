@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,7 @@ from recsys_ndcg.input.plain_text import read_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
-from recsys_ndcg.input.text_tables import (
-    Chosen,
-    JsonLines,
-    number,
-    read_trec,
-    seems_json,
-)
+from recsys_ndcg.input.text_tables import Chosen, JsonLines, number, read_trec, seems_json
 
 
 def read_file(
@@ -75,9 +70,8 @@ def read_file(
     written = how.text_of(content)
     if how == TextFormat(encoding=how.encoding) and seems_json(written):
         return JsonLines(content.name, written)
-    return read_text(
-        content, written, how, lambda names: chosen_columns(names, how, columns, order)
-    )
+    choose = partial(chosen_columns, how=how, columns=columns, order=order)
+    return read_text(content, written, how, choose)
 
 
 def chosen_columns(

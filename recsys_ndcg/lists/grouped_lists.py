@@ -37,6 +37,9 @@ class GroupedLists(Record):
     input. Nothing here is changed once it is made, and nothing shares memory with what it was
     made of.
 
+    Every field that is an array, in subclasses too, has one entry per user, but for those in
+    `_NOT_BY_USER`.
+
     Parameters
     ----------
     users : array, shape (n_users,)

@@ -110,8 +110,10 @@ class Objections:
     def _to_places(self) -> str:
         """Say which choices are others than those that places were found by."""
         placed, wanted_by = self.facts.placed_under, (self.convention, self.threshold)
-        other = placed and PlacedLists.other_choice(placed, wanted_by)
-        if not other:
+        if placed is None:
+            return ""
+        other = PlacedLists.other_choice(placed, wanted_by)
+        if other is None:
             return ""
         name, was, wanted = other
         return (

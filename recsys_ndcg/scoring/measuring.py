@@ -46,14 +46,14 @@ def in_blocks(
     return in_threads(lambda users: work(Block(lists.between(*users), depth)), blocks)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Block:
     """Some users, with whatever several measurements share worked out once.
 
     Parameters
     ----------
     lists : GroupedLists
-        As they came, of these users.
+        The lists of these users, as they came.
     depth : int, optional
         How many ranks are looked at.
     """
