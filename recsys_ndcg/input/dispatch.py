@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +69,9 @@ def read_file(
     written = how.text_of(content)
     if how == TextFormat(encoding=how.encoding) and seems_json(written):
         return JsonLines(content.name, written)
-    choose = partial(chosen_columns, how=how, columns=columns, order=order)
-    return read_text(content, written, how, choose)
+    return read_text(
+        content, written, how, lambda names: chosen_columns(names, how, columns, order)
+    )
 
 
 def chosen_columns(

@@ -38,11 +38,8 @@ def prepare(
         lists = lists.with_columns(estimated=lowest).without_columns("impossible")
     if convention.unlisted == "ignore" and len(lists.unlisted_true):
         nothing = np.zeros_like(lists.unlisted_offsets)
-        lists = replace(
-            lists,
-            unlisted_offsets=nothing,
-            unlisted={name: column[:0] for name, column in lists.unlisted.items()},
-        )
+        none = {name: column[:0] for name, column in lists.unlisted.items()}
+        lists = replace(lists, unlisted_offsets=nothing, unlisted=none)
     if convention.unlabelled == "filter" and lists.n_unlabelled:
         lists = lists.labelled_only()
     return lists

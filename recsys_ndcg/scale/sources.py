@@ -209,10 +209,7 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: st
 
 
 def _text(
-    paths: Sequence[Path],
-    columns: Mapping[str, str] | None,
-    table: str,
-    form: TextFormat | None,
+    paths: Sequence[Path], columns: Mapping[str, str] | None, table: str, form: TextFormat | None
 ) -> Source:
     """Look at the beginning of each file."""
     how = form or TextFormat()

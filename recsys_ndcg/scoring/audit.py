@@ -95,12 +95,8 @@ class Audit:
         scores = _scores_and_ties(lists, plan)
         InvalidInputError.raise_for(scores.objection())
         top = facts.all_true.highest if highest is None else highest
-        return cls(
-            scores.sign(facts),
-            Totals.of(scores),
-            scores.with_roles({}),
-            MeasuredLists(lists, facts, plan, top),
-        )
+        source = MeasuredLists(lists, facts, plan, top)
+        return cls(scores.sign(facts), Totals.of(scores), scores.with_roles({}), source)
 
     @property
     def scores(self) -> Scores:

@@ -181,8 +181,8 @@ def test_a_missing_id_is_refused_in_an_overlap_too() -> None:
 @pytest.mark.parametrize("table", ["labels", "results"])
 def test_a_missing_id_is_told_of_its_table(table: str, column: str) -> None:
     """By its row there, and before anything is said of ids that nobody has in common."""
-    whole = {"user": ["a", "b"], "item": ["x", "y"]}
-    tables = {"labels": whole, "results": whole | {"rank": [1, 1]}}
+    whole: dict[str, Any] = {"user": ["a", "b"], "item": ["x", "y"]}
+    tables: dict[str, Any] = {"labels": whole, "results": whole | {"rank": [1, 1]}}
     tables[table] = tables[table] | {column: [None, None]}
     with pytest.raises(rn.InvalidInputError, match=f"{column} of the {table}: .* in row 0, 1 "):
         rn.RankedLists.from_labels(**tables)
