@@ -277,7 +277,7 @@ def _check_entries(
         return
     rows = is_row(entries[0])
     for place, (entry, one) in enumerate(zip(entries, first, strict=True)):
-        fault = _fault_of_entry(entry, one, table, paired=paired)
+        fault = _fault_of_entry(entry, one, table, paired)
         if sized and not paired and (is_row(entry) != rows or (rows and len(entry) != 2)):
             other = f", of user {shown(user.ids[0])}," if user.codes[place] else ""
             known = f", and the first one{other} is {shown(entries[0])}" if place else ""
@@ -290,15 +290,16 @@ def _check_entries(
             raise InvalidInputError(msg)
 
 
-def _fault_of_entry(entry: Any, one: Any, table: str, *, paired: bool) -> str:
+def _fault_of_entry(entry: Any, one: Any, table: str, paired: bool) -> str:  # noqa: FBT001
     """Return why an entry by itself, with `one` first in it, is none; nothing if it may be one."""
-    form = _FORMS[table].lists
+    if table == "predictions" and isinstance(one, _STRINGS):
+        return f"entry {shown(entry)}; {_FORMS[table].lists}."
     if table == "predictions":
-        return f"entry {shown(entry)}; {form}." if isinstance(one, _STRINGS) else ""
+        return ""
     if paired and isinstance(one, float) and one != round(one, 0):
         return (  # (estimated, true), whose first number is no id
-            f"entry {shown(entry)}, but {one} is no item; {form}. Pairs (estimated, true) have no "
-            "item ids to join on: give rows (user, item, estimated, true)."
+            f"entry {shown(entry)}, but {one} is no item; {_FORMS[table].lists}. Pairs (estimated, "
+            "true) have no item ids to join on: give rows (user, item, estimated, true)."
         )
     if table == "results" and not paired and isinstance(one, _WHOLE) and one == -1:
         return (
