@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 _ROWS_ANYWAY = 500_000
 _ROWS_PER_BYTE = 16  # half a bit each
 _FILE = b"ARROW1"  # how a Feather file begins that is no stream
-_TEXT = {"string", "large_string", "binary", "large_binary"}
+_TEXT_TYPES = {"string", "large_string", "binary", "large_binary"}
 _PACKED = b"\x28\xb5\x2f\xfd"  # how what zstd packed begins
 
 
@@ -121,7 +121,7 @@ class ParquetColumns(ArrowColumns):
         super().__init__(path, "Parquet")
         name = os.fsencode(path)  # which need not be text in UTF-8
         self._take_types(self._read(lambda: parquet.read_schema(OSFile(name))))
-        text = [name for name, kind in self._types.items() if str(kind) in _TEXT]
+        text = [name for name, kind in self._types.items() if str(kind) in _TEXT_TYPES]
         # text is read as distinct values and codes, or a long one would be copied for every row
         self._file = self._read(lambda: parquet.ParquetFile(OSFile(name), read_dictionary=text))
         self._check_groups()

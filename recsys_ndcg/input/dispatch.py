@@ -20,13 +20,7 @@ from recsys_ndcg.input.plain_text import read_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
-from recsys_ndcg.input.text_tables import (
-    Chosen,
-    JsonLines,
-    number,
-    read_trec,
-    seems_json,
-)
+from recsys_ndcg.input.text_tables import Chosen, JsonLines, number, read_trec, seems_json
 
 
 def read_file(

@@ -458,7 +458,7 @@ def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
     try:
         frame: Any = nw.from_native(data)
     except nw.exceptions.DuplicateError:
-        names = list(data.columns)
+        names = list(data.column_names if hasattr(data, "to_pylist") else data.columns)
         twice = next(name for name in names if names.count(name) > 1)
         msg = f"The table has the column {twice!r} twice; keep one."
         raise InvalidInputError(msg) from None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from numbers import Real
 from operator import lt
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -278,6 +279,18 @@ class Coded:
             for kind in kinds
         }  # fmt: skip
 
+    @staticmethod
+    def refuse_types(
+        column: str, tables: tuple[str, str], types: Sequence[str], ids: Sequence[Any]
+    ) -> NoReturn:
+        """Refuse ids of two tables that can never meet, given the types and an id of each."""
+        one, other = (f"{kind} (such as {each!r})" for kind, each in zip(types, ids, strict=True))
+        msg = (
+            f"{column}: {tables[0]} have ids of type {one}, {tables[1]} of type {other}. Make them "
+            "the same type, or nothing will match."
+        )
+        raise InvalidInputError(msg)
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.codes)
@@ -336,21 +349,19 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
             return _encode_narrow(values, low, high)
     if isinstance(values, Coded) and values.ascending:
         return values.ids, values.codes
-    ids, codes = _distinct(values, column)
-    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
-    if missing[:-1].any() or codes.min(initial=0) < 0:
-        refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
+    ids, codes = distinct_of(values, column)
+    _refuse_missing(ids, codes, column)
     ids = as_numbers(ids)
     return reordered(ids, codes, ascending_order(ids, column))
 
 
 def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tuple[Ids, Codes]:
-    """Return the distinct ids of two tables, and the places of the rows of both.
+    """Return the distinct ids of two tables that lack none, and the places of the rows of both.
 
     Raises
     ------
     InvalidInputError
-        As for `encode`; rows are counted through both.
+        Two ids are written alike.
 
     Examples
     --------
@@ -360,12 +371,10 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
     """
     if not (isinstance(first, Coded) or isinstance(second, Coded)):
         return encode(concat_ids([first, second]), column)
-    (ours, one), (theirs, other) = _distinct(first, column), _distinct(second, column)
-    ids, places = _distinct(concat_ids([ours, theirs]), column)
-    parts = (places[: len(ours)], one), (places[len(ours) :], other)
-    # the last place is that of code -1
-    codes = [np.append(place, np.int32(-1))[codes] for place, codes in parts]
-    return encode(Coded(ids, np.concatenate(codes)), column)
+    (ours, one), (theirs, other) = distinct_of(first, column), distinct_of(second, column)
+    ids, places = distinct_of(concat_ids([ours, theirs]), column)
+    codes = np.concatenate([places[: len(ours)][one], places[len(ours) :][other]])
+    return encode(Coded(ids, codes), column)
 
 
 def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
@@ -404,7 +413,7 @@ def _is_cut(value: object) -> bool:
     return isinstance(value, str) and ("\0" in value or not is_encodable(value))
 
 
-def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+def distinct_of(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     """Return the distinct ids, and each row's place among them, -1 if missing."""
     if isinstance(values, Coded):
         return values.ids, values.codes
@@ -418,10 +427,19 @@ def _distinct(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     return found.ids, found.codes
 
 
+def _refuse_missing(ids: Ids, codes: Codes, column: str) -> None:
+    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
+    if missing[:-1].any() or codes.min(initial=0) < 0:
+        refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
+
+
 def by_distinct(ids: Ids | Coded, column: str) -> Ids | Coded:
-    """Return ids by their distinct values, whole numbers as they are."""
-    whole = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
-    return ids if whole else Coded(*_distinct(ids, column))
+    """Return ids by their distinct values, whole numbers as they are; refuse missing ones."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        return ids
+    found = Coded(*distinct_of(ids, column))
+    _refuse_missing(found.ids, found.codes, column)
+    return found
 
 
 def as_numbers(ids: Ids) -> Ids:
@@ -492,31 +510,22 @@ def check_same_ids(
     InvalidInputError
         One table writes its ids as text and the other as numbers.
     """
-    ours, theirs = (_distinct_ids(one, column) for one in (known, found))
+    ours, theirs = (distinct_of(one, column)[0] for one in (known, found))
     if ours.dtype == theirs.dtype == np.int64:
         n_common = len(np.intersect1d(ours, theirs))
     else:
         kinds, other = Coded.type_names(ours), Coded.type_names(theirs)
         if len(ours) and len(theirs) and kinds.isdisjoint(other):
-            msg = (
-                f"{column}: {names[0]} have ids of type {'/'.join(sorted(kinds))} (such as "
-                f"{ours.tolist()[0]!r}), {names[1]} of type {'/'.join(sorted(other))} (such as "
-                f"{theirs.tolist()[0]!r}). Make them the same type, or nothing will match."
-            )
-            raise InvalidInputError(msg)
+            types = ["/".join(sorted(each)) for each in (kinds, other)]
+            Coded.refuse_types(column, names, types, (ours.tolist()[0], theirs.tolist()[0]))
         mine, others = set(ours.tolist()), set(theirs.tolist())
         if len(kinds | other) > 1:
             _refuse_alike(np.fromiter(sorted(mine | others, key=str), dtype=object), column)
         n_common = len(mine & others)
-    if warns and not n_common:
+    if warns and not n_common and len(ours) and len(theirs):
         msg = (
             f"No {column} of {names[1]} is among {names[0]}, so every score is 0. Were the ids "
             "numbered anew? Give both those of the same numbering."
         )
         warn(msg)
     return n_common
-
-
-def _distinct_ids(ids: Ids | Coded, column: str) -> Ids:
-    found = by_distinct(ids, column)
-    return found.ids if isinstance(found, Coded) else np.asarray(pd.unique(found))

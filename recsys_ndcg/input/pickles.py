@@ -143,7 +143,9 @@ def _fault(one: Any, seen: dict[bytes, list[Hashable]]) -> str:
     """
     kind = type(one)
     n_bits = one.bit_length() if kind is int else 0
-    if n_bits > 8 * _LONGEST or (kind in (str, bytes) and len(one) > _LONGEST):
+    if n_bits > 8 * _LONGEST:
+        return f"a number of more than {8 * _LONGEST} bits. Number such ids anew"
+    if kind in (str, bytes) and len(one) > _LONGEST:
         return f"longer than {_LONGEST} signs. Shorten such ids, or number them"
     if kind in (list, dict) or (kind is tuple and _is_nested(one)):
         return "nested. Make it numbers or text"

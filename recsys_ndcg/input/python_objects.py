@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.ids import Coded, distinct_of
 from recsys_ndcg.input.rows import DIGITS, NO_NUMBERS, Rows, as_written, floats, objects
 
 #: What has a length and is no row.
 _NO_ROWS = (str, bytes, Mapping, AbstractSet)
-_TEXT, _WHOLE = (str, bytes), (int, np.integer)
+_STRINGS, _WHOLE = (str, bytes), (int, np.integer)
 #: What to do with items that nothing is known of.
 JOIN = "join results with labels: RankedLists.from_labels(labels, results)"
 
@@ -137,10 +137,12 @@ def _fields_of(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:
     return [list(map(itemgetter(place), rows)) for place in range(width)]
 
 
-def _ids(values: list[Any], column: str) -> Ids:
-    """Return a column of ids."""
+def _ids(values: list[Any], column: str) -> Ids | Coded:
+    """Return whole numbers as such, and any other ids by their distinct values."""
     found = _all_of(int, values)
-    return objects(values, column) if found is None else found.astype(np.int64)
+    if found is None:
+        return Coded(*distinct_of(objects(values, column), column))
+    return found.astype(np.int64)
 
 
 def _numbers(values: list[Any], column: str) -> Floats:
@@ -269,36 +271,43 @@ def _check_entries(
     paired : bool
         Whether all are pairs.
     """
-    form, whole = _FORMS[table].lists, table == "predictions"
+    whole = table == "predictions"
     sized = any(hasattr(kind, "__len__") for kind in set(map(type, first)))
     if not sized and (whole or (table == "labels" and not paired)):
         return
     rows = is_row(entries[0])
     for place, (entry, one) in enumerate(zip(entries, first, strict=True)):
-        if whole and isinstance(one, _TEXT):
-            why = f"; {form}."
-        elif paired and not whole and isinstance(one, float) and one != round(one, 0):
-            why = (  # (estimated, true), whose first number is no id
-                f", but {one} is no item; {form}. Pairs (estimated, true) have no item ids to join "
-                "on: give rows (user, item, estimated, true)."
-            )
-        elif sized and not paired and (is_row(entry) != rows or (rows and len(entry) != 2)):
+        fault = _fault_of_entry(entry, one, table, paired)
+        if sized and not paired and (is_row(entry) != rows or (rows and len(entry) != 2)):
             other = f", of user {shown(user.ids[0])}," if user.codes[place] else ""
             known = f", and the first one{other} is {shown(entries[0])}" if place else ""
-            alike = f"{form}, alike for all users"
+            alike = f"{_FORMS[table].lists}, alike for all users"
             if whole:
                 alike = "each must be (estimated, true), or all of them grades in ranked order"
-            why = f"{known}; {alike}."
-        elif table == "results" and not paired and isinstance(one, _WHOLE) and one == -1:
-            why = (
-                ", with which short lists are filled up (implicit does so). Leave it out: "
-                "{user: [one for one in items if one != -1]}; if it is an item of yours, give "
-                "{user: [(item, score), ...]}."
-            )
-        else:
-            continue
-        msg = f"User {shown(user.values[place])} has the entry {shown(entry)}{why}"
-        raise InvalidInputError(msg)
+            fault = f"entry {shown(entry)}{known}; {alike}."
+        if fault:
+            msg = f"User {shown(user.values[place])} has the {fault}"
+            raise InvalidInputError(msg)
+
+
+def _fault_of_entry(entry: Any, one: Any, table: str, paired: bool) -> str:  # noqa: FBT001
+    """Return why an entry by itself, with `one` first in it, is none; nothing if it may be one."""
+    if table == "predictions" and isinstance(one, _STRINGS):
+        return f"entry {shown(entry)}; {_FORMS[table].lists}."
+    if table == "predictions":
+        return ""
+    if paired and isinstance(one, float) and one != round(one, 0):
+        return (  # (estimated, true), whose first number is no id
+            f"entry {shown(entry)}, but {one} is no item; {_FORMS[table].lists}. Pairs (estimated, "
+            "true) have no item ids to join on: give rows (user, item, estimated, true)."
+        )
+    if table == "results" and not paired and isinstance(one, _WHOLE) and one == -1:
+        return (
+            "item -1, with which short lists are filled up (implicit does so). Leave it out: "
+            "{user: [one for one in items if one != -1]}; if it is an item of yours, give "
+            "{user: [(item, score), ...]}."
+        )
+    return ""
 
 
 def in_order(lengths: Sequence[int]) -> Floats:

@@ -218,14 +218,17 @@ class Rows:
         DataWarning
             They have none in common.
         """
+        names = ("the labels", "the results")
         columns = [
-            (one.columns[name], name) for name in ("user", "item") for one in (self, results)
+            (one.columns[column], f"{column} of {name}")
+            for column in ("user", "item")
+            for name, one in zip(names, (self, results), strict=True)
         ]
         n_rows = len(self.user) + len(results.user)
         found = in_threads(lambda column: by_distinct(*column), columns, n_rows)
         pairs = [(found[0], found[1], "user"), (found[2], found[3], "item")]
-        for known, other, name in pairs if len(self.user) and len(results.user) else ():
-            check_same_ids(known, other, name, ("the labels", "the results"), warns=True)
+        for known, other, column in pairs:
+            check_same_ids(known, other, column, names, warns=True)
         return in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
 
 

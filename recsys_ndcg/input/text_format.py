@@ -89,8 +89,8 @@ class TextFormat:
             )
             raise InvalidInputError(msg)
 
-    def text_of(self, content: Content) -> str:
-        """Return the text in a file.
+    def text_of(self, content: Content, advice: str = "") -> str:
+        """Return the text in a file; `advice` says what to do if it is none, CSV by default.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class TextFormat:
             latin = "" if self.encoding else f"{_LATIN} "
             msg = (
                 f"{content.name}: not text in {self.encoding or encoding.upper()}{place}. "
-                f"{_seen_in(content.data) or latin + _NO_TEXT}"
+                f"{_seen_in(content.data) or advice or latin + _NO_TEXT}"
             )
             raise InvalidInputError(msg) from None
 
@@ -118,7 +118,7 @@ class TextFormat:
         before, nul, _ = text.partition("\0")
         if nul:
             line = before.count("\n") + 1
-            what = _seen_in(content.data) or _NO_TEXT
+            what = _seen_in(content.data) or advice or _NO_TEXT
             msg = f"{content.name}: not text (a zero byte in line {line}). {what}"
             raise InvalidInputError(msg)
         return text

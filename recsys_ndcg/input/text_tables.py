@@ -138,8 +138,9 @@ def read_trec(source: Any, table: str) -> Rows:
 
 
 def _lines(content: Content, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
-    rows = []
-    text = io.StringIO(TextFormat().text_of(content), newline=None)
+    rows, form = [], " ".join(fields)
+    advice = f"Save it as text in UTF-8, each line '{form}'."
+    text = io.StringIO(TextFormat().text_of(content, advice), newline=None)
     for number, line in enumerate(text, start=1):
         parts = line.split()
         if not parts:
@@ -149,7 +150,6 @@ def _lines(content: Content, fields: tuple[str, ...], at: int) -> list[tuple[str
                 raise ValueError  # noqa: TRY301 - the same fault as a bad number
             rows.append((parts[0], parts[2], float(parts[at])))
         except ValueError:
-            form = " ".join(fields)
             msg = f"{content.name}, line {number}: {shown(line.strip())} is not '{form}'."
             raise InvalidInputError(msg) from None
     return rows

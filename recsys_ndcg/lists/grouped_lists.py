@@ -37,6 +37,9 @@ class GroupedLists(Record):
     input. Nothing here is changed once it is made, and nothing shares memory with what it was
     made of.
 
+    Every field that is an array, in subclasses too, has one entry per user, but for those in
+    `_NOT_BY_USER`.
+
     Parameters
     ----------
     users : array, shape (n_users,)
@@ -312,34 +315,26 @@ class GroupedLists(Record):
             [np.repeat(np.arange(len(self)), self.n_unlisted), self.user_of_row[extra]]
         )
         order = np.argsort(user, kind="stable")
-        kept = self.only(~self.impossible)
+        kept = self.only(~self.impossible).without_columns("impossible")
         unlisted = {
             name: np.concatenate([known, self.columns[name][extra]])[order]
             for name, known in self.unlisted.items()
             if name != "reachable"
         }
-        kept = replace(
-            kept.without_columns("impossible"),
-            unlisted_offsets=edges(np.bincount(user, minlength=len(self))),
-            unlisted=unlisted,
-        )
+        offsets = edges(np.bincount(user, minlength=len(self)))
+        kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted)
         return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
     def between(self, first: int, last: int) -> Self:
         """Return the users number `first` to `last`, sharing memory."""
-        return self.cut(
-            slice(first, last),
-            slice(self.offsets[first], self.offsets[last]),
-            slice(self.unlisted_offsets[first], self.unlisted_offsets[last]),
-        )
+        rows = slice(self.offsets[first], self.offsets[last])
+        labels = slice(self.unlisted_offsets[first], self.unlisted_offsets[last])
+        return self.cut(slice(first, last), rows, labels)
 
     def take(self, users: Positions) -> Self:
         """Return some users, given by their places in ascending order."""
-        return self.cut(
-            users,
-            ranges(self.offsets[users], np.diff(self.offsets)[users]),
-            ranges(self.unlisted_offsets[users], self.n_unlisted[users]),
-        )
+        rows = ranges(self.offsets[users], np.diff(self.offsets)[users])
+        return self.cut(users, rows, ranges(self.unlisted_offsets[users], self.n_unlisted[users]))
 
     def cut(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, whose rows and labels outside the lists are told, too."""

@@ -38,11 +38,8 @@ def prepare(
         lists = lists.with_columns(estimated=lowest).without_columns("impossible")
     if convention.unlisted == "ignore" and len(lists.unlisted_true):
         nothing = np.zeros_like(lists.unlisted_offsets)
-        lists = replace(
-            lists,
-            unlisted_offsets=nothing,
-            unlisted={name: column[:0] for name, column in lists.unlisted.items()},
-        )
+        none = {name: column[:0] for name, column in lists.unlisted.items()}
+        lists = replace(lists, unlisted_offsets=nothing, unlisted=none)
     if convention.unlabelled == "filter" and lists.n_unlabelled:
         lists = lists.labelled_only()
     return lists
@@ -110,8 +107,10 @@ class Objections:
     def _to_places(self) -> str:
         """Say which choices are others than those that places were found by."""
         placed, wanted_by = self.facts.placed_under, (self.convention, self.threshold)
-        other = placed and PlacedLists.other_choice(placed, wanted_by)
-        if not other:
+        if placed is None:
+            return ""
+        other = PlacedLists.other_choice(placed, wanted_by)
+        if other is None:
             return ""
         name, was, wanted = other
         return (

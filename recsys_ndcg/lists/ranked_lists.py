@@ -257,11 +257,7 @@ class RankedLists(GroupedLists):
 
     @classmethod
     def from_frame(
-        cls,
-        frame: Any,
-        *,
-        columns: Mapping[str, str] | None = None,
-        duplicates: str = "raise",
+        cls, frame: Any, *, columns: Mapping[str, str] | None = None, duplicates: str = "raise"
     ) -> RankedLists:
         """Make lists from a pandas, polars or pyarrow table with one row per (user, item).
 

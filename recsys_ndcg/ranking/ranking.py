@@ -51,6 +51,13 @@ def length_of_weights(weights: Floats, n_items: Positions) -> Floats:
     >>> length_of_weights(np.array([1.0, 0.5]), np.array([2, 1])).round(4)
     array([0.3536, 0.    ])
     """
+    if weights.ndim == 1:  # then only the length of a list makes a difference
+        n_items, place = np.unique(n_items, return_inverse=True)
+        return _length_of_rows(weights, n_items)[place]
+    return _length_of_rows(weights, n_items)
+
+
+def _length_of_rows(weights: Floats, n_items: Positions) -> Floats:
     ranks = weights.shape[-1]
     inside = np.arange(ranks) < n_items[:, None]
     table = np.where(inside, weights, 0.0)

@@ -197,6 +197,7 @@ class Accumulator:
         facts = self._plan.facts_of(lists)
         grades = facts.all_true
         plan = self._settled or self._plan.with_threshold(grades)
+        # 1 was taken for the threshold as all grades were 0 or 1, which is so no more
         if self._plan.threshold is None and plan.threshold is not None and not grades.zero_one:
             other = grades.lowest if grades.lowest not in (0, 1) else grades.highest
             there = f" such as {shown(other)}" if other not in (0, 1) else ""
@@ -307,7 +308,7 @@ class Accumulator:
         return None if self._numbered is None or more is None else self._numbered + more
 
     def _refuse_grades(self, known: str, other: str) -> None:
-        """Say why 1, which was relevant, cannot be so any more, and what to do."""
+        """Refuse grades with which 1, which was relevant so far, cannot be so any more."""
         named = ", or name metrics that do not need it, such as metrics='ndcg@10'"
         msg = (
             f"No true value {known} was other than 0 or 1, so that 1 was relevant, but {other}. "

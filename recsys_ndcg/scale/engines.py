@@ -142,9 +142,12 @@ def check_capitals(names: Mapping[str, str], there: Sequence[str]) -> None:
     Raises
     ------
     InvalidInputError
-        Some names differ in capitals at most.
+        Some names differ in capitals at most, or not at all.
     """
     for theirs in names.values():
+        if list(there).count(theirs) > 1:
+            msg = f"The table has the column {theirs!r} twice; keep one."
+            raise InvalidInputError(msg)
         alike = [one for one in there if one.casefold() == theirs.casefold()]
         if len(alike) > 1:
             msg = (
@@ -286,7 +289,8 @@ class PartialReport:
                 twice = distinct[np.bincount(place) > 1][0]
                 msg = f"The user {shown(twice)} is in two parts. Give all rows of a user at once."
                 raise InvalidInputError(msg)
-            scores = scores.take(np.argsort(place))
+            # of batches with whole numbers and floats, ids are of one kind where nothing is lost
+            scores = replace(scores.take(np.argsort(place)), users=distinct)
             totals = Totals.of(scores)
             roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
             audit = Audit(signed, replace(totals, roles=roles), scores)

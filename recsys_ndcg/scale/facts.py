@@ -123,15 +123,12 @@ def _check_same_ids(labels: LazyTable, results: LazyTable) -> None:
                 f"{column}: the labels have ids of type {types[0]}, the results of type "
                 f"{types[1]}, and some would be rounded. Cast one to the other's type."
             )
-        else:
-            ids = [one.rows(one.frame.select(column).head(1))[0][column] for one in tables]
-            kinds = [Coded.type_names(np.array([one], dtype=object)).pop() for one in ids]
-            msg = (
-                f"{column}: the labels have ids of type {kinds[0]} (such as {ids[0]!r}), the "
-                f"results of type {kinds[1]} (such as {ids[1]!r}). Make them the same type, or "
-                "nothing will match."
-            )
-        raise InvalidInputError(msg)
+            raise InvalidInputError(msg)
+        ids = [one.rows(one.frame.select(column).head(1))[0][column] for one in tables]
+        kinds = [Coded.type_names(np.array([one], dtype=object)).pop() for one in ids]
+        if kinds[0] == kinds[1]:  # such as two kinds of time
+            kinds = [*map(str, types)]
+        Coded.refuse_types(column, ("the labels", "the results"), kinds, ids)
 
 
 def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
@@ -168,7 +165,7 @@ def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
     if table.frame.collect_schema()["true"] == nw.Float32:
         # the nearest double of a short float is not the decimal that it stands for
         ends = floats(ends.astype(np.float32), "true")
-    zero_one = found["zero_one"] in (None, True)
+    zero_one = found["zero_one"] in (None, True)  # None where no row has a grade
     grades = Grades(float(ends[0]), float(ends[1]), zero_one=zero_one)
     return RowFacts(rows, int(found["labelled"]) < rows, grades)
 

@@ -145,7 +145,7 @@ def source_of(
         return _stream(data, columns, table)
     paths = paths_of(data)
     _check_files(paths)
-    if FileKind.of(paths[0]).is_binary:
+    if FileKind.of(paths[0]).is_binary:  # Parquet, the only such kind that a database reads
         return _parquet(paths, columns, table)
     return _text(paths, columns, table, form)
 
@@ -209,10 +209,7 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: st
 
 
 def _text(
-    paths: Sequence[Path],
-    columns: Mapping[str, str] | None,
-    table: str,
-    form: TextFormat | None,
+    paths: Sequence[Path], columns: Mapping[str, str] | None, table: str, form: TextFormat | None
 ) -> Source:
     """Look at the beginning of each file."""
     how = form or TextFormat()

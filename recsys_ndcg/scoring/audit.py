@@ -28,7 +28,7 @@ Roles = dict[str, "Floats"]
 _TIES_IN = dict(zip(LEVELS, ("expected", "worst", "best"), strict=True))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Audit:
     """Scores, and what they are to be read against.
 
@@ -95,12 +95,8 @@ class Audit:
         scores = _scores_and_ties(lists, plan)
         InvalidInputError.raise_for(scores.objection())
         top = facts.all_true.highest if highest is None else highest
-        return cls(
-            scores.sign(facts),
-            Totals.of(scores),
-            scores.with_roles({}),
-            MeasuredLists(lists, facts, plan, top),
-        )
+        source = MeasuredLists(lists, facts, plan, top)
+        return cls(scores.sign(facts), Totals.of(scores), scores.with_roles({}), source)
 
     @property
     def scores(self) -> Scores:
@@ -322,15 +318,14 @@ class MeasuredLists:
 def _scores_and_ties(lists: GroupedLists, plan: Plan) -> Scores:
     """Measure lists by a settled plan, and with all ties in their extreme orders, in one pass."""
     extremes = [tuple(one.extreme(ties) for one in plan.measurements) for ties in ("worst", "best")]
-
-    known = [one.has_tie_range for one in plan.measurements]
+    has_range = [one.has_tie_range for one in plan.measurements]
 
     def scored(block: Block) -> Scores:
         own = block.scores(plan.measurements)
         # where nothing is tied, every order is the same
         is_tied = block.any_tied(plan.measurements)
         tables = [block.scores(one).per_user if is_tied else own.per_user for one in extremes]
-        ranges = [np.where(known, table, np.nan) for table in tables]
+        ranges = [np.where(has_range, table, np.nan) for table in tables]
         return replace(own, roles=dict(zip(TIES, ranges, strict=True)))
 
     return Scores.concat(in_blocks(lists, plan.measurements, scored))

@@ -21,9 +21,7 @@ Result = TypeVar("Result")
 
 
 def in_blocks(
-    lists: GroupedLists,
-    measurements: tuple[Measurement, ...],
-    work: Callable[[Block], Result],
+    lists: GroupedLists, measurements: tuple[Measurement, ...], work: Callable[[Block], Result]
 ) -> list[Result]:
     """Return what is made of each block of users, in their order.
 
@@ -46,14 +44,14 @@ def in_blocks(
     return in_threads(lambda users: work(Block(lists.between(*users), depth)), blocks)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Block:
     """Some users, with whatever several measurements share worked out once.
 
     Parameters
     ----------
     lists : GroupedLists
-        As they came, of these users.
+        The lists of these users, as they came.
     depth : int, optional
         How many ranks are looked at.
     """
@@ -71,17 +69,9 @@ class Block:
             if not one.reason:
                 numerator[:, place], denominator[:, place] = self._parts(one)
                 left_out[:, place] = self._left_out(one)
-        return Scores(
-            measurements,
-            self.lists.users,
-            numerator,
-            denominator,
-            left_out,
-            self._known.once(
-                ("counts", self._graded(first), self._sorted(first), first.threshold),
-                lambda: self._counts(first),
-            ),
-        )
+        key = "counts", self._graded(first), self._sorted(first), first.threshold
+        counts = self._known.once(key, lambda: self._counts(first))
+        return Scores(measurements, self.lists.users, numerator, denominator, left_out, counts)
 
     def deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
         """Return the standard deviations of the numerators over all orders of the lists."""

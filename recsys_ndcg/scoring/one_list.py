@@ -115,13 +115,17 @@ def reciprocal_rank(
 
 
 def _score(
-    name: str, x: Grades, k: int | None, threshold: float | None = None, **how: Any
+    name: str,
+    x: Grades,
+    k: int | None,
+    threshold: float | None = None,
+    convention: Convention | str | None = None,
+    **choices: Any,
 ) -> float:
     form = "give one list: pairs (estimated, true), or grades in ranked order"
     if hasattr(x, "columns"):
         msg = f"Found a table; {form}."
         raise InvalidInputError(msg)
     lists = RankedLists.from_tuples({"the list": listed(x, "Found", form)})
-    convention = how.pop("convention", None)
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
-    return float(plan.under(**how).scores_of(lists).per_user[0, 0])
+    return float(plan.under(**choices).scores_of(lists).per_user[0, 0])

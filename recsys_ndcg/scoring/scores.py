@@ -292,7 +292,7 @@ class Scores(Measured, Record):
         )
 
     def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the same with what `columns` gives of others, or of other users."""
+        """Return these scores with all arrays taken from `columns`, of other users perhaps."""
         return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
 
     def same_as(self, other: Scores) -> bool:

@@ -271,10 +271,7 @@ def _with_orders(totals: Totals, scores: Scores) -> Totals:
     return replace(
         totals,
         trivial=scores.trivial.sum(axis=0),
-        counts={
-            **totals.counts,
-            "trivial": int((fixed.any(axis=1) & ~moved.any(axis=1)).sum()),
-        },
+        counts={**totals.counts, "trivial": int((fixed.any(axis=1) & ~moved.any(axis=1)).sum())},
         excess=column_sums(np.where(moving, scores.excess, 0.0)),
         deviation=column_lengths(np.where(moving, scores.roles["deviation"], 0.0)),
     )

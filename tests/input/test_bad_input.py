@@ -247,6 +247,8 @@ def test_an_id_that_cannot_be_compared_is_refused() -> None:
     """A list as an id comes from a column that was not exploded."""
     with refused("user: an id is not hashable"):
         rn.evaluate([(["a"], "x", 3.0, 4), *OK])
+    with refused("iid: an id is not hashable"):
+        rn.evaluate([("a", ["x"], 4.0, 3.0, {})])
 
 
 @pytest.mark.parametrize("column", ["user", "item"])

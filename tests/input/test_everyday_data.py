@@ -200,7 +200,7 @@ def test_what_implicit_does_not_recommend_is_left_out_and_said() -> None:
     assert lists.n_items.tolist() == [2, 1]
     assert lists.items is not None
     assert lists.items.tolist() == [5, 6, 7]
-    with refused(r"User 0 has the entry -1, with.*\{user: \[one for one in items if one != -1\]\}"):
+    with refused(r"User 0 has the item -1, with.*\{user: \[one for one in items if one != -1\]\}"):
         rn.RankedLists.from_labels({0: [5]}, dict(enumerate(items)))
     with refused("Every estimated is -3.40.*recommends nothing"):
         rn.RankedLists.from_labels({0: [5]}, {0: [(5, lowest)]})

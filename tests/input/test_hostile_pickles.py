@@ -338,9 +338,11 @@ def test_the_refusal_says_what_is_wrong(tmp_path: Path, code: bytes, match: str)
 def test_what_is_too_long_is_no_id(tmp_path: Path) -> None:
     """And is told as such; beside the predictions it disturbs nobody."""
     path = tmp_path / "p.pickle"
-    for long in ("a" * 100_000, b"a" * 100_000, 2**100_000):
+    signs = "longer than 1024 signs. Shorten such ids"
+    bits = "a number of more than 8192 bits. Number such ids anew, and write"
+    for long, told in (("a" * 100_000, signs), (b"a" * 100_000, signs), (2**100_000, bits)):
         path.write_bytes(pickle.dumps([(long, "i", 1.0, 1.0)]))
-        with refused("user: that of prediction 0 .* is longer than 1024 signs. Shorten such ids"):
+        with refused(f"user: that of prediction 0 .* is {told}"):
             rn.evaluate(path)
         path.write_bytes(pickle.dumps({"predictions": [("u", "i", 1.0, 1.0)], "algo": long}))
         assert read_pickle(path) == [("u", "i", 1.0, 1.0)]

@@ -177,6 +177,17 @@ def test_a_missing_id_is_refused_in_an_overlap_too() -> None:
         rn.jaccard_at_k(results, results, 1)
 
 
+@pytest.mark.parametrize("column", ["user", "item"])
+@pytest.mark.parametrize("table", ["labels", "results"])
+def test_a_missing_id_is_told_of_its_table(table: str, column: str) -> None:
+    """By its row there, and before anything is said of ids that nobody has in common."""
+    whole: dict[str, Any] = {"user": ["a", "b"], "item": ["x", "y"]}
+    tables: dict[str, Any] = {"labels": whole, "results": whole | {"rank": [1, 1]}}
+    tables[table] = tables[table] | {column: [None, None]}
+    with pytest.raises(rn.InvalidInputError, match=f"{column} of the {table}: .* in row 0, 1 "):
+        rn.RankedLists.from_labels(**tables)
+
+
 def test_an_overlap_has_nothing_to_do_with_grades() -> None:
     """Ratings from -10 to 10 have no gain, but lists in common all the same."""
     rows = [("a", "x", 2.0, -10.0), ("a", "y", 1.0, 2000.0)]

@@ -11,6 +11,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.ranking import Ranking, rank
+from recsys_ndcg.ranking.ranking import length_of_weights
 from tests import drawn, made, textbook
 from tests.refusal import refused
 from tests.textbook import Choices
@@ -128,6 +129,15 @@ def test_lists_that_cannot_be_ranked_are_refused(changes: dict[str, Any], why: s
     lists = rn.RankedLists.from_tuples(rows)
     with refused(why):
         rank(lists, rn.Convention(**changes))
+
+
+def test_weights_of_all_lists_or_of_each_have_one_length() -> None:
+    """Those of all are looked at once for each length that a list has."""
+    weights, n_items = np.array([1.0, 0.5, 0.25]), np.array([4, 1, 2, 4, 3, 0, 2])
+    alike = np.broadcast_to(weights, (len(n_items), len(weights)))
+    found = length_of_weights(weights, n_items)
+    np.testing.assert_array_equal(found, length_of_weights(alike, n_items))
+    np.testing.assert_allclose(found[[0, 3]], np.std([*weights, 0]) * 2, rtol=1e-15)
 
 
 def test_sums_by_user_leave_out_what_is_unlabelled() -> None:

@@ -102,6 +102,26 @@ def check_same(report: rn.Report, whole: rn.Report, *, per_user: bool) -> None:
         pd.testing.assert_frame_equal(report.per_user, whole.per_user)
 
 
+@pytest.mark.parametrize(
+    ("batches", "kind"),
+    [
+        ([np.array([1, 2]), np.array([3.0, 4.0])], np.int64),
+        ([np.array([2**60 + 1, 2]), np.array([3.0, 4.0])], np.int64),
+        ([np.array([1, 2]), np.array([3, 4], dtype=np.uint64)], np.int64),
+        ([np.array([1, 2]), np.array([3.0, 4.5])], object),
+    ],
+    ids=["floats", "long", "without a sign", "halves"],
+)
+def test_ids_of_several_kinds_become_one(batches: list[Any], kind: type) -> None:
+    """Whole numbers are such whichever way they come, and none is rounded."""
+    scores = rn.Accumulator("ndcg@2", per_user=True)
+    for users in batches:
+        scores.update(users, np.ones(2), np.arange(2.0))
+    index = scores.report().per_user.index
+    assert index.tolist() == sorted(one for users in batches for one in users.tolist())
+    assert index.dtype == kind
+
+
 def close(one: Any, other: Any) -> None:
     """Compare numbers up to the last digits of their sums."""
     assert [*one.index] == [*other.index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -87,3 +88,13 @@ def test_what_is_refused(column: str, told: str) -> None:
     nothing = pd.DataFrame({"user": "Int64", "estimated": "float64"}, index=[0])[column][0]
     with refused(told):
         rn.evaluate(pl.from_pandas(frame.astype({column: nothing})).lazy())
+
+
+def test_ids_that_are_two_kinds_of_time() -> None:
+    """They are told by their types, as both are datetime to Python."""
+    one = pl.LazyFrame({"user": [dt.datetime(2026, 1, 1)], "item": [1], "true": [1.0]})  # noqa: DTZ001
+    user = pl.col("user").dt.replace_time_zone("UTC")
+    other = one.with_columns(user).rename({"true": "estimated"})
+    match = r"the labels have ids of type Datetime.*None.* \(such as .*, the results of type .*UTC"
+    with refused(match):
+        rn.evaluate({"labels": one, "results": other})

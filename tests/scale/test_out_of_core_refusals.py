@@ -30,12 +30,19 @@ pytestmark = pytest.mark.usefixtures("places")
 FRAME = predictions(1, n_rows=600)
 
 
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    """Write a file; NaN stays NaN, which pandas itself would write as a missing value."""
+    if path.suffix == ".parquet":
+        pl.from_pandas(frame, nan_to_null=False).write_parquet(path)
+    else:
+        frame.to_csv(path, index=False)
+
+
 def _files(folder: Path, end: str, third: pd.DataFrame) -> str:
     """Write ten files, of which the third is another, and return what names them."""
     for place in range(10):
         frame = third if place == 2 else FRAME.iloc[place::10]
-        path = folder / f"p{place}.{end}"
-        frame.to_parquet(path) if end == "parquet" else frame.to_csv(path, index=False)
+        _write(frame, folder / f"p{place}.{end}")
     return str(folder / f"p*.{end}")
 
 
@@ -57,6 +64,11 @@ FAULTS = {
         SOME.assign(estimated=np.nan),
         "p2.parquet: estimated: NaN at user .* and 59 more; each must be a finite number",
         "p2.csv: estimated: no value, or none that is a number, at user .* and 59 more; each must",
+    ),
+    "one NaN": (  # of which the bounds that Parquet keeps tell nothing
+        SOME.assign(estimated=[np.nan, *SOME["estimated"][1:]]),
+        "p2.parquet: estimated: NaN at user .*; each must be a finite number",
+        "p2.csv: estimated: no value, or none that is a number, at user .*; each must",
     ),
     "infinite": (
         SOME.assign(estimated=-np.inf),
@@ -87,14 +99,24 @@ def test_the_file_at_fault_is_named(fault: str, end: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("end", ["parquet", "csv"])
-def test_files_at_fault_are_counted_with_their_rows(end: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [("true", np.inf, "an infinite grade"), ("estimated", np.nan, "N.*")],
+)
+def test_files_at_fault_are_counted_with_their_rows(
+    column: str, value: float, told: str, end: str, tmp_path: Path
+) -> None:
     """The rows that are named stand in the first file, and all of them in these."""
-    name = _files(tmp_path, end, SOME.assign(true=np.inf))
-    frame = FRAME.iloc[7::10].assign(true=np.inf)
-    path = tmp_path / f"p7.{end}"
-    frame.to_parquet(path) if end == "parquet" else frame.to_csv(path, index=False)
-    more = len(SOME) + len(frame) - 3
-    with refused(rf"p2.{end} and 1 other file: true: an infinite grade at .* and {more} more;"):
+
+    def faulty(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.assign(**{column: frame[column].where(np.arange(len(frame)) % 2 == 0, value)})
+
+    third, eighth = faulty(SOME), faulty(FRAME.iloc[7::10])
+    name = _files(tmp_path, end, third)
+    _write(eighth, tmp_path / f"p7.{end}")
+    more = len(third) // 2 + len(eighth) // 2 - 3
+    told = told if end == "parquet" or column == "true" else "no value, or none that is a number,"
+    with refused(rf"p2.{end} and 1 other file: {column}: {told} at .* and {more} more;"):
         rn.evaluate(name, threshold=4)
 
 
@@ -106,6 +128,26 @@ def test_ids_of_other_types(tmp_path: Path) -> None:
     report = rn.evaluate(_files(tmp_path, "csv", third), threshold=4)
     assert any(one.startswith("a") for one in report.users.tolist())
     assert all(isinstance(one, str) for one in report.users.tolist())
+
+
+def test_ranks_that_are_missing_are_told_of_their_file(tmp_path: Path) -> None:
+    """Also where the bounds that Parquet keeps tell nothing of them."""
+    labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": 1.0})
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("labels", "results")}
+    _write(labels, paths["labels"])
+    ranks = labels[["user", "item"]].assign(rank=[np.nan, 2.0, 1.0])
+    _write(ranks, paths["results"])
+    with refused("results.parquet: rank: NaN at user 1 item 1; each must be a finite number"):
+        rn.evaluate(paths, memory_limit="1GB")
+
+
+def test_a_column_that_is_there_twice(tmp_path: Path) -> None:
+    """In a file or a table, it is named: not what it holds, nor that capitals differ."""
+    table = pa.table([[1], [1], [2], [4.0], [3.0]], ["user", "user", "item", "estimated", "true"])
+    parquet.write_table(table, tmp_path / "p.parquet")
+    for data, limit in ((tmp_path / "p.parquet", "1GB"), (table, None)):
+        with refused("The table has the column 'user' twice; keep one."):
+            rn.evaluate(data, memory_limit=limit)
 
 
 def test_columns_that_differ_in_capitals(tmp_path: Path) -> None:
