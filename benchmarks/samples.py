@@ -173,4 +173,4 @@ def _corrected(found: PairResults, correction: str) -> Iterator[tuple[str, Float
         for name in ("none", "bh", "holm"):
             yield name, CORRECTIONS[name].correct(found.p)
     else:
-        yield correction, found.corrected
+        yield correction, found.p_corrected

@@ -84,9 +84,9 @@ LONGEST_FUNCTION = 60  # lines of code
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.house`. A number may fall, never grow.
 LIMITS = {
-    "code lines": 22_205,
-    "files": 169,
-    "names crossing a room's border": 246,
+    "code lines": 21_000,
+    "files": 161,
+    "names crossing a room's border": 232,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,

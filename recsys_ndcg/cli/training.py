@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
 
 _FEWEST = 50
-_HIGHEST_SEED = 2**32 - 1  # that NumPy takes
 
 
 def experiment(
@@ -187,7 +186,7 @@ def demo(
     from recsys_ndcg.input import read_ratings
     from recsys_ndcg.surprise import import_library
 
-    check_whole("seed", seed, 0, _HIGHEST_SEED)
+    check_whole("seed", seed, 0, 2**32 - 1)  # as NumPy takes it
     page.check({} if ratings is None else {"--ratings": ratings})
     table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
     _check_enough(table)

@@ -306,7 +306,7 @@ def _disagreement(first: MetricComparison, own: Floats, name: str, other: Floats
     with np.errstate(invalid="ignore"):
         against = (mine * theirs < 0) & ~np.isclose(mine, 0) & ~np.isclose(theirs, 0)
         if len(first.models) > _MANY:
-            against &= first.tested.corrected <= first.how.alpha
+            against &= first.tested.p_corrected <= first.how.alpha
     if not against.any():
         return ""
     worst = int(np.where(against, np.abs(mine), -1).argmax())

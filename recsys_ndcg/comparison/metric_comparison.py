@@ -43,13 +43,9 @@ if TYPE_CHECKING:
 #: What there is of each user under every model.
 #: Arrays of `PairResults` in the order of columns, and what those are called, if not the same.
 _OF_PAIRS = ("users", "difference", "low", "high", "deviation", "effect", "wins", "ties", "losses")
-_OF_POOLED = ("difference", "low", "high", "p", "corrected")
+_OF_POOLED = ("difference", "low", "high", "p", "p_corrected")
 _BY_MARGIN = ("p_not_worse", "p_not_better", "p_equivalent")
-_CALLED = {
-    "corrected": "p_corrected",
-    "p_not_worse": "p_a_not_worse",
-    "p_not_better": "p_b_not_worse",
-}
+_CALLED = {"p_not_worse": "p_a_not_worse", "p_not_better": "p_b_not_worse"}
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _STEP = 1e-6  # of the ratio, over which the slope of a root is taken
 
@@ -132,7 +128,7 @@ class MetricComparison(Record):
     def better(self) -> Positions:
         """1 for each pair whose first model is significantly better, -1 for the second, or 0."""
         with np.errstate(invalid="ignore"):
-            sure = self.tested.corrected <= self.how.alpha
+            sure = self.tested.p_corrected <= self.how.alpha
         return np.where(sure, np.nan_to_num(self.tested.direction), 0).astype(np.int64)
 
     def in_units(self, found: PairResults, names: Sequence[str]) -> pd.DataFrame:
@@ -296,7 +292,7 @@ def intervals(
 def pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row for each pair of models: a less b, in the units of the metric."""
     by_margin = () if result.margin is None else _BY_MARGIN
-    own = result.in_units(result.tested, (*_OF_PAIRS, "p", "corrected", "detectable", *by_margin))
+    own = result.in_units(result.tested, (*_OF_PAIRS, "p", "p_corrected", "detectable", *by_margin))
     own = own.rename(columns={"low": "ci_low", "high": "ci_high"})
     pooled = result.in_units(result.pooled_tested, _OF_POOLED).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])

@@ -40,7 +40,7 @@ def verdict(result: MetricComparison) -> str:
             "Choose another metric or threshold."
         )
     users = counted(int(found.users.max()), "user")
-    if np.isnan(found.corrected).all():
+    if np.isnan(found.p_corrected).all():
         scores = zip(result.models, result.means().tolist(), strict=True)
         means = [f"{name} {size(mean)}" for name, mean in scores]
         return (
@@ -71,7 +71,7 @@ def _test(result: MetricComparison) -> str:
 
 def _two(result: MetricComparison, users: str) -> tuple[str, str]:
     found, (one, other), sure = result.tested, result.models, int(result.better[0])
-    difference, p = float(found.difference[0]), _p_value(float(found.corrected[0]))
+    difference, p = float(found.difference[0]), _p_value(float(found.p_corrected[0]))
     if not sure:
         said = (
             f"The data do not tell {one} and {other} apart in {result.name}: {one} less {other} "

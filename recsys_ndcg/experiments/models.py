@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
-_HIGHEST = 2**32 - 1  # that NumPy takes
 _MOST = 1_000_000  # seeds, where their number is given
 _OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
 
@@ -296,7 +295,8 @@ def seeds_of(seeds: Any) -> list[int]:
 
 
 def _is_seed(one: Any) -> bool:
-    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) <= _HIGHEST
+    """Tell what NumPy takes as a seed."""
+    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < 2**32
 
 
 def typed_call(given: Any) -> str:

@@ -52,7 +52,7 @@ class PairResults(Record):
         NaN where all are 0.
     wins, ties, losses : int64 arrays
         Users whose score is higher in the first model, the same, lower.
-    p, corrected : float64 arrays
+    p, p_corrected : float64 arrays
         p-values, and those corrected for testing all pairs.
     detectable : float64 array
         The smallest true difference that would be found with 80 % power, or more where a pair is
@@ -75,7 +75,7 @@ class PairResults(Record):
     ties: Positions
     losses: Positions
     p: Floats
-    corrected: Floats
+    p_corrected: Floats
     detectable: Floats
     p_not_worse: Floats
     p_not_better: Floats
@@ -152,7 +152,7 @@ def compare_pairs(
         ties=scores.users - scores.wins - scores.losses,
         losses=scores.losses,
         p=judged.p,
-        corrected=judged.corrected,
+        p_corrected=judged.corrected,
         direction=judged.direction,
         detectable=np.ldexp(_detectable(judged, scores, how), unit),
         p_not_worse=not_worse,

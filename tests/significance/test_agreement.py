@@ -34,7 +34,7 @@ hows = st.builds(
 def test_an_interval_leaves_out_0_where_a_difference_is_found(table: Floats, how: Testing) -> None:
     """Of all pairs at once where the correction has such intervals, else of each alone."""
     found = compare_pairs(table, all_pairs(table.shape[1]), how)
-    p = found.corrected if how.corrected_by.is_simultaneous else found.p
+    p = found.p_corrected if how.corrected_by.is_simultaneous else found.p
     there = ~np.isnan(p)
     without_0 = (found.low > 0) | (found.high < 0)
     assert (without_0 == (p <= how.alpha))[there].all()
@@ -94,7 +94,7 @@ def test_few_draws_of_t_make_no_pair_surer() -> None:
     alone = compare_pairs(table, [(0, 1)], Testing())
     for seed in range(20):
         found = compare_pairs(table, [(0, 1), (1, 0)], Testing(draws=39, seed=seed))
-        assert (found.corrected >= alone.p).all()
+        assert (found.p_corrected >= alone.p).all()
         assert (found.high - found.difference >= (alone.high - alone.difference) * 0.9999).all()
 
 
@@ -104,6 +104,6 @@ def test_a_correction_makes_no_pair_surer(table: Floats, how: Testing) -> None:
     """And p-values are above 0, and at most 1."""
     found = compare_pairs(table, all_pairs(table.shape[1]), how)
     there = ~np.isnan(found.p)
-    assert (found.corrected >= found.p)[there].all()
-    assert ((found.p > 0) & (found.corrected <= 1))[there].all()
-    assert (np.isnan(found.corrected) == ~there).all()
+    assert (found.p_corrected >= found.p)[there].all()
+    assert ((found.p > 0) & (found.p_corrected <= 1))[there].all()
+    assert (np.isnan(found.p_corrected) == ~there).all()

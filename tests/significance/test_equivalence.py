@@ -92,7 +92,7 @@ def test_a_margin_changes_nothing_else() -> None:
     """And without one there is nothing to be equivalent within."""
     table = made(20, 3, 0)
     plain, with_margin = (_all(table, Testing(), margin) for margin in (None, 0.1))
-    np.testing.assert_array_equal(plain.corrected, with_margin.corrected)
+    np.testing.assert_array_equal(plain.p_corrected, with_margin.p_corrected)
     for name in ("p_not_worse", "p_not_better", "p_equivalent"):
         assert np.isnan(getattr(plain, name)).all()
         assert not np.isnan(getattr(with_margin, name)).any()

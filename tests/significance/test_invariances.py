@@ -119,7 +119,7 @@ def test_columns_of_models_stand_for_those_of_pairs(
     alone = _all(table, _of(test, 2000))
     np.testing.assert_array_equal(shared.p, alone.p)
     near = 0.06 if test == "t" else 1e-12
-    np.testing.assert_allclose(shared.corrected, alone.corrected, atol=near)
+    np.testing.assert_allclose(shared.p_corrected, alone.p_corrected, atol=near)
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -124,7 +124,7 @@ def test_the_largest_of_all_pairs_under_signs_is_that_of_all_sign_flips(
     found = _all(np.array(rows), Testing("randomisation", draws=DRAWS))
     own, largest = textbook.sign_flips(rows)
     assert found.p.tolist() == pytest.approx(own, abs=NEAR)
-    assert found.corrected.tolist() == pytest.approx(largest, abs=NEAR)
+    assert found.p_corrected.tolist() == pytest.approx(largest, abs=NEAR)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -135,7 +135,7 @@ def test_the_largest_of_all_pairs_over_resamples_is_that_of_all_resamples(seed: 
     found = _all(table, Testing("bootstrap", draws=DRAWS))
     own, largest = textbook.resamples(table.tolist())
     assert found.p.tolist() == pytest.approx(own, abs=NEAR)
-    assert found.corrected.tolist() == pytest.approx(largest, abs=NEAR)
+    assert found.p_corrected.tolist() == pytest.approx(largest, abs=NEAR)
 
 
 @pytest.mark.parametrize("users", [4, 30])
@@ -148,8 +148,8 @@ def test_the_largest_t_is_that_of_the_multivariate_t(users: int) -> None:
     t = np.abs(apart.mean(axis=1) / apart.std(axis=1, ddof=1) * np.sqrt(users))
     joint = stats.multivariate_t(shape=np.corrcoef(apart), df=users - 1, seed=0)
     expected = [1 - joint.cdf([one] * 2, lower_limit=[-one] * 2) for one in t]
-    assert found.corrected.tolist() == pytest.approx(expected, abs=NEAR + 0.002)
-    assert (found.corrected >= found.p).all()
+    assert found.p_corrected.tolist() == pytest.approx(expected, abs=NEAR + 0.002)
+    assert (found.p_corrected >= found.p).all()
 
 
 def test_the_largest_t_of_pairs_of_other_users_is_that_of_independent_ones() -> None:
@@ -159,7 +159,7 @@ def test_the_largest_t_of_pairs_of_other_users_is_that_of_independent_ones() -> 
     found = compare_pairs(table, [(0, 1), (2, 3)], Testing("t", draws=DRAWS))
     expected = 1 - (1 - found.p) ** 2
     assert (found.p < 0.9).all()
-    assert found.corrected.tolist() == pytest.approx(expected.tolist(), abs=NEAR + 0.002)
+    assert found.p_corrected.tolist() == pytest.approx(expected.tolist(), abs=NEAR + 0.002)
 
 
 def test_the_largest_t_of_pairs_of_few_and_of_many_users() -> None:
@@ -168,7 +168,7 @@ def test_the_largest_t_of_pairs_of_few_and_of_many_users() -> None:
     table[:6, :2], table[6:, 2:] = made(6, 2, 3, apart=0.08), made(24, 2, 1, apart=0.02)
     found = compare_pairs(table, [(0, 1), (2, 3)], Testing("t", draws=DRAWS))
     assert ((found.p > 0.02) & (found.p < 0.5)).all()
-    assert found.corrected.tolist() == pytest.approx((1 - (1 - found.p) ** 2).tolist(), rel=0.1)
+    assert found.p_corrected.tolist() == pytest.approx((1 - (1 - found.p) ** 2).tolist(), rel=0.1)
 
 
 def test_a_pair_of_two_users_does_not_decide_about_all_others() -> None:
@@ -177,7 +177,7 @@ def test_a_pair_of_two_users_does_not_decide_about_all_others() -> None:
     table[2:, 2] = np.nan
     found = _all(table, Testing("t"))
     assert found.p[0] < 1e-6
-    assert found.corrected[0] < 0.001
+    assert found.p_corrected[0] < 0.001
 
 
 @pytest.mark.parametrize("test", ["t", "randomisation", "bootstrap"])
@@ -186,7 +186,7 @@ def test_one_pair_alone_is_not_corrected(test: str) -> None:
     table = made(20, 2, 0)
     for correction in CORRECTIONS:
         found = _all(table, Testing(test, correction))
-        assert found.corrected[0] == found.p[0]
+        assert found.p_corrected[0] == found.p[0]
 
 
 @given(tables(), st.sampled_from(sorted(BY_NAME)), st.sampled_from(tuple(TESTS)))
@@ -195,9 +195,9 @@ def test_corrections_are_the_textbooks(table: Floats, correction: str, test: str
     """Pairs of fewer than two users are not in the family."""
     found = _all(table, Testing(test, correction, draws=99))
     there = ~np.isnan(found.p)
-    assert np.isnan(found.corrected[~there]).all()
+    assert np.isnan(found.p_corrected[~there]).all()
     expected = BY_NAME[correction](found.p[there].tolist())
-    assert found.corrected[there].tolist() == pytest.approx(expected)
+    assert found.p_corrected[there].tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("test", ["t", "randomisation", "bootstrap"])
@@ -206,7 +206,7 @@ def test_false_findings_among_all_pairs_are_as_rare_as_alpha(test: str) -> None:
     stream = np.random.default_rng(0)
     how = Testing(test, draws=199)
     wrong = sum(
-        bool((_all(stream.normal(size=(40, 4)), how).corrected <= 0.05).any()) for _ in range(400)
+        bool((_all(stream.normal(size=(40, 4)), how).p_corrected <= 0.05).any()) for _ in range(400)
     )
     low, high = stats.binom.ppf([0.0005, 0.9995], 400, 0.05)
     assert low <= wrong <= high
@@ -230,7 +230,7 @@ def test_no_difference_at_all(test: str) -> None:
     found = _all(table, Testing(test, "holm", draws=5))
     assert found.difference[0] == found.deviation[0] == found.direction[0] == 0
     assert np.isnan(found.detectable[0])
-    assert [found.p[0], found.corrected[0], found.low[0], found.high[0]] == [1, 1, 0, 0]
+    assert [found.p[0], found.p_corrected[0], found.low[0], found.high[0]] == [1, 1, 0, 0]
     assert [found.wins[0], found.ties[0], found.losses[0]] == [0, 3, 0]
     assert np.isnan(found.effect[0])
 
@@ -317,7 +317,7 @@ def test_ranks_and_signs_speak_for_their_own_winner(test: str) -> None:
         np.column_stack([0.5 + apart, np.full(100, 0.5)]), [(0, 1)], Testing(test, "holm")
     )
     assert found.difference[0] < 0
-    assert found.corrected[0] < 0.01
+    assert found.p_corrected[0] < 0.01
     assert found.direction[0] == 1
     assert np.isnan(found.detectable[0])
 
@@ -346,7 +346,7 @@ def test_too_few_draws_to_find_anything_are_refused(how: Testing, needed: int) -
         how.check_pairs(3)
     replace(how, draws=needed).check_pairs(3)
     found = _all(made(40, 3, 0, apart=1.0), how)
-    assert (found.corrected > how.alpha).all()
+    assert (found.p_corrected > how.alpha).all()
 
 
 def test_signs_of_few_users_find_nothing() -> None:
