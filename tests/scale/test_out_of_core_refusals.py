@@ -138,7 +138,7 @@ def test_ranks_that_are_missing_are_told_of_their_file(tmp_path: Path) -> None:
     ranks = labels[["user", "item"]].assign(rank=[np.nan, 2.0, 1.0])
     _write(ranks, paths["results"])
     with refused("results.parquet: rank: NaN at user 1 item 1; each must be a finite number"):
-        rn.evaluate(paths, memory_limit="1GB")
+        rn.evaluate(paths, memory_limit="8GB")
 
 
 def test_a_column_that_is_there_twice(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def test_too_few_users_are_no_test(test: str) -> None:
     found = compare_pairs(table, [(0, 1), (1, 2)], Testing(test, "bonferroni"))
     assert found.users.tolist() == [1, 0]
     assert found.difference.tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
-    for name in ("deviation", "low", "high", "effect", "p", "corrected", "detectable"):
+    for name in ("deviation", "low", "high", "effect", "p", "p_corrected", "detectable"):
         assert np.isnan(getattr(found, name)).all(), name
 
 

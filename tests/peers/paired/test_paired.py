@@ -93,7 +93,7 @@ def test_corrections_equal_those_of_statsmodels(method: str) -> None:
     for case in {case for case, _ in theirs}:
         pairs = [pair for one, pair in theirs if one == case]
         expected = [theirs[case, pair]["p"] for pair in pairs]
-        ours = [_tested(case, "t", name)[pair]["corrected"] for pair in pairs]
+        ours = [_tested(case, "t", name)[pair]["p_corrected"] for pair in pairs]
         assert ours == pytest.approx(expected, rel=1e-9)
         p = np.array([alone[case, pair]["p"] for pair in pairs])
         assert CORRECTIONS[method](p) == pytest.approx(expected, rel=1e-12)
