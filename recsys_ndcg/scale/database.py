@@ -33,6 +33,7 @@ AS_TEXT = 40
 _KEPT_USER, _KEPT_SCORE = 120, 57  # of a user who is kept, and each score with what it is beside
 _KEPT = 1 / 6  # of the memory: users who are kept
 _DATABASE = 0.6  # of it: what DuckDB is told, for it takes more than that
+_PER_THREAD = 125_000_000  # what DuckDB's guide asks for; with less a sort may fail
 
 
 def bytes_of(limit: str | float) -> int:
@@ -244,7 +245,7 @@ class Database:
         self._stuck = False
         self._connection = duckdb.connect(
             config={
-                "threads": n_threads(),
+                "threads": max(1, min(n_threads(), memory // _PER_THREAD)),
                 "memory_limit": f"{memory}B",
                 "temp_directory": str(folder),
                 "preserve_insertion_order": False,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.evaluation import evaluated
-from recsys_ndcg.scale.database import Memory
+from recsys_ndcg.scale.database import Database, Memory
 from recsys_ndcg.scale.duckdb import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.scale.alike import check_alike, check_users
@@ -388,6 +388,18 @@ print(report.counts["users"], int(re.search(r"VmHWM:\\s*(\\d+)", told)[1]) * 102
 """
 
 
+def _many_rows(n_users: int, n_items: int, letters: int, folder: Path) -> Path:
+    """Write so many rows to a file; ids of items have so many letters in front."""
+    row = np.arange(n_users * n_items)
+    frame = pd.DataFrame({"user": row % n_users, "item": row // n_users})
+    if letters:
+        frame = frame.assign(item="x" * letters + row.astype(str).astype(object))
+    draw = np.random.default_rng(0)
+    frame = frame.assign(estimated=draw.random(len(row)), true=draw.integers(1, 6, len(row)))
+    frame.to_parquet(folder / "p.parquet")
+    return folder / "p.parquet"
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say")
 @pytest.mark.parametrize(
     ("n_users", "n_items", "letters"),
@@ -396,15 +408,9 @@ print(report.counts["users"], int(re.search(r"VmHWM:\\s*(\\d+)", told)[1]) * 102
 )
 def test_the_limit_is_kept(n_users: int, n_items: int, letters: int, tmp_path: Path) -> None:
     """Twice in one process, whatever fills the memory."""
-    row = np.arange(n_users * n_items)
-    frame = pd.DataFrame({"user": row % n_users, "item": row // n_users})
-    if letters:
-        frame = frame.assign(item="x" * letters + row.astype(str).astype(object))
-    draw = np.random.default_rng(0)
-    frame = frame.assign(estimated=draw.random(len(row)), true=draw.integers(1, 6, len(row)))
-    frame.to_parquet(tmp_path / "p.parquet")
+    path = _many_rows(n_users, n_items, letters, tmp_path)
     ended = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", LIMITED, tmp_path / "p.parquet"],
+        [sys.executable, "-c", LIMITED, path],
         capture_output=True,
         text=True,
         check=False,
@@ -413,6 +419,17 @@ def test_the_limit_is_kept(n_users: int, n_items: int, letters: int, tmp_path: P
     users, peak = map(int, ended.stdout.split())
     assert users == n_users
     assert peak < 800_000_000
+
+
+@pytest.mark.parametrize("megabytes", [162, 300])
+def test_the_least_memory_sorts_long_ids(megabytes: int, tmp_path: Path) -> None:
+    """A sort takes memory in each thread: within 162 MB, the least there is, two would fail."""
+    path = _many_rows(10_000, 120, 60, tmp_path)
+    database = Database(tmp_path / "spill", megabytes * 1_000_000, lambda *_: None)
+    order = f"SELECT * FROM '{path}' ORDER BY \"user\", item"
+    database.run(f"COPY ({order}) TO '{tmp_path / 'sorted.parquet'}' (COMPRESSION uncompressed)")
+    database.close()
+    assert dataset.dataset(tmp_path / "sorted.parquet").count_rows() == 1_200_000
 
 
 def test_a_heavy_user_is_named(tmp_path: Path, in_parts: Any) -> None:
