@@ -147,16 +147,19 @@ class Training:
 
     def places_of_users(self, ids: Iterable[Any]) -> Positions:
         """Return the place of each user, -1 for a stranger."""
-        return np.fromiter(map(self._places[0].get, ids, repeat(-1)), dtype=np.int64)
+        return np.fromiter(map(self._user_places.get, ids, repeat(-1)), dtype=np.int64)
 
     def places_of_items(self, ids: Iterable[Any]) -> Positions:
         """Return the place of each item, -1 for one that nobody rated."""
-        return np.fromiter(map(self._places[1].get, ids, repeat(-1)), dtype=np.int64)
+        return np.fromiter(map(self._item_places.get, ids, repeat(-1)), dtype=np.int64)
 
     @lazy
-    def _places(self) -> list[dict[Any, int]]:
-        both = self.users.tolist(), self.items.tolist()
-        return [{one: place for place, one in enumerate(ids)} for ids in both]
+    def _user_places(self) -> dict[Any, int]:
+        return {one: place for place, one in enumerate(self.users.tolist())}
+
+    @lazy
+    def _item_places(self) -> dict[Any, int]:
+        return {one: place for place, one in enumerate(self.items.tolist())}
 
     def leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
         """Count the pairs of ids that are among the ratings."""
@@ -301,10 +304,11 @@ class Candidates:
             impossible = np.zeros(values.shape, dtype=bool)
         impossible[excluded] = False
         if self.convention.impossible == "last" and impossible.any():
-            lowest, step = values.min(axis=1, keepdims=True), self.convention.tie_tolerance
+            step = self.convention.tie_tolerance
+            lowest = values.min(axis=1, keepdims=True)
             # below all others, also when the tolerance has rounded them
-            lowest = lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)
-            values[impossible] = np.broadcast_to(lowest, values.shape)[impossible]
+            last = lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)
+            values[impossible] = np.broadcast_to(last, values.shape)[impossible]
         elif self.convention.impossible == "drop":
             values[impossible] = -np.inf
         values[excluded] = -np.inf

@@ -51,9 +51,9 @@ class Model:
             given = {*getattr(algo, "keywords", ())}  # of a partial
             own = not self.reseeded and given & {*FunctionModel.SEEDS}
             return FunctionModel(algo, self.name, None if own else seed)
-        from recsys_ndcg.surprise import CarefulAlgorithm  # noqa: PLC0415 - an extra
+        from recsys_ndcg.surprise import CheckedAlgorithm  # noqa: PLC0415 - an extra
 
-        return CarefulAlgorithm(_silent(seeded(algo, seed, always=self.reseeded)))
+        return CheckedAlgorithm(_silent(seeded(algo, seed, always=self.reseeded)))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def models_of(
         if name not in models:
             msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
             raise InvalidInputError(msg)
-    texts = [] if fingerprint is None else by_name.values() or [fingerprint]
+    texts = by_name.values() if by_name or fingerprint is None else [fingerprint]
     if not all(isinstance(one, str) and one for one in texts):
         msg = f"fingerprint is a text, or a text for each model by name, not {shown(fingerprint)}."
         raise InvalidInputError(msg)

@@ -122,8 +122,6 @@ class FittedFold(NamedTuple):
     ----------
     test, train : list of predictions
         Of the testset, and of the trainset; none of what was not asked for.
-    catalogue : Ranked, optional
-        Where the items of the testset stand among all.
     test_values, train_values : mapping
         What the functions found, by their names.
     fit_time, test_time : float
@@ -134,7 +132,6 @@ class FittedFold(NamedTuple):
 
     test: list[Any]
     train: list[Any]
-    catalogue: Any
     test_values: dict[str, Any]
     train_values: dict[str, Any]
     fit_time: float
@@ -153,15 +150,11 @@ class FoldJob(NamedTuple):
         Whether the trainset is predicted, too.
     ranked : bool
         Whether predictions are ranked; otherwise a worker need not send them.
-    rank_catalogue : callable, optional
-        Ranks all items, given model, trainset and testset; in the worker, as the model is larger
-        than anything that comes of it.
     """
 
     functions: Sequence[Measure]
     train: bool
     ranked: bool
-    rank_catalogue: Callable[[Any, Any, Any], Any] | None
 
     def run(self, model: Any, trainset: Any, testset: list[Any]) -> FittedFold:
         """Fit a model, let it predict, and measure what takes predictions."""
@@ -171,17 +164,14 @@ class FoldJob(NamedTuple):
         predictions = list(model.test(testset))
         tested = time.time()
         again = list(model.test(trainset.build_testset())) if self.train else []
-        catalogue: Any = None
         diverged = None
         try:
             model.refuse_diverged(predictions)
-            catalogue = self.rank_catalogue and self.rank_catalogue(model, trainset, testset)
         except DivergedModelError as error:
             diverged = error.with_traceback(None)  # which would keep the model
         return FittedFold(
             test=predictions if self.ranked else [],
             train=again if self.ranked else [],
-            catalogue=catalogue,
             test_values={one.name: one.of(predictions) for one in self.functions},
             train_values={one.name: one.of(again) for one in self.functions if again},
             fit_time=fitted - start,

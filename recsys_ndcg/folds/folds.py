@@ -6,7 +6,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import add, itemgetter
 from typing import Any, NamedTuple
 
@@ -64,7 +64,16 @@ class FoldRun:
     def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
         """Fit a model, let it predict, and measure what is planned."""
         begun = BegunFold.of(trainset, testset, plan)
-        return begun.fold(begun.job.run(model, trainset, testset))
+        fitted = begun.job.run(model, trainset, testset)
+        ranked, own = list[Ranked](), begun.plan.catalogue
+        if own is not None and fitted.diverged is None:
+            try:
+                candidates = model.candidates(trainset, placing(own))
+                placement = Placement(candidates, labels_from_testset(testset), own, shown=False)
+                ranked.append(_scored(placement.lists(), own, begun.plan, "catalogue"))
+            except DivergedModelError as error:  # whose traceback would keep the model
+                fitted = fitted._replace(diverged=error.with_traceback(None))
+        return begun.fold(fitted, ranked)
 
     @property
     def orderless(self) -> list[str]:
@@ -192,13 +201,11 @@ class BegunFold(NamedTuple):
     @property
     def job(self) -> FoldJob:
         """What is left to a worker: all but the ranking of predictions."""
-        plan = self.plan
-        functions = [one for one in plan.measures if one.function is not None]
-        placed = None if plan.catalogue is None else partial(_rank_catalogue, plan, plan.catalogue)
-        return FoldJob(functions, plan.train, plan.rated is not None, placed)
+        functions = [one for one in self.plan.measures if one.function is not None]
+        return FoldJob(functions, self.plan.train, self.plan.rated is not None)
 
-    def fold(self, tested: FittedFold) -> FoldRun:
-        """Rank what was predicted."""
+    def fold(self, tested: FittedFold, catalogue: Sequence[Ranked] = ()) -> FoldRun:
+        """Rank what was predicted; the catalogue was ranked where the model is."""
         plan = self.plan
         ranked: list[Ranked] = []
         again: list[Ranked] = []
@@ -207,8 +214,7 @@ class BegunFold(NamedTuple):
                 if predictions:
                     lists = rated_lists(predictions, plan.rated.duplicates)
                     found.append(_scored(lists, plan.rated, plan, "rated"))
-        if tested.catalogue is not None:
-            ranked.append(tested.catalogue)
+        ranked += catalogue
         return FoldRun(
             test=_values(tested.test_values, ranked, plan),
             train=_values(tested.train_values, again, plan) if plan.train else {},
@@ -231,12 +237,6 @@ def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) 
         one.name: found[one.name] if one.metric is None else means.get(one.name, np.nan)
         for one in plan.measures
     }
-
-
-def _rank_catalogue(plan: FoldPlan, own: Plan, model: Any, trainset: Any, testset: Any) -> Ranked:
-    candidates = model.candidates(trainset, placing(own))
-    lists = Placement(candidates, labels_from_testset(testset), own, shown=False).lists()
-    return _scored(lists, own, plan, "catalogue")
 
 
 def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:

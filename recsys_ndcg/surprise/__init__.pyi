@@ -37,7 +37,7 @@ from recsys_ndcg.folds.splits import TimeSplit as TimeSplit
 from recsys_ndcg.folds.splits import UserKFold as UserKFold
 from recsys_ndcg.surprise import accuracy as accuracy
 from recsys_ndcg.surprise import model_selection as model_selection
-from recsys_ndcg.surprise.algorithm import CarefulAlgorithm as CarefulAlgorithm  # for other rooms
+from recsys_ndcg.surprise.algorithm import CheckedAlgorithm as CheckedAlgorithm  # for other rooms
 from recsys_ndcg.surprise.catalogue import evaluate_catalogue as evaluate_catalogue
 from recsys_ndcg.surprise.catalogue import predict_all as predict_all
 from recsys_ndcg.surprise.catalogue import rank_catalogue as rank_catalogue

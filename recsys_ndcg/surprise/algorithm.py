@@ -73,10 +73,10 @@ class Algorithm:
         return candidates_of(self._algo, trainset, convention=convention)
 
 
-class CarefulAlgorithm(Algorithm):
-    """One that has the split as its own, and whose predictions are checked.
+class CheckedAlgorithm(Algorithm):
+    """An algorithm that gets its own copy of the split, and whose predictions are checked.
 
-    It may change what it gets: the split is that of other models, too, and what is measured.
+    It may change the copy: the split itself is that of other models, too, and what is measured.
     """
 
     def fit(self, trainset: Any) -> None:

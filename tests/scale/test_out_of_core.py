@@ -426,7 +426,7 @@ def test_the_least_memory_sorts_long_ids(megabytes: int, tmp_path: Path) -> None
     """A sort takes memory in each thread: within 162 MB, the least there is, two would fail."""
     path = _many_rows(10_000, 120, 60, tmp_path)
     database = Database(tmp_path / "spill", megabytes * 1_000_000, lambda *_: None)
-    order = f"SELECT * FROM '{path}' ORDER BY \"user\", item"
+    order = f"SELECT * FROM '{path}' ORDER BY \"user\", item"  # noqa: S608 - ours
     database.run(f"COPY ({order}) TO '{tmp_path / 'sorted.parquet'}' (COMPRESSION uncompressed)")
     database.close()
     assert dataset.dataset(tmp_path / "sorted.parquet").count_rows() == 1_200_000
