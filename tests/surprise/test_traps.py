@@ -288,6 +288,34 @@ class SometimesNaN(Constant):
         return self
 
 
+class NaNOffTheTable(surprise.AlgoBase):  # type: ignore[misc, name-defined]
+    """An algorithm whose estimates of all pairs that were ever rated are numbers, if it is wild."""
+
+    def __init__(self, wild: bool = True) -> None:  # noqa: FBT001, FBT002 - a parameter of a grid
+        super().__init__()
+        self.wild = wild
+
+    def estimate(self, user: Any, item: Any) -> float:
+        """Return 3, or NaN for a pair that nobody rated."""
+        trainset = self.trainset
+        if not (trainset.knows_user(user) and trainset.knows_item(item) and self.wild):
+            return 3.0
+        pair = trainset.to_raw_uid(user), trainset.to_raw_iid(item)
+        return 3.0 if pair in RATED else math.nan
+
+
+RATED = set(zip(TABLE["user"], TABLE["item"], strict=True))
+
+
+def test_a_search_names_a_combination_whose_catalogue_alone_has_nan() -> None:
+    """Predictions of the testset do not show it."""
+    small = TABLE[TABLE["item"].isin(TABLE["item"].unique()[:20])]
+    search = GridSearchCV(NaNOffTheTable, {"wild": [True, False]}, ["ndcg@5:catalogue"], cv=FOLDS)
+    messages = said(lambda: search.fit(dataset(small)))
+    assert about(messages, "1 of 2 combinations diverged.*'wild': True.*NaNOffTheTable estimates")
+    assert np.isnan(search.cv_results["mean_test_ndcg@5:catalogue"]).tolist() == [True, False]
+
+
 def test_the_tables_of_a_search_bear_a_combination_that_diverged_in_some_folds() -> None:
     """One with scores, one without in one of three folds."""
     first = tuple(TABLE.iloc[0])
