@@ -207,8 +207,7 @@ class BegunFold(NamedTuple):
     def fold(self, tested: FittedFold, catalogue: Sequence[Ranked] = ()) -> FoldRun:
         """Rank what was predicted; the catalogue was ranked where the model is."""
         plan = self.plan
-        ranked: list[Ranked] = []
-        again: list[Ranked] = []
+        ranked, again = list[Ranked](), list[Ranked]()
         if plan.rated is not None and tested.diverged is None:
             for found, predictions in ((ranked, tested.test), (again, tested.train)):
                 if predictions:

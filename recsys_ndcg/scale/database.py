@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -243,6 +243,13 @@ class Database:
         self._folder = folder
         self._show = show
         self._stuck = False
+        self._closed = Event()
+        # glibc gives a new thread the heap of the thread that ended last, and every heap keeps up
+        # to 64 MB. These threads keep the heaps in which the last call measured, until the database
+        # is closed: if DuckDB's got them, this call would fill others, and the process would grow.
+        self._waiting = [Thread(target=self._closed.wait, daemon=True) for _ in range(n_threads())]
+        for one in self._waiting:
+            one.start()
         self._connection = duckdb.connect(
             config={
                 "threads": max(1, min(n_threads(), memory // _PER_THREAD)),
@@ -261,6 +268,9 @@ class Database:
         """Give all memory back."""
         if not self._stuck:
             self._connection.close()
+        self._closed.set()
+        for one in self._waiting:
+            one.join()
 
     def register(self, name: str, stream: Any) -> None:
         """Let a stream of Arrow's be read by a name.

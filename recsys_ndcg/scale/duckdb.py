@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -214,9 +212,7 @@ def _sorted(
     in_order = plan.duplicates in ("first", "last") or any(
         one.convention.ties == "input" for one in plan.measurements
     )  # fmt: skip
-    rows = folder / "rows"
-    rows.mkdir()
-    paths = {name: rows / f"{name}.parquet" for name in sources}
+    paths = {name: folder / f"{name}.parquet" for name in sources}
     extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
     with closing(Database(folder / "spill", memory.database, show)) as database:
         for one in sources.values():
@@ -325,11 +321,9 @@ def _batches(
 def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
     """Read the rows of users beyond one, if there is one, and up to another one."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
-    import pyarrow.compute as pc  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 
-    user, kind = pc.field("user"), parquet.read_schema(path).field("user").type
-    wanted = [user > pa.scalar(one, kind) for one in after]
-    wanted += [user <= pa.scalar(one, kind) for one in until]
-    where = reduce(and_, wanted) if wanted else None
-    return parquet.read_table(path, filters=where, partitioning=None)
+    kind = parquet.read_schema(path).field("user").type
+    wanted = [("user", ">", pa.scalar(one, kind)) for one in after]
+    wanted += [("user", "<=", pa.scalar(one, kind)) for one in until]
+    return parquet.read_table(path, filters=wanted or None, partitioning=None)

@@ -421,6 +421,28 @@ def test_the_limit_is_kept(n_users: int, n_items: int, letters: int, tmp_path: P
     assert peak < 900_000_000
 
 
+REPEATED = """
+import re, sys, warnings
+import recsys_ndcg as rn
+warnings.simplefilter("ignore", rn.DataWarning)
+for _ in range(12):
+    rn.evaluate(sys.argv[1], threshold=4, memory_limit="2GB")
+    print(int(re.search(r"VmRSS:\\s*(\\d+)", open("/proc/self/status").read())[1]) // 1024)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say")
+def test_a_process_does_not_grow_with_every_call(tmp_path: Path) -> None:
+    """What is left after the first call serves the later ones."""
+    path = _many_rows(10_000, 100, 0, tmp_path)
+    ended = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", REPEATED, path], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    megabytes = [int(line) for line in ended.stdout.split()]
+    assert max(megabytes) < megabytes[0] + 100
+
+
 @pytest.mark.parametrize("megabytes", [162, 300])
 def test_the_least_memory_sorts_long_ids(megabytes: int, tmp_path: Path) -> None:
     """A sort takes memory in each thread: within 162 MB, the least there is, two would fail."""

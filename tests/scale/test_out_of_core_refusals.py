@@ -379,8 +379,9 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
         # a shell in the background has its children ignore it
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
-    while not any(places.glob("*/rows")) and running.poll() is None:
+    while not any(places.glob("recsys_ndcg_*")) and running.poll() is None:
         time.sleep(0.01)
+    time.sleep(0.3)  # by then a query runs
     asked = time.monotonic()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=40)
