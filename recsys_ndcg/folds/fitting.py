@@ -2,7 +2,7 @@
 
 It is all that a worker imports of ours, and needs no more than an algorithm of Surprise does: each
 process has memory of its own for what it imports, and pandas alone takes more than most models.
-What ranks is where the folds are asked for.
+Predictions are ranked where the folds are asked for.
 """
 
 from __future__ import annotations

@@ -64,16 +64,14 @@ class FoldRun:
     def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
         """Fit a model, let it predict, and measure what is planned."""
         begun = BegunFold.of(trainset, testset, plan)
-        fitted = begun.job.run(model, trainset, testset)
-        ranked, own = list[Ranked](), begun.plan.catalogue
-        if own is not None and fitted.diverged is None:
-            try:
-                candidates = model.candidates(trainset, placing(own))
-                placement = Placement(candidates, labels_from_testset(testset), own, shown=False)
-                ranked.append(_scored(placement.lists(), own, begun.plan, "catalogue"))
-            except DivergedModelError as error:  # whose traceback would keep the model
-                fitted = fitted._replace(diverged=error.with_traceback(None))
-        return begun.fold(fitted, ranked)
+        fitted, own = begun.job.run(model, trainset, testset), begun.plan.catalogue
+        if own is None or fitted.diverged is not None:
+            return begun.fold(fitted)
+        try:
+            ranked = _rank_catalogue(begun.plan, own, model, trainset, testset)
+        except DivergedModelError as error:  # whose traceback would keep the model
+            return begun.fold(fitted._replace(diverged=error.with_traceback(None)))
+        return begun.fold(fitted, [ranked])
 
     @property
     def orderless(self) -> list[str]:
@@ -200,12 +198,12 @@ class BegunFold(NamedTuple):
 
     @property
     def job(self) -> FoldJob:
-        """What is left to a worker: all but the ranking of predictions."""
+        """What a worker does: all but the ranking."""
         functions = [one for one in self.plan.measures if one.function is not None]
         return FoldJob(functions, self.plan.train, self.plan.rated is not None)
 
     def fold(self, tested: FittedFold, catalogue: Sequence[Ranked] = ()) -> FoldRun:
-        """Rank what was predicted; the catalogue was ranked where the model is."""
+        """Rank what was predicted; the catalogue is ranked already."""
         plan = self.plan
         ranked, again = list[Ranked](), list[Ranked]()
         if plan.rated is not None and tested.diverged is None:
@@ -236,6 +234,12 @@ def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) 
         one.name: found[one.name] if one.metric is None else means.get(one.name, np.nan)
         for one in plan.measures
     }
+
+
+def _rank_catalogue(plan: FoldPlan, own: Plan, model: Any, trainset: Any, testset: Any) -> Ranked:
+    candidates = model.candidates(trainset, placing(own))
+    lists = Placement(candidates, labels_from_testset(testset), own, shown=False).lists()
+    return _scored(lists, own, plan, "catalogue")
 
 
 def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:

@@ -9,8 +9,8 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -223,6 +223,21 @@ def _unusable(folder: str, reason: str) -> str:
     )
 
 
+@contextmanager
+def arenas_held() -> Iterator[None]:
+    """Hold the memory in which the threads of the last call measured, until DuckDB has ended.
+
+    glibc gives a new thread the arena of the thread that ended last, and an arena keeps up to 64 MB
+    of what is freed in it. If DuckDB's threads took those arenas, ours would fill others, and the
+    process would grow with every call.
+    """
+    ended = Event()
+    with ThreadPoolExecutor(n_threads()) as pool, ExitStack() as stack:
+        stack.callback(ended.set)
+        pool.map(lambda _: ended.wait(), range(n_threads()))
+        yield
+
+
 class Database:
     """A database in memory, that spills into a folder.
 
@@ -243,13 +258,6 @@ class Database:
         self._folder = folder
         self._show = show
         self._stuck = False
-        self._closed = Event()
-        # glibc gives a new thread the heap of the thread that ended last, and every heap keeps up
-        # to 64 MB. These threads keep the heaps in which the last call measured, until the database
-        # is closed: if DuckDB's got them, this call would fill others, and the process would grow.
-        self._waiting = [Thread(target=self._closed.wait, daemon=True) for _ in range(n_threads())]
-        for one in self._waiting:
-            one.start()
         self._connection = duckdb.connect(
             config={
                 "threads": max(1, min(n_threads(), memory // _PER_THREAD)),
@@ -268,9 +276,6 @@ class Database:
         """Give all memory back."""
         if not self._stuck:
             self._connection.close()
-        self._closed.set()
-        for one in self._waiting:
-            one.join()
 
     def register(self, name: str, stream: Any) -> None:
         """Let a stream of Arrow's be read by a name.

@@ -20,6 +20,7 @@ from recsys_ndcg.scale.database import (
     FILE,
     Database,
     Memory,
+    arenas_held,
     file_literal,
     give_back,
     literal,
@@ -101,8 +102,7 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
             table = pa.Table.from_pandas(scores.table().reset_index(), preserve_index=False)
             with writing(path):
                 if not writers:
-                    writer = parquet.ParquetWriter(file, table.schema)
-                    writers.append(stack.enter_context(writer))
+                    writers.append(stack.enter_context(parquet.ParquetWriter(file, table.schema)))
                 writers[0].write_table(table)
 
         yield write
@@ -209,12 +209,11 @@ def _sorted(
         is known of all rows.
     """
     # otherwise by item, so that the same rows give the same lists each time
-    in_order = plan.duplicates in ("first", "last") or any(
-        one.convention.ties == "input" for one in plan.measurements
-    )  # fmt: skip
+    ties = {one.convention.ties for one in plan.measurements}
+    in_order = plan.duplicates in ("first", "last") or "input" in ties
     paths = {name: folder / f"{name}.parquet" for name in sources}
     extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
-    with closing(Database(folder / "spill", memory.database, show)) as database:
+    with arenas_held(), closing(Database(folder / "spill", memory.database, show)) as database:
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)

@@ -82,16 +82,16 @@ def _mean(name: str, predictions: Any, k: int | None, verbose: bool, **choices: 
     return found
 
 
-def _like(model: Callable[P, float], name: str, what: str, value: str) -> Callable[P, float]:
+def _like(pattern: Callable[P, float], name: str, what: str, value: str) -> Callable[P, float]:
     """Return the function of another metric, with its own example in the docstring."""
 
-    @wraps(model)
+    @wraps(pattern)
     def function(*given: P.args, **named: P.kwargs) -> float:
-        bound = signature(model).bind(*given, **named)
+        bound = signature(pattern).bind(*given, **named)
         bound.apply_defaults()
         return _mean(name, **bound.arguments)
 
-    _, parameters = (model.__doc__ or "\n").split("\n", 1)
+    _, parameters = (pattern.__doc__ or "\n").split("\n", 1)
     parameters = parameters.replace("NDCG@2: 0.8129", f"{name.upper()}@2: {value}")
     function.__doc__ = f"Compute {what}.\n{parameters.replace('ndcg(', f'{name}(')}"
     function.__name__ = function.__qualname__ = name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -445,12 +446,12 @@ def test_a_process_does_not_grow_with_every_call(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("megabytes", [162, 300])
 def test_the_least_memory_sorts_long_ids(megabytes: int, tmp_path: Path) -> None:
-    """A sort takes memory in each thread: within 162 MB, the least there is, two would fail."""
+    """A sort takes memory in each thread: within 162 MB, the least, two threads would fail."""
     path = _many_rows(10_000, 120, 60, tmp_path)
-    database = Database(tmp_path / "spill", megabytes * 1_000_000, lambda *_: None)
     order = f"SELECT * FROM '{path}' ORDER BY \"user\", item"  # noqa: S608 - ours
-    database.run(f"COPY ({order}) TO '{tmp_path / 'sorted.parquet'}' (COMPRESSION uncompressed)")
-    database.close()
+    copy = f"COPY ({order}) TO '{tmp_path / 'sorted.parquet'}' (COMPRESSION uncompressed)"
+    with closing(Database(tmp_path / "spill", megabytes * 10**6, lambda *_: None)) as database:
+        database.run(copy)
     assert dataset.dataset(tmp_path / "sorted.parquet").count_rows() == 1_200_000
 
 

@@ -289,7 +289,7 @@ class SometimesNaN(Constant):
 
 
 class NaNOffTheTable(surprise.AlgoBase):  # type: ignore[misc, name-defined]
-    """An algorithm whose estimates of all pairs that were ever rated are numbers, if it is wild."""
+    """An algorithm that estimates NaN for pairs that nobody rated, if it is wild."""
 
     def __init__(self, wild: bool = True) -> None:  # noqa: FBT001, FBT002 - a parameter of a grid
         super().__init__()
