@@ -295,7 +295,7 @@ def seeds_of(seeds: Any) -> list[int]:
 
 
 def _is_seed(one: Any) -> bool:
-    """Tell what NumPy takes as a seed."""
+    """Return whether NumPy takes it as a seed."""
     return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < 2**32
 
 

@@ -428,7 +428,7 @@ def distinct_of(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
 
 
 def _refuse_missing(ids: Ids, codes: Codes, column: str) -> None:
-    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is that of code -1
+    missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is for code -1
     if missing[:-1].any() or codes.min(initial=0) < 0:
         refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
 

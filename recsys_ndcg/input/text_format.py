@@ -90,7 +90,7 @@ class TextFormat:
             raise InvalidInputError(msg)
 
     def text_of(self, content: Content, advice: str = "") -> str:
-        """Return the text in a file; `advice` says what to do if it is none, CSV by default.
+        """Return the text in a file; `advice` is for a file that is not text, CSV by default.
 
         Raises
         ------

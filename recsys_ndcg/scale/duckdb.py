@@ -259,7 +259,7 @@ class _DuckDBTable(LazyTable):
         """Return the files that have rows with a fault, and those of the first one."""
         if self.source.stream is not None:  # it cannot be read again
             return super().with_fault(fault)
-        # DuckDB 2 would pass over NaN in Parquet, as the bounds of a column do not tell of it
+        # DuckDB 2 would miss NaN in Parquet, as the minimum and maximum of a column leave it out
         self.database.run("SET disabled_optimizers = 'filter_pushdown,statistics_propagation'")
         read = nw.from_native(self.database.relation(self.source.read(FILE)))
         wrong = read.filter(fault.where)

@@ -61,7 +61,7 @@ def ndcg(
     Warns
     -----
     DataWarning
-        All estimates are one value, as those of a model that diverged, and as for `evaluate`.
+        All estimates are one value, as after a model diverged; and whatever `evaluate` warns of.
 
     Examples
     --------
