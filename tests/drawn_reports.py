@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from hypothesis import settings
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from tests import drawn
+from tests.profiles import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ RANKING = [name for name, kind in METRICS.items() if kind.orders]
 BOUNDED = [name for name in RANKING if METRICS[name].bounded]
 ANY_ROWS = ("expected", "best", "worst", "item_asc", "item_desc")
 Cutoffs = tuple[Any, ...]
-usual = settings(max_examples=25, deadline=None)
+usual = examples(0.25)
 # an ap_over whose denominator depends on the order has no expectation
 chosen_of = drawn.choices.map(drawn.fitting).map(
     lambda one: replace(one, ap_over="capped") if one.ap_over in {"hits", "k"} else one

@@ -105,6 +105,7 @@ class SourceFile:
                     yield Import(str(node.module), alias.name, id(node) in typed)
 
 
+TESTS = [SourceFile(path) for path in sorted((ROOT.parent / "tests").rglob("*.py"))]
 FILES = [SourceFile(path) for path in sorted(ROOT.rglob("*.py"))]
 MODULES = {one.module: one for one in FILES}
 
@@ -183,6 +184,7 @@ def counts() -> dict[str, int]:
     """Return the numbers that may only fall."""
     return {
         "code lines": sum(len(file.code_lines) for file in FILES),
+        "code lines of the tests": sum(len(file.code_lines) for file in TESTS),
         "files": len(FILES),
         "names crossing a room's border": sum(map(len, crossing().values())),
         "imports past a door": len(past_the_door()),
@@ -202,6 +204,12 @@ def main() -> None:
         lines = sum(len(file.code_lines) for file in files)
         names = len(borders.get(room, ()))
         print(f"{lines:>7,} lines {len(files):>4} files {names:>4} names  {room}")
+    print()
+    lengths: Counter[str] = Counter()
+    for file in TESTS:
+        lengths[file.path.relative_to(ROOT.parent / "tests").parts[0]] += len(file.code_lines)
+    for name, length in sorted(lengths.items()):
+        print(f"{length:>7,} lines  tests/{name}")
 
 
 if __name__ == "__main__":

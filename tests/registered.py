@@ -6,17 +6,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
 
 from recsys_ndcg.convention.notation import ALSO_CALLED
 from recsys_ndcg.metrics import METRICS
+from tests import profiles  # noqa: F401 - loads the profile of the suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-# how long an example takes hangs on what else the machine does
-settings.register_profile("without a clock", deadline=None)
-settings.load_profile("without a clock")
 
 
 @pytest.fixture(autouse=True)

@@ -85,6 +85,7 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.house`. A number may fall, never grow.
 LIMITS = {
     "code lines": 21_000,
+    "code lines of the tests": 34_100,
     "files": 161,
     "names crossing a room's border": 232,
     "imports past a door": 0,
@@ -178,10 +179,11 @@ def test_only_the_command_line_prints_or_exits() -> None:
             assert called not in {"print", "exit", "sys.exit"}, path
 
 
-@pytest.mark.parametrize(("what", "limit"), LIMITS.items())
-def test_the_house_does_not_grow(what: str, limit: int) -> None:
+@pytest.mark.slow
+def test_the_house_does_not_grow() -> None:
     """``python -m tests.house`` prints the counts."""
-    assert house.counts()[what] <= limit
+    counts = house.counts()
+    assert {what: counts[what] for what in LIMITS if counts[what] > LIMITS[what]} == {}
 
 
 def test_a_door_lists_what_is_there_and_used() -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import drawn
 from tests.commands import refusal, run
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def test_the_causes_add_up_and_are_what_one_change_after_the_other_does(
         assert sum(row["causes"].values()) == pytest.approx(row["difference"], abs=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(data=drawn.data(), chosen=drawn.choices.map(drawn.fitting), metric=st.sampled_from(METRICS))
 def test_the_causes_add_up_from_any_convention(data: Drawn, chosen: Choices, metric: str) -> None:
     """Also where a choice is impossible without the next one."""

@@ -8,19 +8,20 @@ import warnings
 from unicodedata import category
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import warn
 from recsys_ndcg.errors.wording import printable, visible
+from tests.profiles import examples
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 MARKS = [*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0x200B, 0x2010), 0xFEFF, 0x61C]
 HOSTILE = "\x1b[2J\x9b1m\x07\r\n\t\x7f\u202e\u200b"
 
 
-@settings(max_examples=50, deadline=None)
+@examples(0.5)
 @given(st.text(max_size=9))
 def test_what_acts_is_never_left(text: str) -> None:
     """But the marks that join letters and emoji, or keep them apart."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from tests.profiles import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ def _rows(lists: Lists) -> list[tuple[str, str, float, float]]:
     return [(user, item, est, 0.0) for user, one in lists.items() for item, est in one.items()]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 @given(
     a=systems,
     b=systems,

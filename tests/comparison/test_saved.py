@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.report import audit_from_parquet, report_to_parquet
 from tests.comparison.models import models
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -72,11 +73,7 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@examples(0.6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     names=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.strip),
     labels=st.lists(st.one_of(TEXTS, NUMBERS), min_size=1, max_size=3, unique=True),

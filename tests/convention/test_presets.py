@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _usable(users: Pairs) -> bool:
     return len(trues) > 1 and max(trues) >= 4
 
 
-@settings(max_examples=200, deadline=None)
+@examples(2)
 @given(users=lists, k=st.integers(1, 8), least=st.sampled_from([3.0, 4.0, 4.5]))
 def test_the_example_of_surprises_faq(users: Pairs, k: int, least: float) -> None:
     """Hits over what is estimated at the threshold in the first k, 0 where that is nothing."""
@@ -169,7 +170,7 @@ def _elliot(users: Pairs, k: int, metric: Callable[[list[float], list[float]], f
     return _mean(values)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(2)
 @given(users=lists.map(_distinct), k=st.integers(1, 8))
 def test_elliots_metrics(users: Pairs, k: int) -> None:
     """Gains from the threshold up: 2^(grade - 4 + 1) - 1, so that a 4 is worth 1 and a 5 three."""

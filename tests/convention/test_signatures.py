@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import recsys_ndcg as rn
 from tests import drawn
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def test_a_signature_gives_the_convention_back(name: str, value: Any) -> None:
         assert rn.Convention.from_signature(f" {text}\n") == convention
 
 
-@settings(max_examples=200, deadline=None)
+@examples(2)
 @given(chosen=drawn.choices)
 def test_any_combination_is_read_back(chosen: Choices) -> None:
     """Functions apart, of which only the name is known."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -22,6 +22,7 @@ from recsys_ndcg.files.contents import Content
 from recsys_ndcg.rendering.exports import per_user_writer
 from tests.files.made_earlier import FOLDER
 from tests.files.signing import signed
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ BITS = [
     0x7FEFFFFFFFFFFFFF, 0x3FF0000000000000, 0x3FF0000000000001,
 ]  # fmt: skip
 DAMAGED = "was damaged, or changed after it was saved. Save the report again"
-often = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+often = examples(0.8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def _same(path: Path, column: Any) -> None:

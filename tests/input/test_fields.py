@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.python_objects import read_objects
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def outcome(work: Callable[[], Any]) -> Any:
     return [(type(one), one) for one in ids.tolist()], codes.tolist()
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@examples(4, suppress_health_check=[HealthCheck.too_slow])
 @given(mostly([INTEGERS, TEXTS, st.integers(-5, 5)], IDS))
 def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
     """Also where whole numbers, or short texts, give way to others."""

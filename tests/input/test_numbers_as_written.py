@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.dispatch import read_ratings
 from tests.input.tables import table_in
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def _lists(true: Any = (4, 1, 5), estimated: Any = (3, 2, 1), item: Any = (7, 8,
     return rn.RankedLists.from_arrays([1] * len(true), item, estimated, true)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(0.5)
 @given(st.lists(FINITE, min_size=1, max_size=50))
 def test_a_file_gives_back_every_number_bit_for_bit(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[float]
@@ -243,7 +244,7 @@ def test_every_prediction_is_looked_at(other: Any) -> None:
     assert found == {{str: True, type(None): 0.5}.get(type(other), 1.0)}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=2))
 def test_short_floats_keep_their_places(numbers: list[float]) -> None:
     """No two become one, and none passes another; in 32 bits they are what they were."""

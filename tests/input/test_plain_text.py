@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -16,6 +16,7 @@ from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import dispatch, plain_text
 from recsys_ndcg.input.text_format import TextFormat
 from tests.input.tables import check, plainly, texts
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -96,10 +97,7 @@ TRUSTED = pytest.mark.skipif(
 )
 
 
-@settings(
-    max_examples=300,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@examples(3, suppress_health_check=[HealthCheck.too_slow])
 @given(file=files())
 def test_a_fast_reading_is_the_careful_one(file: Any) -> None:
     """Of any text; what is out of the ordinary, the fast readers leave alone."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.text_format import TextFormat
 from recsys_ndcg.rendering.exports import per_user_csv
 from tests.input.tables import table_in
+from tests.profiles import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +60,7 @@ def check(ids: list[str], path: Path) -> None:
         assert read.str.replace(FOR_PANDAS, "", regex=True).tolist() == ids
 
 
-@settings(max_examples=50, deadline=None)
+@examples(0.5)
 @given(ids=st.lists(TEXTS, min_size=1, max_size=8, unique=True))
 def test_any_text_is_read_back(ids: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """By our reader, and by the rule for pandas."""

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.metrics.metric import Linear
+from tests.profiles import examples
 from tests.refusal import refused
 
 METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "judged", "rbp"]
@@ -47,7 +48,7 @@ def _of_all_draws(grades: dict[str, float], shown: int, items: list[str], option
 
 
 @pytest.mark.filterwarnings("ignore:threshold=4 is")
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(
     grades=st.lists(st.sampled_from([0.0, 1.0, 4.0, 5.0, 30.0]), min_size=1, max_size=4),
     others=st.integers(0, 2),

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import drawn, textbook
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.textbook import Row
 
@@ -101,7 +102,7 @@ def asked(chosen: Choices, k: int | None) -> list[str]:
     return names if k is None else [f"{name}@{k}" for name in names]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(
     rows=predictions(),
     rule=st.sampled_from(RULES),
@@ -120,7 +121,7 @@ def test_each_rule_is_a_transformation_of_the_lists_before_ranking(
     assert report.counts["impossible"] == sum(one.flagged for one in rows)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(rows=predictions(), rule=st.sampled_from(["rank", "drop"]))
 def test_errors_of_ratings_are_over_what_is_ranked(rows: list[Prediction], rule: str) -> None:
     """RMSE and MAE leave out what is dropped, and nothing else."""
@@ -133,7 +134,7 @@ def test_errors_of_ratings_are_over_what_is_ranked(rows: list[Prediction], rule:
     agree(report, left, {}, replace(chosen, missing_user="zero"))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(
     rows=predictions(),
     rule=st.sampled_from(RULES),

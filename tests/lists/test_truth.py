@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.lists.truth import truth_by_user
 from tests import drawn
+from tests.profiles import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ def test_it_stays_the_same_for_ever() -> None:
     assert rn.evaluate(floats).truth.to_dict() == GOLDEN_FLOATS
 
 
-@settings(max_examples=40, deadline=None)
+@examples(0.4)
 @given(data=drawn.data(may_join=False), seed=st.integers(0, 99), rows=st.sampled_from([1, 1 << 16]))
 def test_it_is_of_the_labels_alone(data: Drawn, seed: int, rows: int) -> None:
     """Not of estimates, the order of rows, unlabelled rows, or the size of blocks."""
@@ -96,7 +97,7 @@ def test_it_is_of_the_labels_alone(data: Drawn, seed: int, rows: int) -> None:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(0.4)
 @given(data=drawn.data())
 def test_it_does_not_matter_how_the_truth_came(data: Drawn) -> None:
     """From labels and results, or one table of what is known."""
@@ -167,7 +168,7 @@ def test_it_does_not_matter_how_grades_are_held(grades: str) -> None:
     assert rn.evaluate(minus).truth.to_dict() == expected
 
 
-@settings(max_examples=40, deadline=None)
+@examples(0.4)
 @given(place=st.integers(0, 29), seed=st.integers(0, 20), what=st.sampled_from(COLUMNS))
 def test_it_depends_on_each_grade_item_and_user(place: int, seed: int, what: str) -> None:
     """And of the user whose row it is alone."""
@@ -204,7 +205,7 @@ IDS = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(0.8)
 @given(
     rows=st.lists(
         st.tuples(IDS, IDS, st.sampled_from(GRADES)),

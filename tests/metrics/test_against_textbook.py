@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
 from tests import drawn, textbook
+from tests.profiles import examples
 from tests.textbook import Choices, Labels, Lists
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _by_textbook(
     return what(metric.name, metric.k, data.users, data.unlisted, chosen)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(4)
 @given(
     data=drawn.data(),
     chosen=drawn.choices.map(drawn.fitting),
@@ -93,7 +94,7 @@ def test_agrees_with_the_textbook(data: Drawn, chosen: Choices, k: int | None, r
         assert _same(report.pooled[name], pooled), f"pooled {name}"
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(data=drawn.data(most=4), chosen=drawn.choices.map(drawn.fitting), k=CUTOFFS)
 def test_chance_and_tie_range_agree_with_the_textbook(
     data: Drawn, chosen: Choices, k: int | None
@@ -121,7 +122,7 @@ def test_chance_and_tie_range_agree_with_the_textbook(
             assert _same(row[column], extreme), f"{column} of {name}"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 @given(data=drawn.data(), chosen=drawn.choices.map(drawn.fitting))
 def test_users_called_trivial_have_one_score_in_every_order(data: Drawn, chosen: Choices) -> None:
     """The count equals the textbook's, by trying all orders."""
@@ -140,7 +141,7 @@ def test_users_called_trivial_have_one_score_in_every_order(data: Drawn, chosen:
     assert report.counts["trivial"] == trivial
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(
     data=drawn.data(),
     chosen=drawn.choices.map(drawn.fitting),

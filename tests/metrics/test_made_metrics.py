@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -27,6 +27,7 @@ from recsys_ndcg.metrics import METRICS, Metric
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import drawn, made, textbook
 from tests.commands import refusal, run
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.rendering.parsed import Parsed
 from tests.textbook import Choices
@@ -211,7 +212,7 @@ def _by_hand(  # noqa: PLR0913, PLR0917
     return result
 
 
-@settings(max_examples=80, deadline=None)
+@examples(0.8)
 @given(
     data=drawn.data(),
     chosen=drawn.choices.map(drawn.fitting),
@@ -275,7 +276,7 @@ def _equals_the_formula(
         )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(0.4)
 @given(data=drawn.data(), chosen=drawn.choices.map(drawn.fitting), k=st.sampled_from([1, 2, 7]))
 def test_metrics_of_ours_can_be_made_of_a_function(data: Drawn, chosen: Choices, k: int) -> None:
     """Precision, capped recall, NDCG, DCG and CG, with all that an audit says of them."""
@@ -319,7 +320,7 @@ def told(estimated: Any, true: Any, items: Any) -> Any:
     return float((places * (estimated + 10 * worth + 1000 * np.asarray(items))).sum())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(
     data=drawn.data(),
     chosen=drawn.choices.map(drawn.fitting),
@@ -1177,7 +1178,7 @@ def _pairs(rows: list[Row], chosen: Choices) -> tuple[float, float]:
     return right + tied / 2, len(estimates)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(data=drawn.data(most=9), chosen=drawn.choices.map(drawn.fitting))
 def test_auc_is_the_share_of_pairs(data: Drawn, chosen: Choices) -> None:
     """Ties half; pooled is weighted by pairs; exact, as all are halves."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.rendering.plots.means import (
@@ -22,6 +22,7 @@ from recsys_ndcg.rendering.plots.users import (
     plot_difference_per_user,
     plot_users_against_chance,
 )
+from tests.profiles import examples
 from tests.rendering.drawings import described, drawn, layers, marked, shown_numbers, texts
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def test_few_of_many_cutoffs_are_written() -> None:
     assert len(points.rows) == 200
 
 
-@settings(max_examples=15)
+@examples(0.15)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))
 def test_every_user_stands_in_a_bin(pairs: list[tuple[float, float]]) -> None:
     """Once by the score, once by chance; the rules stand at both means."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.rendering.plots.trade_off import Layout, plot_trade_off, sides, unbeaten
 from recsys_ndcg.rendering.plots.users import plot_a_against_b
+from tests.profiles import examples
 from tests.rendering.drawings import described, drawn, marked, texts
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def test_many_users_at_one_place_are_named_in_part() -> None:
     drawn(chart)
 
 
-@settings(max_examples=20)
+@examples(0.2)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
 def test_no_user_is_lost(pairs: list[tuple[float, float]]) -> None:
     """As dots or in cells."""

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import drawn, textbook
 from tests.commands import run
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _with_unlabelled_as(users: dict[int, list[Row]], grade: float) -> dict[int, 
     }
 
 
-@settings(max_examples=200, deadline=None)
+@examples(2)
 @given(
     data=drawn.data(most=4),
     chosen=drawn.choices.map(drawn.fitting),

@@ -9,7 +9,7 @@ from unicodedata import category
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -17,6 +17,7 @@ from recsys_ndcg.errors.wording import visible
 from recsys_ndcg.rendering.wording import cut
 from recsys_ndcg.report.report import Report
 from tests.files.signing import signed
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.rendering.parsed import harmless
 
@@ -119,7 +120,7 @@ def test_a_name_is_read_back_from_every_format(name: str) -> None:
     check(name)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(0.1)
 @given(st.text(st.sampled_from("|`*_<>[]()!$\\{}#~^%-+.&;:='\"0a \n\x1b\u202e"), min_size=1))
 def test_any_name_is_read_back_from_every_format(name: str) -> None:
     """Glued of what acts."""

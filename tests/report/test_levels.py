@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from tests import drawn, made, textbook
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.textbook import Choices
 
@@ -78,7 +79,7 @@ def _adjusted(score: float, chance: float, best: float) -> float:
     return (score - chance) / (best - chance) if best - chance > 1e-9 else math.nan
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(data=drawn.data(most=5), chosen=drawn.choices.map(drawn.fitting), k=CUTOFFS)
 def test_levels_are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> None:
     """Chance, extremes, adjusted and z; the last two also of all who have a score together."""
@@ -187,7 +188,7 @@ def test_gains_of_any_magnitude_stand_side_by_side(ties: str, top: float | None)
             np.testing.assert_allclose(ours[column], expected[column], rtol=1e-9, atol=1e-13)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(0.15)
 @given(
     seed=st.integers(0, 1 << 30),
     ties=st.sampled_from(["expected", "best", "worst", "item_asc", "text_desc"]),
@@ -227,7 +228,7 @@ def _long_way() -> Any:
     return pytest.importorskip("tests.surprise.test_catalogue")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(0.4)
 @given(inner=st.data(), chosen=drawn.choices.map(drawn.fitting), k=CUTOFFS)
 def test_a_catalogue_has_the_levels_of_all_its_candidates(
     long_way: Any, inner: st.DataObject, chosen: Choices, k: int | None

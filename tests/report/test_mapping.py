@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import drawn, drawn_reports
 from tests.lists import test_impossible as impossible
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def _some(draw: st.DataObject, users: list[Any]) -> list[Any]:
     return draw.draw(st.lists(st.sampled_from(users), min_size=1, unique=True))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(0.25)
 @given(
     data=drawn_reports.data_of,
     chosen=drawn_reports.chosen_of,
@@ -275,7 +276,7 @@ def test_some_users_are_what_their_rows_alone_are(
     _agree(report.take(users), alone)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(0.25)
 @given(
     rows=impossible.predictions().filter(impossible.usable),
     chosen=drawn_reports.chosen_of,
@@ -388,7 +389,7 @@ def test_some_of_some_are_some(report: rn.Report) -> None:
         _agree(one, taken)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(0.25)
 @given(data=drawn_reports.data_of, chosen=drawn_reports.chosen_of, draw=st.data())
 def test_some_users_of_a_loaded_report_keep_what_a_file_knows(
     tmp_path_factory: pytest.TempPathFactory, data: Drawn, chosen: Choices, draw: st.DataObject

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.report.user_groups import BUILT_IN, segments_of
 from recsys_ndcg.scoring.scores import ListCounts, Scores
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -375,7 +376,7 @@ def test_a_series_in_the_order_of_the_rows_is_read_so() -> None:
 # Built in
 
 
-@settings(max_examples=50)
+@examples(0.5)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30), st.sampled_from(BUILT_IN))
 def test_quarters_are_cut_at_the_quartiles(numbers: list[int], name: str) -> None:
     """The first of which is the least number with a quarter of the users at or below it."""
@@ -540,7 +541,7 @@ def _holm(p: list[float]) -> list[float]:
 grades = st.lists(st.integers(0, 5), min_size=1, max_size=4)
 
 
-@settings(max_examples=40)
+@examples(0.4)
 @given(st.lists(st.tuples(st.integers(0, 3), grades), min_size=4, max_size=16))
 def test_differences_are_those_of_the_textbook(drawn: list[tuple[int, list[int]]]) -> None:
     """Of the users who have a score, in the segment and in all others."""

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from tests import drawn, drawn_reports
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _same_numbers(one: rn.Report, other: rn.Report) -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-@settings(max_examples=12, deadline=None)
+@examples(0.12)
 @given(draw=st.data())
 def test_what_a_metric_does_not_read_does_not_move_it(name: str, draw: st.DataObject) -> None:
     """All such choices are changed at once, and the threshold where it is not read."""
@@ -217,7 +218,7 @@ def test_fields_are_values() -> None:
     assert _signature(tie_tolerance="float32").fields["tie_tolerance"] == "float32"
 
 
-@settings(max_examples=25, deadline=None)
+@examples(0.25)
 @given(chosen=drawn_reports.chosen_of, data=drawn_reports.data_of)
 def test_text_and_short_are_read_back(chosen: Choices, data: Drawn) -> None:
     """The text whole; of the short form, what the metric reads; both are the same signature."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -22,6 +22,7 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
 from recsys_ndcg.scale.accumulator import MOST, are_seen, with_smallest
 from tests import drawn
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES
@@ -128,7 +129,7 @@ def close(one: Any, other: Any) -> None:
     np.testing.assert_allclose(one.to_numpy(float), other.to_numpy(float), rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=40)
+@examples(0.4)
 @given(batches=batches_of, chosen=chosen_of, per_user=st.booleans(), data=st.data())
 def test_batches_add_up_to_the_whole(
     batches: list[list[Rows]],
@@ -184,7 +185,7 @@ def test_what_every_engine_measures_is_measured_of_batches(case: Case, per_user:
         check_alike(report, report.per_user, expected)
 
 
-@settings(max_examples=40)
+@examples(0.4)
 @given(
     sizes=st.lists(st.integers(1, 3), min_size=1, max_size=4),
     grades=st.sampled_from([(0.0, 1.0), (0.0, 2.0, 5.0), (1.0, None)]),

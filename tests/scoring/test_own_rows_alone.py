@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS
+from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ORDERED = ["expected", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"]
@@ -64,7 +65,7 @@ def _same_bits(one: pd.DataFrame, other: pd.DataFrame, what: str) -> None:
     assert not differs.any(), f"{what}: {one.columns[differs.any(axis=0)].tolist()}"
 
 
-@settings(max_examples=25, deadline=None)
+@examples(0.25)
 @given(
     seed=st.integers(0, 1 << 30),
     ties=st.sampled_from(ORDERED),

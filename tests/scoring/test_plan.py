@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -21,6 +21,7 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Measurement, Plan, Scores, Totals
 from tests import drawn
+from tests.profiles import examples
 from tests.refusal import refused
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def test_metrics_are_added_under_the_choices_of_the_first() -> None:
     )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(0.8)
 @given(data=drawn.data().filter(drawn.usable), cut=st.integers(0, 3))
 def test_facts_of_parts_merge_to_those_of_the_whole(data: Drawn, cut: int) -> None:
     """In whichever order they come."""
@@ -175,7 +176,7 @@ def test_what_cannot_be_computed_is_refused_before_scoring(
     assert not np.isnan(scores.per_user[:, 1]).any()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(data=drawn.data().filter(drawn.usable), chosen=drawn.choices.map(drawn.fitting))
 def test_nothing_is_raised_while_scoring(data: Drawn, chosen: Any) -> None:
     """Whatever has no objection against it has a number, or an undefined one."""
@@ -254,7 +255,7 @@ def _predictions(rows: list[tuple[int, float, float | None, bool]]) -> rn.Ranked
     )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(0.8)
 @given(
     rows=flagged,
     chosen=st.lists(drawn.choices.map(drawn.fitting), min_size=2, max_size=4),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -19,6 +19,7 @@ from recsys_ndcg.scoring import Plan, Scores, Totals
 from recsys_ndcg.scoring.audit import Audit
 from recsys_ndcg.scoring.scores import ORDERS
 from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES
+from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NAMES = ["dcg@3", "ndcg@3", "recall@3", "cg", "ap"]
@@ -51,7 +52,7 @@ def _same(one: Any, other: Any) -> None:
     np.testing.assert_allclose(one, other, rtol=1e-9, atol=0, equal_nan=True)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 @given(grades=lists_of_grades, data=st.data())
 def test_parts_merge_to_the_whole_in_any_order_and_grouping(
     grades: list[list[float]], data: st.DataObject
@@ -108,7 +109,7 @@ def _exact_length(values: list[Fraction]) -> float:
     return math.sqrt(sum(((one - mean) / most) ** 2 for one in values)) * float(most)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(1)
 @given(grades=lists_of_grades)
 def test_moments_are_those_of_exact_fractions(grades: list[list[float]]) -> None:
     """The length of the centred scores, and of what the pooled ratio leaves open."""

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.significance import paired
 from recsys_ndcg.significance.paired import compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
+from tests.profiles import examples
 from tests.significance.drawn import made, tables
 from tests.significance.textbook import all_pairs
 
@@ -30,7 +31,7 @@ hows = st.builds(
 
 
 @given(tables(2, 8), hows)
-@settings(max_examples=300, deadline=None)
+@examples(3)
 def test_an_interval_leaves_out_0_where_a_difference_is_found(table: Floats, how: Testing) -> None:
     """Of all pairs at once where the correction has such intervals, else of each alone."""
     found = compare_pairs(table, all_pairs(table.shape[1]), how)
@@ -42,7 +43,7 @@ def test_an_interval_leaves_out_0_where_a_difference_is_found(table: Floats, how
 
 
 @given(tables(2, 8), hows)
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_both_ends_are_as_far_from_the_difference(table: Floats, how: Testing) -> None:
     """So that neither was moved to agree, but for its last digits."""
     found = compare_pairs(table, all_pairs(table.shape[1]), how)
@@ -53,7 +54,7 @@ def test_both_ends_are_as_far_from_the_difference(table: Floats, how: Testing) -
 
 
 @given(tables(2, 8), hows)
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_it_does_so_by_itself(table: Floats, how: Testing) -> None:
     """Nothing has to be moved, but for last digits."""
     found = compare_pairs(table, all_pairs(table.shape[1]), how)
@@ -65,7 +66,7 @@ def test_it_does_so_by_itself(table: Floats, how: Testing) -> None:
 
 
 @given(tables(2, 8, models=2))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_a_level_that_is_the_p_itself(table: Floats) -> None:
     """Is just enough, and the next number below is not."""
     p = float(compare_pairs(table, [(0, 1)], Testing()).p[0])
@@ -99,7 +100,7 @@ def test_few_draws_of_t_make_no_pair_surer() -> None:
 
 
 @given(tables(2, 8), hows)
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_a_correction_makes_no_pair_surer(table: Floats, how: Testing) -> None:
     """And p-values are above 0, and at most 1."""
     found = compare_pairs(table, all_pairs(table.shape[1]), how)

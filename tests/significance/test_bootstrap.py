@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.significance import exact_sums
 from recsys_ndcg.significance.intervals import BOOTSTRAPS, ratio_bootstrap
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.report.test_reports import drawn_lists
 
@@ -79,7 +80,7 @@ def test_its_quantiles_are_those_of_all_resamples() -> None:
 
 
 @given(st.integers(0, 9), st.sampled_from(BOOTSTRAPS), st.integers(-200, 200))
-@settings(max_examples=50, deadline=None)
+@examples(0.5)
 def test_units(seed: int, method: str, power: int) -> None:
     """Of numerators are those of the ends, and those of denominators go."""
     top, bottom = _made(15, seed)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.significance import textbook
 from tests.significance.drawn import made, tables
@@ -33,7 +34,7 @@ def _all(table: Floats, how: Testing, margin: float | None) -> PairResults:
 
 
 @given(tables(2), st.sampled_from(sorted(BY_NAME)), st.sampled_from(tuple(TESTS)))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_each_direction_is_a_t_test_of_one_side(table: Floats, correction: str, test: str) -> None:
     """Against the margin, whatever the test of no difference; corrected over all pairs."""
     found = _all(table, Testing(test, correction, draws=9), 0.125)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.significance import exact_sums
 from recsys_ndcg.significance.exact_sums import PairColumns, PairedScores
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
+from tests.profiles import examples
 from tests.significance.drawn import made, tables
 from tests.significance.textbook import all_pairs
 
@@ -45,7 +46,7 @@ def _same(one: PairResults, other: PairResults, *apart: str) -> None:
 
 
 @given(tables(2), any_test, st.integers(-300, 300))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_the_unit_of_the_scores(table: Floats, test: str, power: int) -> None:
     """Times a power of two, nothing else changes, to the last bit."""
     one, other = _all(table, _of(test)), _all(np.ldexp(table, power), _of(test))
@@ -70,7 +71,7 @@ def test_tiny_and_huge_scores(test: str, unit: float) -> None:
 
 
 @given(tables(2), st.sampled_from(["t", "wilcoxon", "sign"]), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_the_order_of_the_users(table: Floats, test: str, chance: Any) -> None:
     """Where nothing is drawn."""
     order = list(range(len(table)))
@@ -82,7 +83,7 @@ def test_the_order_of_the_users(table: Floats, test: str, chance: Any) -> None:
 
 
 @given(tables(2, models=2), any_test)
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_users_without_a_score_in_both_models(table: Floats, test: str) -> None:
     """Might as well not be there."""
     there = ~np.isnan(table).any(axis=1)
@@ -90,7 +91,7 @@ def test_users_without_a_score_in_both_models(table: Floats, test: str) -> None:
 
 
 @given(tables(2), any_test)
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_which_model_of_a_pair_is_named_first(table: Floats, test: str) -> None:
     """Turns the difference round."""
     pairs = np.array(all_pairs(table.shape[1]))

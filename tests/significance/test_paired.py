@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
+from tests.profiles import examples
 from tests.refusal import refused
 from tests.significance import textbook
 from tests.significance.drawn import GRID, made, tables
@@ -40,7 +41,7 @@ def _columns(table: Floats) -> list[list[float]]:
 
 
 @given(tables())
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_users_are_counted_and_differences_are_averaged(table: Floats) -> None:
     """Of the users who have a score in both models."""
     found = _all(table, Testing(correction="none"))
@@ -58,7 +59,7 @@ def test_users_are_counted_and_differences_are_averaged(table: Floats) -> None:
 
 
 @given(tables(2), st.sampled_from([0.01, 0.05, 0.5]))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_t_is_scipys(table: Floats, alpha: float) -> None:
     """The p-value, and the interval that goes with it."""
     found = _all(table, Testing("t", "none", alpha))
@@ -74,7 +75,7 @@ def test_t_is_scipys(table: Floats, alpha: float) -> None:
 
 
 @given(tables(2))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_ranks_and_signs_are_the_textbooks(table: Floats) -> None:
     """Users without a difference are left out."""
     ranks = _all(table, Testing("wilcoxon", "none"))
@@ -116,7 +117,7 @@ def test_random_signs_are_scipys(seed: int) -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(GRID), min_size=3, max_size=3), min_size=6, max_size=6))
-@settings(max_examples=10, deadline=None)
+@examples(0.1)
 def test_the_largest_of_all_pairs_under_signs_is_that_of_all_sign_flips(
     rows: list[list[float]],
 ) -> None:
@@ -190,7 +191,7 @@ def test_one_pair_alone_is_not_corrected(test: str) -> None:
 
 
 @given(tables(), st.sampled_from(sorted(BY_NAME)), st.sampled_from(tuple(TESTS)))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_corrections_are_the_textbooks(table: Floats, correction: str, test: str) -> None:
     """Pairs of fewer than two users are not in the family."""
     found = _all(table, Testing(test, correction, draws=99))

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.significance import student
 from recsys_ndcg.significance.student import power
+from tests.profiles import examples
 from tests.refusal import refused
 
 ratios = st.sampled_from([0.02, 0.1, 0.3, 1.0, 3.0])
@@ -31,7 +32,7 @@ def _textbook(ratio: float, users: int, alpha: float) -> float:
 
 
 @given(ratios, st.integers(2, 2000), alphas, st.integers(1, 20))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_power_is_scipys(ratio: float, users: int, alpha: float, pairs: int) -> None:
     """Of a noncentral t beyond what is critical, of as many pairs."""
     found = power(-2 * ratio, deviation=2.0, users=users, power=None, alpha=alpha, pairs=pairs)
@@ -41,7 +42,7 @@ def test_power_is_scipys(ratio: float, users: int, alpha: float, pairs: int) -> 
 
 
 @given(ratios, wishes, alphas, st.integers(1, 20))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_the_users_are_enough_and_no_fewer_are(
     ratio: float, wish: float, alpha: float, pairs: int
 ) -> None:
@@ -55,7 +56,7 @@ def test_the_users_are_enough_and_no_fewer_are(
 
 
 @given(st.integers(2, 3000), wishes, alphas)
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_the_difference_has_the_power(users: int, wish: float, alpha: float) -> None:
     """Solved for, and put back in."""
     difference = power(deviation=0.5, users=users, power=wish, alpha=alpha)

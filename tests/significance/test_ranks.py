@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.significance import ranks
 from recsys_ndcg.significance.ranks import letters, rank_intervals
+from tests.profiles import examples
 from tests.significance.textbook import all_pairs
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _each(text: str) -> set[str]:
 
 
 @given(answers())
-@settings(max_examples=200, deadline=None)
+@examples(2)
 def test_ranks_lie_between_the_better_and_the_worse(found: Any) -> None:
     """Whoever was not compared may be either."""
     models, pairs, better = found
@@ -55,7 +56,7 @@ def test_ranks_lie_between_the_better_and_the_worse(found: Any) -> None:
 
 
 @given(answers(), st.booleans(), st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
+@examples(2)
 def test_two_models_share_a_letter_if_they_are_not_different(
     found: Any,
     few: bool,  # noqa: FBT001 - drawn
@@ -87,7 +88,7 @@ def test_two_models_share_a_letter_if_they_are_not_different(
 
 
 @given(answers(4))
-@settings(max_examples=100, deadline=None)
+@examples(1)
 def test_no_fewer_letters_would_do(found: Any) -> None:
     """Of up to four models, by trying all sets of sets."""
     models, pairs, better = found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -35,6 +35,7 @@ from recsys_ndcg.surprise import (  # noqa: E402
     rank_catalogue,
 )
 from recsys_ndcg.surprise.catalogue import candidates_of  # noqa: E402
+from tests.profiles import examples  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +103,7 @@ def estimated(lists: rn.RankedLists) -> rn.RankedLists:
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 @given(
     experiments(),
     choices,
@@ -547,7 +548,7 @@ def test_a_score_does_not_depend_on_the_other_users_of_the_testset(split: tuple[
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(experiments(), choices, st.sampled_from([1, 3, None]))
 def test_lists_that_hold_places_are_ranked_like_whole_ones(
     experiment: tuple[Any, Any, list[tuple[int, int, float]]], chosen: Any, depth: int | None

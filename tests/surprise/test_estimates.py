@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from surprise import (
     NMF,
@@ -41,6 +41,7 @@ from recsys_ndcg.surprise.estimates import (
     keep_nearest,
     places,
 )
+from tests.profiles import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,7 +172,7 @@ def test_without_a_least_number_of_neighbours(kind: Any) -> None:
     assert_as_predicted(algo, estimates)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(2)
 @given(
     st.lists(st.sampled_from([-0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1e-300]), min_size=1, max_size=9),
     st.lists(st.integers(0, 8), min_size=1, max_size=12),

@@ -1,0 +1,20 @@
+"""How many examples Hypothesis draws: few in the suite, ten times as many in CI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import settings
+
+# The suite draws the same examples every time. CI draws new ones: --hypothesis-profile=thorough.
+# No deadline: how long an example takes depends on what else the machine does.
+settings.register_profile("suite", max_examples=10, deadline=None, derandomize=True)
+settings.register_profile("thorough", max_examples=100, deadline=None)
+settings.load_profile("suite")
+
+
+def examples(weight: float, **options: Any) -> settings:
+    """Return settings for `weight` times the profile's number of examples, at least two."""
+    usual = settings.default
+    assert usual is not None
+    return settings(max_examples=max(2, round(weight * usual.max_examples)), **options)
