@@ -23,7 +23,7 @@ import numpy as np
 from populations import Population, populations
 from samples import ANY, SECTIONS, Sample, promised
 
-from recsys_ndcg.parallel import at_most
+from recsys_ndcg.parallel import limit_threads
 
 SIZES, SAMPLES, MANY = (50, 200, 1000), 2000, 200
 #: too much is found without a correction: else nothing would have been counted
@@ -34,7 +34,7 @@ Rates = dict[tuple[int, str], float]  # by section and row
 def counted(population: Population, size: int, numbers: range) -> Counter[tuple[int, str]]:
     """Count in some samples how often each outcome came about."""
     found: Counter[tuple[int, str]] = Counter()
-    with at_most(1):  # each process has its core
+    with limit_threads(1):  # each process has its core
         for number in numbers:
             for section, row, happened in Sample(population, size, number).outcomes():
                 found[section, row] += happened

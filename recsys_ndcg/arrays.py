@@ -30,7 +30,7 @@ def concat_ids(parts: Sequence[Ids]) -> Ids:
     return np.concatenate(parts)
 
 
-def read_only(values: NDArray[Any]) -> NDArray[Any]:
+def as_read_only(values: NDArray[Any]) -> NDArray[Any]:
     """Return a view that nobody can write to, or the array itself if that is so already."""
     if not values.flags.writeable:
         return values
@@ -46,10 +46,10 @@ class Record:
         """Let nobody write to the arrays."""
         for name, values in _fields_of(self).items():
             if isinstance(values, np.ndarray):
-                object.__setattr__(self, name, read_only(values))
+                object.__setattr__(self, name, as_read_only(values))
             elif isinstance(values, dict):
                 arrays = {key: one for key, one in values.items() if isinstance(one, np.ndarray)}
-                views = {key: read_only(one) for key, one in arrays.items()}
+                views = {key: as_read_only(one) for key, one in arrays.items()}
                 object.__setattr__(self, name, values | views)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,12 +109,12 @@ def column_lengths(table: Floats) -> Floats:
     return length
 
 
-def quotient(top: Any, bottom: Any, where: Flags | None = None) -> Floats:
+def divide(top: Any, bottom: Any, where: Flags | None = None) -> Floats:
     """Return one array over another, NaN where that is 0, or where `where` is not true.
 
     Examples
     --------
-    >>> quotient(np.array([1.0, 2.0]), np.array([0, 4]))
+    >>> divide(np.array([1.0, 2.0]), np.array([0, 4]))
     array([nan, 0.5])
     """
     defined = bottom != 0 if where is None else where
@@ -122,23 +122,23 @@ def quotient(top: Any, bottom: Any, where: Flags | None = None) -> Floats:
     return found
 
 
-def edges(sizes: Positions) -> Positions:
+def offsets_of(sizes: Positions) -> Positions:
     """Return where groups of these sizes start when they stand one after the other, and the end.
 
     Examples
     --------
-    >>> edges(np.array([2, 1]))
+    >>> offsets_of(np.array([2, 1]))
     array([0, 2, 3])
     """
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
-def ranges(start: Positions, sizes: Positions) -> Positions:
+def concat_ranges(start: Positions, sizes: Positions) -> Positions:
     """Return the numbers from each start on, as many as its size says, one range after the other.
 
     Examples
     --------
-    >>> ranges(np.array([7, 0]), np.array([2, 3]))
+    >>> concat_ranges(np.array([7, 0]), np.array([2, 3]))
     array([7, 8, 0, 1, 2])
     """
-    return np.arange(sizes.sum()) + np.repeat(start - edges(sizes)[:-1], sizes)
+    return np.arange(sizes.sum()) + np.repeat(start - offsets_of(sizes)[:-1], sizes)

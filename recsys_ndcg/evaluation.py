@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import check_path, write_whole
 from recsys_ndcg.lists import GroupedLists, RankedLists
-from recsys_ndcg.parallel import at_most
+from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale import engine_for, is_files, is_pair, paths_of
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
@@ -109,7 +109,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     (np.float64(0.924), np.float64(0.944))
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    with at_most(n_jobs):
+    with limit_threads(n_jobs):
         return evaluated(
             data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
         )

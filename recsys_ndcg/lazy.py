@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 _IMPORT = re.compile(r"from (\S+) import \w+ as (\w+)(  # for other rooms)?")
 
 
-class lazy(cached_property[Value]):  # noqa: N801 - used as a decorator, like property
+class lazy_property(cached_property[Value]):  # noqa: N801 - used as a decorator, like property
     """Compute an attribute once, at the first access.
 
     `functools.cached_property` of Python 3.11 holds one lock for all instances of a class while
@@ -31,20 +31,20 @@ class lazy(cached_property[Value]):  # noqa: N801 - used as a decorator, like pr
             return value
 
 
-class Known:
+class Cache:
     """Values worked out once for each key; used by one thread at a time.
 
     Examples
     --------
-    >>> known = Known()
-    >>> known.once("a", lambda: 1), known.once("a", lambda: 2)
+    >>> cache = Cache()
+    >>> cache.get_or_compute("a", lambda: 1), cache.get_or_compute("a", lambda: 2)
     (1, 1)
     """
 
     def __init__(self) -> None:
         self._values: dict[Hashable, Any] = {}
 
-    def once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return the value of a key, computed when it is asked for first."""
         if key not in self._values:
             self._values[key] = compute()

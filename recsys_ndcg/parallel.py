@@ -1,7 +1,4 @@
-"""Blocks of users that fit the processor's cache, and threads that work through them.
-
-NumPy lets go of the interpreter while it sorts.
-"""
+"""Threads for blocks of users: NumPy releases the interpreter's lock while it sorts."""
 
 from __future__ import annotations
 
@@ -19,53 +16,50 @@ from typing import TypeVar
 import numpy as np
 
 from recsys_ndcg.arrays import Positions
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 
-_ROWS = 1 << 19  # of a block at most
-_SHARED = 1 << 17  # rows: fewer take longer to hand out than to work through
-_FEW = 1 << 15  # of a column, of whatever it is
-_CELLS = 1 << 19
+_MAX_ROWS = 1 << 19  # in a block, so that it fits the processor's cache
+_MIN_ROWS = 1 << 17  # in a block: a smaller one takes longer to start than to compute
+_FEW_ROWS = 1 << 15  # a single thread is as fast
+_MAX_CELLS = 1 << 19
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
-
-
-_thread = threading.local()  # a thread of a pool has the event that cancels its work
+_thread_limit: ContextVar[int | None] = ContextVar("_thread_limit", default=None)
+_thread = threading.local()  # in a pool's thread it has an attribute: the event that cancels it
 _NEVER = threading.Event()
 
 
-def in_threads(
+def map_in_threads(
     work: Callable[[Item], Result],
     items: Sequence[Item],
     n_rows: int | None = None,
     show: Callable[[float], None] | None = None,
 ) -> list[Result]:
-    """Return the results in the order of the items.
+    """Call a function with each item in threads, and return the results in the items' order.
 
-    If several items fail, the error of the first is raised. A thread that works for such a call
-    does what it is asked for itself.
+    If several items fail, the error of the first is raised. Nested calls run in their own thread.
 
     Parameters
     ----------
     work : callable
-        Takes an item.
+        The function.
     items : sequence
-        What it is called with.
+        Its arguments.
     n_rows : int, optional
         The number of rows in all items: a few rows are not worth starting threads.
     show : callable, optional
-        Is called with the share of the items that are done.
+        Called with the share of the items that are done.
 
     Examples
     --------
-    >>> in_threads(abs, [-1, 2])
+    >>> map_in_threads(abs, [-1, 2])
     [1, 2]
     """
-    _keep_memory()
-    size = min(n_threads(), len(items))
-    few = n_rows is not None and n_rows < _FEW
+    _reuse_freed_memory()
+    size = min(count_threads(), len(items))
+    few = n_rows is not None and n_rows < _FEW_ROWS
     results: Iterator[Result] = map(work, items)
     if size < 2 or few or hasattr(_thread, "cancelled"):
         return _collect(results, len(items), show)
@@ -93,122 +87,130 @@ def _collect(
     return collected
 
 
-def heed() -> None:
-    """Raise if the caller has cancelled this work.
+def raise_if_cancelled() -> None:
+    """Raise if the caller of `map_in_threads` was interrupted.
 
-    Long work in `in_threads` calls it now and then, so that an interrupt need not wait for it.
+    Long computations call this now and then, so that an interrupt need not wait for them.
     """
     if getattr(_thread, "cancelled", _NEVER).is_set():
         raise _CancelledError
 
 
 class _CancelledError(Exception):
-    """Raised in a thread whose results nobody waits for."""
+    """Ends the work of a thread whose caller was interrupted."""
 
 
-def n_threads() -> int:
-    """Return how many threads may work at once.
+def count_threads() -> int:
+    """Return how many threads to use: the limit of `limit_threads`, else one per core.
 
-    As `at_most` says, else one for each core that this process may use. Where that is one of
-    several that share the cores, as those of joblib and of `multiprocessing.Pool` do, it is as
-    many as joblib tells the libraries beneath, or one.
+    Worker processes share the cores: joblib sets OMP_NUM_THREADS in its workers, and a worker of
+    `multiprocessing.Pool`, which is a daemon, gets one thread.
     """
-    said = allowed()
-    if said is not None:
-        return said
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    if told.isdecimal() and int(told):
-        return min(int(told), _cores())
+    limit = get_thread_limit()
+    if limit is not None:
+        return limit
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    if setting.isdecimal() and int(setting):
+        return min(int(setting), _count_cores())
     processes = sys.modules.get("multiprocessing.process")
-    return 1 if processes and processes.current_process().daemon else _cores()
+    return 1 if processes and processes.current_process().daemon else _count_cores()
 
 
-def allowed() -> int | None:
-    """Return how many threads `at_most` allows, None where nobody said."""
-    return _allowed.get()
+def get_thread_limit() -> int | None:
+    """Return the limit that `limit_threads` has set, or None."""
+    return _thread_limit.get()
 
 
 @contextmanager
-def at_most(n_jobs: int | None) -> Iterator[None]:
-    """Use no more threads than this, -1 for as many as there are cores; None changes nothing.
+def limit_threads(n_jobs: int | None) -> Iterator[None]:
+    """Limit the number of threads: -1 means one per core, None keeps the current limit.
 
     Raises
     ------
     InvalidInputError
-        It is no such number.
+        `n_jobs` is none of these.
 
     Examples
     --------
-    >>> with at_most(1):
-    ...     n_threads()
+    >>> with limit_threads(1):
+    ...     count_threads()
     1
     """
     if n_jobs is not None and (type(n_jobs) is not int or not (n_jobs == -1 or n_jobs > 0)):
-        msg = f"n_jobs is a number of threads from 1 on, or -1 for all cores, not {shown(n_jobs)}."
+        msg = (
+            f"n_jobs must be a number of threads from 1, or -1 for all cores, not {quote(n_jobs)}."
+        )
         raise InvalidInputError(msg)
-    before = _allowed.set(allowed() if n_jobs is None else _cores() if n_jobs == -1 else n_jobs)
+    if n_jobs is None:
+        n_jobs = get_thread_limit()
+    token = _thread_limit.set(_count_cores() if n_jobs == -1 else n_jobs)
     try:
         yield
     finally:
-        _allowed.reset(before)
+        _thread_limit.reset(token)
 
 
-def _cores() -> int:
+def _count_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 @cache
-def _keep_memory() -> None:
-    """Have the allocator of glibc keep what is given back, up to 64 MB, in place of unmapping it.
+def _reuse_freed_memory() -> None:
+    """Make glibc's allocator reuse freed memory of up to 64 MB instead of unmapping it.
 
-    It does so of itself as soon as a program has given back an array of nearly 32 MB. Before, each
-    temporary array of a block is new memory, which takes longer to map than to fill.
+    It does so once a program has freed an array of nearly 32 MB. Before that, each temporary
+    array of a block is mapped anew, which takes longer than filling it.
     """
     np.empty((32 << 20) - (64 << 10), dtype=np.uint8)
 
 
-def slices_of(n_rows: int) -> list[slice]:
-    """Return blocks of rows, whosever they are.
+def split_rows(n_rows: int) -> list[slice]:
+    """Split rows into slices of a block's size, regardless of users.
 
     Examples
     --------
-    >>> slices_of(3)
+    >>> split_rows(3)
     [slice(0, 3, None)]
     """
-    size = min(_ROWS, _SHARED)
+    size = min(_MAX_ROWS, _MIN_ROWS)
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
-def blocks_of(offsets: Positions, width: Positions | None = None) -> list[tuple[int, int]]:
-    """Return runs of users, first and last, with about equally many rows.
+def split_users(offsets: Positions, width: Positions | None = None) -> list[tuple[int, int]]:
+    """Split users into blocks of about equally many rows.
 
     Parameters
     ----------
     offsets : int64 array, shape (n_users + 1,)
         Where each user's rows start.
     width : int64 array, shape (n_users,), optional
-        How many columns each user's row of a table needs; a block's table stays small, too.
+        The number of columns that each user needs in a table; a block's table stays small.
+
+    Returns
+    -------
+    list of tuple of int
+        Each block's first user, and the user after its last.
 
     Examples
     --------
-    >>> blocks_of(np.array([0, 2, 3]))
+    >>> split_users(np.array([0, 2, 3]))
     [(0, 2)]
     """
     n_users, n_rows = len(offsets) - 1, int(offsets[-1])
-    # a block for each thread: between calls of NumPy they wait for each other
-    size = min(_ROWS, max(-(-n_rows // n_threads()), _SHARED))
+    # one block per thread: between NumPy's calls threads wait for each other
+    size = min(_MAX_ROWS, max(-(-n_rows // count_threads()), _MIN_ROWS))
     by_rows = np.searchsorted(offsets, np.arange(0, n_rows + size, size))
     by_users = np.arange(0, n_users + size, size)
     edges = np.unique(np.concatenate([by_rows, by_users]).clip(max=n_users)).tolist()
-    runs = list(itertools.pairwise(edges))
-    return runs if width is None else [one for run in runs for one in _halves(*run, width)]
+    blocks = list(itertools.pairwise(edges))
+    return blocks if width is None else [half for one in blocks for half in _halve(*one, width)]
 
 
-def _halves(first: int, last: int, width: Positions) -> list[tuple[int, int]]:
-    """Return a run of users, halved until each part's table is small."""
-    if last - first == 1 or int(width[first:last].max()) * (last - first) <= _CELLS:
+def _halve(first: int, last: int, width: Positions) -> list[tuple[int, int]]:
+    """Halve a block of users until each part's table is small."""
+    if last - first == 1 or int(width[first:last].max()) * (last - first) <= _MAX_CELLS:
         return [(first, last)]
     middle = (first + last) // 2
-    return [*_halves(first, middle, width), *_halves(middle, last, width)]
+    return [*_halve(first, middle, width), *_halve(middle, last, width)]

@@ -1,4 +1,4 @@
-"""How far a long job is: its steps, and a bar where a person watches."""
+"""Progress of a long job: its steps, and a bar on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -16,97 +16,99 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from rich.table import Table
 
-    Shows = Callable[[Sequence["Line"]], None]
-    Bar = AbstractContextManager[Shows]
+    ShowLines = Callable[[Sequence["ProgressLine"]], None]
+    Bar = AbstractContextManager[ShowLines]
 
 Item = TypeVar("Item")
 
-_SOON = 1.0  # seconds: what is done by then was not worth a bar
-_BETWEEN = 0.2
-_one = threading.Lock()  # whoever holds it has the bar: what a job does inside of it shows none
-_MOST = 6  # lines
+_DELAY = 1.0  # seconds
+_INTERVAL = 0.2
+_bar_lock = threading.Lock()  # one bar at a time: the holder's inner jobs show none
+_MAX_LINES = 6
 _WIDTH = 30  # of a bar
 
 
 @contextmanager
-def progress_bar(*, wanted: bool, after: float = _SOON) -> Iterator[Callable[[str, float], None]]:
-    """Show steps of a job on the terminal or in the notebook, and nothing anywhere else.
+def progress_bar(*, enabled: bool, delay: float = _DELAY) -> Iterator[Callable[[str, float], None]]:
+    """Show the steps of a job on a terminal or in a notebook; do nothing elsewhere.
 
-    There is one bar at a time: a job that is a part of another one shows none, and neither does a
-    process that another one started. It is gone in the end.
+    There is one bar at a time: a job within another job shows none, and neither does a worker
+    process. The bar is removed at the end.
 
     Parameters
     ----------
-    wanted : bool
-        Whether anything is shown at all.
-    after : float
-        Seconds: a job that ends sooner shows nothing.
+    enabled : bool
+        Whether to show anything.
+    delay : float
+        A job that takes fewer seconds shows nothing.
 
     Yields
     ------
     callable
-        Takes what is done now, and how much of it, from 0 to 1; below 0 where that is not known.
-        Any thread may call it, as often as it likes.
+        Takes a step's description, and the share of it that is done, from 0 to 1; below 0 if
+        unknown. Any thread may call it, as often as it likes.
     """
     steps = Steps()
     processes = sys.modules.get("multiprocessing.process")
     is_worker = processes is not None and processes.parent_process() is not None
-    bar = bar_here() if wanted and not is_worker else None
-    if bar is None or not _one.acquire(blocking=False):
+    bar = choose_bar() if enabled and not is_worker else None
+    if bar is None or not _bar_lock.acquire(blocking=False):
         yield lambda _what, _share: None
         return
-    over = threading.Event()
-    # a thread of its own, so that time is seen to pass while a step lasts
-    showing = threading.Thread(
-        target=copy_context().run, args=(_shown, bar, steps, over, after), daemon=True
+    finished = threading.Event()
+    # a thread of its own, so that the clock runs during a long step
+    thread = threading.Thread(
+        target=copy_context().run, args=(_refresh, bar, steps, finished, delay), daemon=True
     )
     try:
         with suppress(RuntimeError):  # no more threads can be started
-            showing.start()
+            thread.start()
         yield steps.set
     finally:
-        over.set()
-        if showing.ident is not None:
-            showing.join()
-        _one.release()
+        finished.set()
+        if thread.ident is not None:
+            thread.join()
+        _bar_lock.release()
 
 
-def _shown(bar: Bar, steps: Steps, over: threading.Event, after: float) -> None:
-    if over.wait(after):
+def _refresh(bar: Bar, steps: Steps, finished: threading.Event, delay: float) -> None:
+    """Draw the steps again and again until the job is finished."""
+    if finished.wait(delay):
         return
-    # there is no rich, which is an extra, or nothing more to write to
+    # rich, an extra, may be missing, and the stream closed
     with suppress(ImportError, OSError, ValueError), bar as show:
         while True:
             if lines := steps.lines(monotonic()):
                 show(lines)
-            if over.wait(_BETWEEN):
+            if finished.wait(_INTERVAL):
                 return
 
 
-def followed(
-    items: Iterable[Item], what: str, total: int | None, *, wanted: bool
+def iterate_with_progress(
+    items: Iterable[Item], what: str, total: int | None, *, enabled: bool
 ) -> Generator[Item, None, None]:
-    """Give items on, with a bar that counts them, until it is closed.
+    """Yield items, and show how many are done.
 
-    Whoever may fail between two items closes it (`contextlib.closing`), lest the bar stays.
+    A caller that may fail between two items must close the generator (`contextlib.closing`), or
+    the bar stays.
 
     Parameters
     ----------
     items : iterable
-        What is given on.
+        The items.
     what : str
-        What is done with them.
+        The step's description.
     total : int, optional
-        How many there will be.
-    wanted : bool
-        Whether anything is shown.
+        The number of items.
+    enabled : bool
+        Whether to show anything.
 
     Examples
     --------
-    >>> list(followed("ab", "Reading", 2, wanted=True))
+    >>> list(iterate_with_progress("ab", "Reading", 2, enabled=True))
     ['a', 'b']
     """
-    with progress_bar(wanted=wanted) as show:
+    with progress_bar(enabled=enabled) as show:
         show(what, 0.0 if total else -1.0)
         for done, item in enumerate(items, start=1):
             yield item
@@ -114,17 +116,17 @@ def followed(
 
 
 @dataclass(frozen=True)
-class Line:
-    """A step as it is shown.
+class ProgressLine:
+    """A step to show.
 
     Parameters
     ----------
     what : str
-        What is done.
+        Its description.
     share : float, optional
-        How much of it, from 0 to 1; None where that is not known.
+        The share that is done, from 0 to 1; None if unknown.
     times : str
-        How long it has taken, and how long it may still take.
+        The time that it has taken, and the estimated time left.
     """
 
     what: str
@@ -133,40 +135,40 @@ class Line:
 
 
 class Steps:
-    """The steps that were named so far; any thread may set them while another one reads."""
+    """The steps of a job; any thread may set them while another one reads."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, tuple[float, float, float]] = {}  # began, changed, share
+        self._steps: dict[str, tuple[float, float, float]] = {}  # start, last change, share
 
     def set(self, what: str, share: float) -> None:
-        """Note how much is done, from 0 to 1, of a step; below 0 where that is not known."""
+        """Set the share of a step that is done, from 0 to 1; below 0 if unknown."""
         now, share = monotonic(), min(share, 1.0)
-        began, _, before = self._steps.get(what, (now, now, None))
+        start, _, before = self._steps.get(what, (now, now, None))
         if share != before:
-            self._steps[what] = began, now, share
+            self._steps[what] = start, now, share
 
-    def lines(self, now: float) -> list[Line]:
-        """Return what is shown now: what is under way, or the last step, if all are done."""
+    def lines(self, now: float) -> list[ProgressLine]:
+        """Return the lines to show: the unfinished steps, or the last step if all are done."""
         steps = [(what, *step) for what, step in dict(self._steps).items()]
-        under_way = [one for one in steps if one[-1] < 1]
-        return [_line(*one, now) for one in (under_way or steps[-1:])[-_MOST:]]
+        unfinished = [step for step in steps if step[-1] < 1]
+        return [_make_line(*step, now) for step in (unfinished or steps[-1:])[-_MAX_LINES:]]
 
 
-def _line(what: str, began: float, changed: float, share: float, now: float) -> Line:
-    times = clock((now if share < 1 else changed) - began)
+def _make_line(what: str, start: float, changed: float, share: float, now: float) -> ProgressLine:
+    times = format_duration((now if share < 1 else changed) - start)
     if 0 < share < 1:
-        # at the pace of what is done; from then on it is counted down
-        end = began + (changed - began) / share
-        times += f", {clock(max(end - now, 0))} left"
-    return Line(what, share if share >= 0 else None, times)
+        # extrapolated from the last change, and counted down from there
+        end = start + (changed - start) / share
+        times += f", {format_duration(max(end - now, 0))} left"
+    return ProgressLine(what, share if share >= 0 else None, times)
 
 
-def clock(seconds: float) -> str:
-    """Write seconds as people read them.
+def format_duration(seconds: float) -> str:
+    """Return seconds as minutes and seconds, with hours if there are any.
 
     Examples
     --------
-    >>> clock(7.4), clock(3671)
+    >>> format_duration(7.4), format_duration(3671)
     ('0:07', '1:01:11')
     """
     minutes, rest = divmod(round(seconds), 60)
@@ -174,22 +176,21 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def bar_here() -> Bar | None:
-    """Return a bar for where this runs; None where nobody watches.
+def choose_bar() -> Bar | None:
+    """Return a bar for a notebook or a terminal; None if there is neither.
 
-    It gives a function that shows lines in place of those before, until it is left.
+    Entering it gives a function that replaces the lines shown so far.
     """
-    # who has a notebook has imported it
-    shell_here = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
-    if getattr(shell_here(), "kernel", None) is not None:
-        return _in_notebook()
+    get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    if getattr(get_shell(), "kernel", None) is not None:
+        return _show_in_notebook()
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return None
-    return _on_terminal()
+    return _show_on_terminal()
 
 
-def drawn(lines: Iterable[Line]) -> Table:
-    """Return lines with a bar in each, as rich shows them."""
+def build_table(lines: Iterable[ProgressLine]) -> Table:
+    """Return a table of rich's: a row with a bar for each line."""
     from rich.progress_bar import ProgressBar  # noqa: PLC0415 - an extra
     from rich.table import Table  # noqa: PLC0415 - an extra
 
@@ -203,7 +204,7 @@ def drawn(lines: Iterable[Line]) -> Table:
 
 
 @contextmanager
-def _on_terminal() -> Iterator[Shows]:
+def _show_on_terminal() -> Iterator[ShowLines]:
     from rich.console import Console  # noqa: PLC0415 - an extra
     from rich.live import Live  # noqa: PLC0415 - an extra
 
@@ -211,11 +212,11 @@ def _on_terminal() -> Iterator[Shows]:
         console=Console(stderr=True, markup=False, highlight=False, emoji=False),
         auto_refresh=False,
         transient=True,
-        # what is printed meanwhile stands above the bar, if it goes to the same terminal
+        # print above the bar, if the output goes to the same terminal
         redirect_stdout=_is_terminal(sys.stdout, sys.__stdout__),
         redirect_stderr=_is_terminal(sys.stderr, sys.__stderr__),
     ) as live:
-        yield lambda lines: live.update(drawn(lines), refresh=True)
+        yield lambda lines: live.update(build_table(lines), refresh=True)
 
 
 def _is_terminal(stream: Any, original: Any) -> bool:
@@ -223,8 +224,8 @@ def _is_terminal(stream: Any, original: Any) -> bool:
 
 
 @contextmanager
-def _in_notebook() -> Iterator[Shows]:
-    from IPython.display import display  # noqa: PLC0415 - there, in a notebook
+def _show_in_notebook() -> Iterator[ShowLines]:
+    from IPython.display import display  # noqa: PLC0415 - only a notebook has it
 
     place = display({"text/html": "", "text/plain": ""}, raw=True, display_id=True)
 
@@ -232,12 +233,12 @@ def _in_notebook() -> Iterator[Shows]:
         place.update({"text/html": html, "text/plain": ""}, raw=True)
 
     try:
-        yield lambda lines: show("<br>".join(map(_html, lines)))
+        yield lambda lines: show("<br>".join(map(_format_html, lines)))
     finally:
         show("")
 
 
-def _html(line: Line) -> str:
+def _format_html(line: ProgressLine) -> str:
     bar, percent = "<progress></progress>", ""
     if line.share is not None:
         bar = f'<progress value="{line.share:.3f}"></progress>'

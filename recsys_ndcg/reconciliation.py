@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.convention import PRESETS, Convention, written
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable, number, signed
 from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature
@@ -93,7 +93,7 @@ def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):
         msg = (
             "reported must be a number that somebody gave for the one metric asked for; got "
-            f"{shown(reported)} for {', '.join(plan.names)}."
+            f"{quote(reported)} for {', '.join(plan.names)}."
         )
         raise InvalidInputError(msg)
     numbers = Numbers(lists, facts)

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
-from tests import drawn
+from tests import strategies
 from tests.profiles import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
     from tests.textbook import Choices
 
 RANKING = [name for name, kind in METRICS.items() if kind.orders]
@@ -25,15 +25,15 @@ ANY_ROWS = ("expected", "best", "worst", "item_asc", "item_desc")
 Cutoffs = tuple[Any, ...]
 usual = examples(0.25)
 # an ap_over whose denominator depends on the order has no expectation
-chosen_of = drawn.choices.map(drawn.fitting).map(
+chosen_of = strategies.choices.map(
     lambda one: replace(one, ap_over="capped") if one.ap_over in {"hits", "k"} else one
 )
-data_of = drawn.data().filter(drawn.usable)
-rated_of = drawn.data(may_join=False).filter(drawn.usable)
+data_of = strategies.datasets().filter(strategies.is_usable)
+rated_of = strategies.datasets(may_join=False).filter(strategies.is_usable)
 cutoffs = st.sampled_from([(1, 2), (2, None), (3, 50)])
 
 
-def tables(data: Drawn) -> list[pd.DataFrame]:
+def tables(data: Sample) -> list[pd.DataFrame]:
     """Return the predictions, or the labels and the results."""
     rows = data.frame
     if not data.joined:
@@ -50,7 +50,7 @@ def tables(data: Drawn) -> list[pd.DataFrame]:
 
 
 def evaluated(
-    data: Drawn,
+    data: Sample,
     chosen: Choices,
     k: Cutoffs,
     change: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
@@ -59,7 +59,7 @@ def evaluated(
     """Evaluate the data, each table changed first."""
     changed = [change(table) for table in tables(data)]
     make = rn.RankedLists.from_labels if data.joined else rn.RankedLists.from_frame
-    convention = drawn.convention_of(drawn.rated(chosen, data))
+    convention = strategies.to_convention(strategies.without_estimate_limit(chosen, data))
     wanted = {"metrics": RANKING, "k": k, "threshold": chosen.threshold} | options
     return rn.evaluate(make(*changed), convention=convention, **wanted)
 

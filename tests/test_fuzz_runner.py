@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import unruly
+from tests import misbehaving_target
 from tests.fuzz.__main__ import main
 from tests.fuzz.running import Limits, fuzz, targets
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it asks /proc for the memory")
-UNRULY = "tests.unruly"
+UNRULY = "tests.misbehaving_target"
 
 
 def _seed_of(way: bytes) -> int:
     chances = (random.Random(f"{UNRULY} {seed}") for seed in range(100))  # noqa: S311
-    return next(seed for seed, one in enumerate(chances) if unruly.case(one) == way)
+    return next(seed for seed, one in enumerate(chances) if misbehaving_target.case(one) == way)
 
 
 def test_what_a_case_must_not_do_is_noticed_and_the_next_one_runs(tmp_path: Path) -> None:
     """Another error, no end, too much memory and death; an error of ours is none of them."""
-    seeds = [_seed_of(way) for way in unruly.WAYS]
+    seeds = [_seed_of(way) for way in misbehaving_target.WAYS]
     outcome = fuzz(UNRULY, iter(seeds), kept=tmp_path, limits=Limits(seconds=0.5))
-    assert outcome.cases == len(unruly.WAYS)
+    assert outcome.cases == len(misbehaving_target.WAYS)
     assert [seed for seed, _ in outcome.failures] == seeds[2:]
     for (_, what), told in zip(
         outcome.failures,
@@ -38,7 +38,8 @@ def test_what_a_case_must_not_do_is_noticed_and_the_next_one_runs(tmp_path: Path
         assert told in what
     kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert kept == {
-        f"{UNRULY}-{seed}.case": way for seed, way in zip(seeds[2:], unruly.WAYS[2:], strict=True)
+        f"{UNRULY}-{seed}.case": way
+        for seed, way in zip(seeds[2:], misbehaving_target.WAYS[2:], strict=True)
     }
 
 

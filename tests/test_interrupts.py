@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors import needing
+from recsys_ndcg.errors import require_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,5 +171,8 @@ def test_an_interrupted_import_is_no_missing_library(
     told = "raise ImportError('initialization failed') from KeyboardInterrupt()"
     (tmp_path / "interrupted.py").write_text(told, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(KeyboardInterrupt), needing("interrupted", job="It", extra="scale"):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        require_libraries("interrupted", job="It", extra="scale"),
+    ):
         pass

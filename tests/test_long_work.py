@@ -52,7 +52,7 @@ class Said:
 @pytest.fixture(name="said")
 def _said(monkeypatch: pytest.MonkeyPatch) -> Said:
     found = Said()
-    monkeypatch.setattr(progress, "bar_here", found.bar)
+    monkeypatch.setattr(progress, "choose_bar", found.bar)
     monkeypatch.setattr(Steps, "set", lambda _, what, share: found.set(what, share))
     return found
 

@@ -1,9 +1,10 @@
-"""What each job says whose library is absent, or there and broken."""
+"""Messages of tasks whose optional library is not installed, or fails to import."""
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import shlex
 import shutil
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.errors import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,13 +33,13 @@ EXTRAS = {
     "typer": "cli",
     "rich": "cli",
 }
-#: Of libraries behind one door, only one at a time is faked.
-TOGETHER = [
+#: Only one library of a task can be missing at a time.
+ROUNDS = [
     ("surprise", "pyarrow", "jinja2", "tabulate", "altair", "typer"),
     ("joblib", "rich", "vl_convert"),
 ]
-#: Goes through the door of each library that is named, and prints what it says.
-DOORS = """
+#: Starts a task that needs each named library, and prints the messages.
+SCRIPT = """
 import json, os, sys
 path, *names = sys.argv[1:]
 for name in names:
@@ -46,7 +50,7 @@ from recsys_ndcg.rendering.plots.vega import svg
 
 report = rn.evaluate({"ann": [(2.0, 1.0), (1.0, 2.0)]})
 open(f"{path}/ratings.parquet", "w").close()
-doors = {
+tasks = {
     "surprise": lambda: __import__("recsys_ndcg.surprise"),
     "joblib": lambda: __import__("recsys_ndcg.surprise"),
     "pyarrow": lambda: rn.evaluate(f"{path}/ratings.parquet"),
@@ -57,20 +61,22 @@ doors = {
     "typer": lambda: __import__("recsys_ndcg.cli"),
     "rich": lambda: __import__("recsys_ndcg.cli"),
 }
-said = {}
+messages = {}
 for name in names:
     try:
-        doors[name]()
+        tasks[name]()
     except (rn.MissingExtraError, SystemExit) as error:
-        said[name] = str(error)
-print(json.dumps(said))
+        messages[name] = str(error)
+print(json.dumps(messages))
 """
 
 
-def said(path: Path, source: str = "", libraries: Iterable[str] = EXTRAS) -> dict[str, str]:
-    """Return what is said where packages of this source stand before the real ones, or none do."""
-    found: dict[str, str] = {}
-    for number, together in enumerate(TOGETHER):
+def messages_without(
+    path: Path, source: str = "", libraries: Iterable[str] = EXTRAS
+) -> dict[str, str]:
+    """Return the messages if libraries have this source, or if they are not installed."""
+    messages: dict[str, str] = {}
+    for number, together in enumerate(ROUNDS):
         names = [name for name in together if name in libraries]
         folder = path / str(number)
         folder.mkdir()
@@ -79,119 +85,103 @@ def said(path: Path, source: str = "", libraries: Iterable[str] = EXTRAS) -> dic
             (folder / name / "__init__.py").write_text(source, encoding="utf-8")
         places = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
         done = subprocess.run(  # noqa: S603 - our own
-            [sys.executable, "-c", DOORS, str(folder), *names],
+            [sys.executable, "-c", SCRIPT, str(folder), *names],
             capture_output=True,
             text=True,
             check=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
         )
-        found |= json.loads(done.stdout)
-    return found
+        messages |= json.loads(done.stdout)
+    assert messages.keys() == set(libraries)
+    assert all("\n" not in one for one in messages.values())
+    return messages
 
 
-def to_install(extra: str) -> str:
-    """Return what is installed for an extra where these tests run: the shortest way to this."""
-    place = min(str(CHECKOUT), os.path.relpath(CHECKOUT), key=len)
-    return f"-e {shlex.quote(f'{place}[{extra}]')}"
+def message_of(library: str) -> str:
+    """Return the message for one library."""
+    with (
+        pytest.raises(rn.MissingExtraError) as caught,
+        checks.require_libraries(library, job="This", extra="cli"),
+    ):
+        pass
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
+    return str(caught.value)
 
 
-def copied(folder: Path) -> Path:
-    """Put the package into a folder, as pip does; return the folder."""
-    shutil.copytree(
-        CHECKOUT / "recsys_ndcg",
-        folder / "recsys_ndcg",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    return folder
+def install_command(message: str) -> list[str]:
+    """Return the command of a message as a shell reads it."""
+    return shlex.split(message.partition("un: ")[2])
 
 
-def advice(package: Path, standing: Path) -> list[str]:
-    """Return the command that a package in a folder names somewhere, as a shell reads it."""
-    script = (
-        "import recsys_ndcg as rn; print(rn.MissingExtraError(job='', extra='cli', library=''))"
-    )
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=standing,
-        env={**os.environ, "PYTHONPATH": str(package)},
-    )
-    assert done.stdout.count("\n") == 1
-    return shlex.split(done.stdout.partition("Run: ")[2])
-
-
-def test_an_installed_package_is_brought_by_its_name(tmp_path: Path) -> None:
-    """Whatever project it lies in."""
-    by_name = ["pip", "install", "recsys-ndcg[cli]"]
-    package = copied(tmp_path)
-    assert advice(package, tmp_path) == by_name
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'of-somebody-else'\n")
-    assert advice(package, tmp_path) == by_name
-    (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
-    assert advice(package, tmp_path) == by_name
+@pytest.mark.parametrize("project", [None, b"[project]\nname = 'another'\n", b"\xff\xfe"])
+def test_an_installed_package_is_installed_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, project: bytes | None
+) -> None:
+    """Also inside another project."""
+    monkeypatch.setattr(checks, "_CHECKOUT", tmp_path)
+    if project is not None:
+        (tmp_path / "pyproject.toml").write_bytes(project)
+    message = message_of("no_such_library")
+    assert message.startswith("This needs no_such_library, which is not installed. Run: pip ")
+    assert install_command(message) == ["pip", "install", "recsys-ndcg[cli]"]
 
 
 @pytest.mark.parametrize("name", ["clone", "it's a clone"])
-def test_a_checkout_is_brought_from_where_it_lies(tmp_path: Path, name: str) -> None:
-    """As no index has it: by the way from where one stands, or whole, whichever is shorter."""
-    package = copied(tmp_path / name)
-    shutil.copy(CHECKOUT / "pyproject.toml", package)
-    (package / "examples").mkdir()
-    command = ["pip", "install", "-e"]
-    assert advice(package, package) == [*command, ".[cli]"]
-    assert advice(package, package / "examples") == [*command, "..[cli]"]
-    assert advice(package, tmp_path) == [*command, f"{name}[cli]"]
-    assert advice(package, Path("/")) == [*command, f"{str(package).removeprefix('/')}[cli]"]
+def test_a_checkout_is_installed_by_its_shortest_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """Relative to the current folder, or absolute."""
+    (tmp_path / name / "examples").mkdir(parents=True)
+    shutil.copy(CHECKOUT / "pyproject.toml", tmp_path / name)
+    monkeypatch.setattr(checks, "_CHECKOUT", tmp_path / name)
+    short = {name: ".", f"{name}/examples": "..", ".": name, "/": f"{tmp_path}/{name}"[1:]}
+    for folder, path in short.items():
+        monkeypatch.chdir(tmp_path / folder)
+        command = install_command(message_of("no_such_library"))
+        assert command == ["pip", "install", "-e", f"{path}[cli]"]
 
 
-def test_what_is_absent_is_said_to_be(tmp_path: Path) -> None:
-    """With the extra that brings it."""
-    found = said(tmp_path)
-    for name, extra in EXTRAS.items():
-        assert f" needs {name}, which is not installed. Run: pip install " in found[name]
-        assert found[name].endswith(to_install(extra))
+def test_a_failing_import_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its first line, and the library's file, which may be a script of the user's."""
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "raise ValueError('\\n\\nnumpy.dtype size changed.\\nand so on')"
+    (tmp_path / "built_for_another_numpy.py").write_text(source, encoding="utf-8")
+    message = message_of("built_for_another_numpy")
+    assert re.match(
+        "This needs built_for_another_numpy, which is installed .*built_for_another_numpy.py. but "
+        "cannot be used: numpy.dtype size changed. Unless that file is yours, run: pip install "
+        "--upgrade --force-reinstall --no-cache-dir ",
+        message,
+    )
 
 
-@pytest.mark.parametrize(
-    ("source", "quoted"),
-    [
-        ("raise ImportError('lib.so.3: cannot open it\\nand so on')", "lib.so.3: cannot open it"),
-        ("import what_it_needs", "No module named 'what_it_needs'"),
-    ],
-)
-def test_what_is_there_and_fails_is_quoted(tmp_path: Path, source: str, quoted: str) -> None:
-    """Its first line, and where it stands; nobody is told that it is not installed."""
-    found = said(tmp_path, source)
-    for name, extra in EXTRAS.items():
-        text = found[name]
-        assert re.search(rf" needs {name}, which is there \(.*{name}.__init__.py\) but", text), text
-        assert f"cannot be used: {quoted}. " in text
-        assert "not installed" not in text
-        assert "\n" not in text
-        assert text.endswith(f"--force-reinstall --no-cache-dir {to_install(extra)}")
+@pytest.mark.slow
+def test_every_extra_is_named_if_it_is_not_installed(tmp_path: Path) -> None:
+    """With the command that installs it."""
+    for name, message in messages_without(tmp_path).items():
+        assert f" needs {name}, which is not installed. Run: pip install " in message
+        assert install_command(message)[-1].endswith(f"[{EXTRAS[name]}]")
 
 
-def test_a_library_built_for_another_numpy_is_quoted(tmp_path: Path) -> None:
-    """Which is no ImportError: Cython raises a ValueError, and numpy's lines begin with none."""
-    libraries = EXTRAS.keys() - {"pyarrow"}  # which pandas imports itself
-    found = said(tmp_path, "raise ValueError('\\n\\nnumpy.dtype size changed.')", libraries)
-    assert found.keys() == libraries
-    assert all("cannot be used: numpy.dtype size changed. Unless" in one for one in found.values())
+@pytest.mark.slow
+def test_every_extra_is_named_if_it_fails(tmp_path: Path) -> None:
+    """With the reason and the command that installs it again."""
+    for name, message in messages_without(tmp_path, "import what_it_needs").items():
+        assert re.search(f" needs {name}, which is installed .*{name}.__init__.py. but", message)
+        assert "cannot be used: No module named 'what_it_needs'. " in message
+        assert install_command(message)[-1].endswith(f"[{EXTRAS[name]}]")
 
 
-def test_what_is_too_old_for_pandas_is_quoted(tmp_path: Path) -> None:
-    """It imports, and pandas refuses it."""
-    libraries = {"jinja2", "tabulate"}
-    found = said(tmp_path, "__version__ = '0.1'", libraries)
-    assert found.keys() == libraries
-    for name in libraries:
-        assert re.search(rf"{name}.*cannot be used: .*\b0\.1\b", found[name]), found[name]
+@pytest.mark.slow
+def test_a_library_that_pandas_rejects_is_named(tmp_path: Path) -> None:
+    """It imports, but is too old for pandas."""
+    messages = messages_without(tmp_path, "__version__ = '0.1'", {"jinja2", "tabulate"})
+    for name, message in messages.items():
+        assert re.search(rf"{name}.*cannot be used: .*\b0\.1\b", message), message
 
 
-def test_a_script_that_is_called_surprise_is_named(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_script_called_surprise_is_named(tmp_path: Path) -> None:
     """Python finds it before the library."""
-    found = said(tmp_path, "import math", ["surprise"])
-    assert "surprise/__init__.py) but cannot be used: No module named" in found["surprise"]
-    assert "Unless that is a file of yours" in found["surprise"]
+    message = messages_without(tmp_path, "import math", ["surprise"])["surprise"]
+    assert "surprise/__init__.py) but cannot be used: No module named" in message

@@ -35,7 +35,7 @@ from tests.pages import (
 
 DATA, CHOICES = ROOT / "docs" / "data.md", ROOT / "docs" / "choices.md"
 VALUES = rn.Convention.CHOICES
-_WARN = ("warn", "warn_of_several")
+_WARN = ("warn", "emit_labelled_warnings")
 
 
 def _name(page: Path) -> str:

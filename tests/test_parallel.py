@@ -14,9 +14,16 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.parallel import at_most, blocks_of, heed, in_threads, n_threads, slices_of
+from recsys_ndcg.parallel import (
+    count_threads,
+    limit_threads,
+    map_in_threads,
+    raise_if_cancelled,
+    split_rows,
+    split_users,
+)
 from recsys_ndcg.scoring import Plan
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,10 +49,10 @@ def frame() -> pd.DataFrame:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut so small that there is work for many threads, on as many cores."""
-    monkeypatch.setattr(parallel, "_ROWS", 200)
-    monkeypatch.setattr(parallel, "_SHARED", 50)
-    monkeypatch.setattr(parallel, "_FEW", 0)
-    monkeypatch.setattr(parallel, "_cores", lambda: 4)
+    monkeypatch.setattr(parallel, "_MAX_ROWS", 200)
+    monkeypatch.setattr(parallel, "_MIN_ROWS", 50)
+    monkeypatch.setattr(parallel, "_FEW_ROWS", 0)
+    monkeypatch.setattr(parallel, "_count_cores", lambda: 4)
 
 
 def measured(frame: pd.DataFrame, n_jobs: int | None = None) -> tuple[Any, ...]:
@@ -111,7 +118,7 @@ def test_where_no_thread_can_be_started_the_work_is_done(monkeypatch: pytest.Mon
         with monkeypatch.context() as patched:
             patched.setattr(threading.Thread, "start", rarely)
             for _ in range(20):
-                found = in_threads(work, range(30))
+                found = map_in_threads(work, range(30))
                 assert found == [*range(30)]
 
 
@@ -139,7 +146,7 @@ def test_a_process_that_is_forked_off_starts_threads_of_its_own(frame: pd.DataFr
 
 
 def _allowed_there(_: int) -> int:
-    return n_threads()
+    return count_threads()
 
 
 def test_workers_of_a_pool_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,21 +160,21 @@ def test_workers_of_joblib_take_their_share(monkeypatch: pytest.MonkeyPatch) -> 
     """It tells them how many threads the libraries beneath may start."""
     joblib = pytest.importorskip("joblib")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    cores = parallel._cores()  # noqa: SLF001
+    cores = parallel._count_cores()  # noqa: SLF001
     work = [joblib.delayed(_allowed_there)(place) for place in range(4)]
     assert set(joblib.Parallel(n_jobs=max(cores, 2))(work)) == {1}
 
 
 def test_as_many_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the variable that the libraries beneath read, and no more than cores."""
-    monkeypatch.setattr(parallel, "_cores", lambda: 8)
+    monkeypatch.setattr(parallel, "_count_cores", lambda: 8)
     for told, expected in (("3", 3), ("20", 8), ("0", 8), ("many", 8), ("", 8)):
         monkeypatch.setenv("OMP_NUM_THREADS", told)
-        assert n_threads() == expected
-    with at_most(5), at_most(None):
-        assert n_threads() == 5
-    with at_most(2), at_most(-1):
-        assert n_threads() == 8
+        assert count_threads() == expected
+    with limit_threads(5), limit_threads(None):
+        assert count_threads() == 5
+    with limit_threads(2), limit_threads(-1):
+        assert count_threads() == 8
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -178,7 +185,7 @@ def test_results_stand_in_the_order_of_the_items() -> None:
         time.sleep(0.001 * (item % 3))
         return -item
 
-    assert in_threads(work, range(30)) == [-item for item in range(30)]
+    assert map_in_threads(work, range(30)) == [-item for item in range(30)]
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -196,7 +203,7 @@ def test_the_first_error_is_raised_and_the_others_are_left_alone() -> None:
     for _ in range(10):
         begun.clear()
         with pytest.raises(ValueError, match="2"):
-            in_threads(work, range(1000))
+            map_in_threads(work, range(1000))
         assert max(begun) < 500
 
 
@@ -205,24 +212,24 @@ def test_threads_that_ask_for_threads_do_the_work_themselves() -> None:
     """All of them waiting for each other would be for ever."""
 
     def outer(item: int) -> int:
-        return sum(in_threads(lambda one: one * item, range(10)))
+        return sum(map_in_threads(lambda one: one * item, range(10)))
 
-    assert in_threads(outer, range(40)) == [45 * item for item in range(40)]
+    assert map_in_threads(outer, range(40)) == [45 * item for item in range(40)]
 
 
 @pytest.mark.parametrize("n_jobs", [0, -2, 1.0, True, "2"])
 def test_a_number_of_threads_is_refused_that_is_none(n_jobs: Any, frame: pd.DataFrame) -> None:
     """With what to give."""
-    with refused("n_jobs is a number of threads from 1 on, or -1 for all cores"):
+    with rejects("n_jobs must be a number of threads from 1, or -1 for all cores"):
         rn.evaluate(frame, n_jobs=n_jobs)
 
 
 def test_blocks_cover_everything_once() -> None:
     """Also of nothing."""
-    assert slices_of(0) == []
-    assert blocks_of(np.array([0])) == []
-    size = parallel._SHARED  # noqa: SLF001
-    assert slices_of(size + 1) == [slice(0, size), slice(size, size + 1)]
+    assert split_rows(0) == []
+    assert split_users(np.array([0])) == []
+    size = parallel._MIN_ROWS  # noqa: SLF001
+    assert split_rows(size + 1) == [slice(0, size), slice(size, size + 1)]
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -237,7 +244,7 @@ def test_an_interrupt_waits_for_no_block_that_heeds_it() -> None:
         begun.set()
         for _ in range(2000):
             try:
-                heed()
+                raise_if_cancelled()
             except Exception:
                 ended.set()
                 raise
@@ -247,17 +254,17 @@ def test_an_interrupt_waits_for_no_block_that_heeds_it() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        in_threads(work, range(100), show=interrupt)
+        map_in_threads(work, range(100), show=interrupt)
     assert ended.is_set()
-    heed()  # of a thread that called, nothing is asked
+    raise_if_cancelled()  # of a thread that called, nothing is asked
 
 
 @pytest.mark.usefixtures("small_blocks")
 def test_the_share_that_is_done_is_told() -> None:
     """In order, with several threads and with one."""
     shares: list[float] = []
-    in_threads(abs, range(4), show=shares.append)
+    map_in_threads(abs, range(4), show=shares.append)
     assert shares == [0.25, 0.5, 0.75, 1.0]
-    with at_most(1):
-        in_threads(abs, range(4), show=(alone := list[float]()).append)
+    with limit_threads(1):
+        map_in_threads(abs, range(4), show=(alone := list[float]()).append)
     assert alone == [0.25, 0.5, 0.75, 1.0]

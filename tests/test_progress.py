@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recsys_ndcg import progress
-from recsys_ndcg.progress import Line, Steps, clock, followed, progress_bar
+from recsys_ndcg.progress import (
+    ProgressLine,
+    Steps,
+    format_duration,
+    iterate_with_progress,
+    progress_bar,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
 JOB = """
 import sys, time
 from recsys_ndcg.progress import progress_bar
-with progress_bar(wanted=True, after=0) as show:
+with progress_bar(enabled=True, delay=0) as show:
     show("[b]Fitting[/b]", 0.25)
     time.sleep(0.5)
 print("done")
@@ -33,16 +39,16 @@ class Seen:
     """A bar that keeps what it is to show."""
 
     def __init__(self) -> None:
-        self.shown: list[list[Line]] = []
+        self.shown: list[list[ProgressLine]] = []
         self.entered = self.left = 0
         self.drawn = threading.Event()
 
-    def _show(self, lines: Sequence[Line]) -> None:
+    def _show(self, lines: Sequence[ProgressLine]) -> None:
         self.shown.append(list(lines))
         self.drawn.set()
 
     @contextmanager
-    def bar(self) -> Iterator[Callable[[Sequence[Line]], None]]:
+    def bar(self) -> Iterator[Callable[[Sequence[ProgressLine]], None]]:
         """Count, and keep."""
         self.entered += 1
         try:
@@ -54,13 +60,13 @@ class Seen:
 @pytest.fixture(name="seen")
 def _seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     found = Seen()
-    monkeypatch.setattr(progress, "bar_here", found.bar)
+    monkeypatch.setattr(progress, "choose_bar", found.bar)
     return found
 
 
 def test_a_long_job_is_shown_and_the_bar_taken_away(seen: Seen) -> None:
     """Whichever thread says how far it is, and whatever happens."""
-    with pytest.raises(KeyboardInterrupt), progress_bar(wanted=True, after=0) as show:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), progress_bar(enabled=True, delay=0) as show:  # noqa: PT012
         other = threading.Thread(target=show, args=("Fitting", 0.5))
         other.start()
         other.join()
@@ -70,7 +76,7 @@ def test_a_long_job_is_shown_and_the_bar_taken_away(seen: Seen) -> None:
     assert (line.what, line.share) == ("Fitting", 0.5)
     assert (seen.entered, seen.left) == (1, 1)
     threads = threading.active_count()
-    with progress_bar(wanted=True, after=0) as show:  # there is one again
+    with progress_bar(enabled=True, delay=0) as show:  # there is one again
         show("Fitting", 0.5)
         assert threading.active_count() == threads + 1
     assert threading.active_count() == threads
@@ -78,16 +84,16 @@ def test_a_long_job_is_shown_and_the_bar_taken_away(seen: Seen) -> None:
 
 def test_a_short_job_shows_nothing(seen: Seen) -> None:
     """Whatever it says."""
-    with progress_bar(wanted=True) as show:
+    with progress_bar(enabled=True) as show:
         show("Fitting", 0.5)
     assert seen.entered == 0
 
 
 def test_nobody_who_does_not_want_one_has_a_bar(seen: Seen) -> None:
     """And it takes the place of no other one."""
-    with progress_bar(wanted=False, after=0) as show:
+    with progress_bar(enabled=False, delay=0) as show:
         show("Fitting", 0.5)
-        with progress_bar(wanted=True, after=0) as inner:
+        with progress_bar(enabled=True, delay=0) as inner:
             inner("Ranking", 0.5)
             assert seen.drawn.wait(20)
     assert {line.what for lines in seen.shown for line in lines} == {"Ranking"}
@@ -95,7 +101,7 @@ def test_nobody_who_does_not_want_one_has_a_bar(seen: Seen) -> None:
 
 def test_a_part_of_a_job_has_no_bar_of_its_own(seen: Seen) -> None:
     """Only the whole is shown."""
-    with progress_bar(wanted=True, after=0) as show, progress_bar(wanted=True, after=0) as inner:
+    with progress_bar(enabled=True, delay=0) as show, progress_bar(enabled=True, delay=0) as inner:
         inner("Ranking", 0.1)
         show("Fitting", 0.5)
         assert seen.drawn.wait(20)
@@ -106,7 +112,7 @@ def test_a_part_of_a_job_has_no_bar_of_its_own(seen: Seen) -> None:
 def test_a_worker_shows_nothing(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process that started it does."""
     monkeypatch.setattr("multiprocessing.process.parent_process", object)
-    with progress_bar(wanted=True, after=0) as show:
+    with progress_bar(enabled=True, delay=0) as show:
         show("Fitting", 0.5)
         time.sleep(0.05)
     assert seen.entered == 0
@@ -116,14 +122,14 @@ def test_what_is_followed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each when it is done with, and given on as it is."""
     said: list[tuple[str, float]] = []
     monkeypatch.setattr(Steps, "set", lambda _, *one: said.append(one))
-    monkeypatch.setattr(progress, "bar_here", Seen().bar)
-    items = followed(iter("abcd"), "Reading", 4, wanted=True)
+    monkeypatch.setattr(progress, "choose_bar", Seen().bar)
+    items = iterate_with_progress(iter("abcd"), "Reading", 4, enabled=True)
     assert next(items) == "a"
     assert said == [("Reading", 0.0)]
     assert [*items] == ["b", "c", "d"]
     assert said[1:] == [("Reading", done / 4) for done in range(1, 5)]
     del said[:]
-    assert [*followed("ab", "Reading", None, wanted=True)] == ["a", "b"]
+    assert [*iterate_with_progress("ab", "Reading", None, enabled=True)] == ["a", "b"]
     assert {share for _, share in said} == {-1.0}
 
 
@@ -138,14 +144,14 @@ def test_steps_tell_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 130.0
     steps.set("Fitting", 0.25)
     assert steps.lines(130) == [
-        Line("Fitting", 0.25, "0:30, 1:30 left"), Line("Looking", None, "0:30")
+        ProgressLine("Fitting", 0.25, "0:30, 1:30 left"), ProgressLine("Looking", None, "0:30")
     ]  # fmt: skip
     assert steps.lines(160)[0].times == "1:00, 1:00 left"
     assert steps.lines(500)[0].times == "6:40, 0:00 left"
     steps.set("Fitting", 1.5)
     assert [line.what for line in steps.lines(131)] == ["Looking"]
     steps.set("Looking", 1)
-    assert steps.lines(190) == [Line("Looking", 1, "0:30")]
+    assert steps.lines(190) == [ProgressLine("Looking", 1, "0:30")]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +159,7 @@ def test_steps_tell_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_seconds_are_read_as_a_clock(seconds: float, written: str) -> None:
     """With hours, where there are some."""
-    assert clock(seconds) == written
+    assert format_duration(seconds) == written
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such terminals")
@@ -214,11 +220,11 @@ def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyP
     vars(inner)["display"] = display
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", inner)
-    bar = progress.bar_here()
+    bar = progress.choose_bar()
     assert bar is not None
     with bar as show:
-        show([Line("<b>", 0.25, "0:01, 0:03 left"), Line("Looking", None, "0:01")])
-        show([Line("Looking", 1.0, "0:02")])
+        show([ProgressLine("<b>", 0.25, "0:01, 0:03 left"), ProgressLine("Looking", None, "0:01")])
+        show([ProgressLine("Looking", 1.0, "0:02")])
     _, first, second, last = (one["text/html"] for one in shown)
     assert first == (
         '&lt;b&gt; <progress value="0.250"></progress> 25%, 0:01, 0:03 left<br>'
@@ -228,4 +234,4 @@ def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyP
     assert last == ""
     vars(ipython)["get_ipython"] = SimpleNamespace  # IPython in a terminal
     monkeypatch.setattr("sys.stderr", None)
-    assert progress.bar_here() is None
+    assert progress.choose_bar() is None

@@ -13,13 +13,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests import drawn
+from tests import strategies
 from tests.commands import refusal, run
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -106,11 +106,15 @@ def test_the_causes_add_up_and_are_what_one_change_after_the_other_does(
 
 
 @examples(0.6)
-@given(data=drawn.data(), chosen=drawn.choices.map(drawn.fitting), metric=st.sampled_from(METRICS))
-def test_the_causes_add_up_from_any_convention(data: Drawn, chosen: Choices, metric: str) -> None:
+@given(
+    data=strategies.datasets(),
+    chosen=strategies.choices,
+    metric=st.sampled_from(METRICS),
+)
+def test_the_causes_add_up_from_any_convention(data: Sample, chosen: Choices, metric: str) -> None:
     """Also where a choice is impossible without the next one."""
-    assume(drawn.usable(data))
-    convention = drawn.convention_of(drawn.rated(chosen, data))
+    assume(strategies.is_usable(data))
+    convention = strategies.to_convention(strategies.without_estimate_limit(chosen, data))
     try:
         table = rn.reconcile(data.lists, metric, threshold=chosen.threshold, convention=convention)
     except rn.InvalidInputError as error:
@@ -203,7 +207,7 @@ def test_a_metric_that_fails_leaves_the_others_alone() -> None:
 )
 def test_what_cannot_be_reconciled_is_refused(options: dict[str, Any], message: str) -> None:
     """Before anything is computed."""
-    with refused(message):
+    with rejects(message):
         rn.reconcile(ROWS, **options)
 
 

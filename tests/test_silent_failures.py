@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 PACKAGE = Path(rn.__file__).parent
@@ -84,7 +84,7 @@ def test_an_item_recommended_twice_is_refused_or_merged(k: int) -> None:
     """6: recommenders reaches a recall of 1.33, RecTools an NDCG of 1.41."""
     labels = pd.DataFrame({"user": 1, "item": [1, 2], "true": [1, 0]})
     results = pd.DataFrame({"user": 1, "item": [1, 1, 1], "rank": [1, 2, 3]})
-    with refused("results: user 1 has the item 1 twice or more"):
+    with rejects("results: user 1 has the item 1 twice or more"):
         rn.RankedLists.from_labels(labels, results)
     for rule in ("first", "last", "max", "mean"):
         lists = rn.RankedLists.from_labels(labels, results, duplicates=rule)
@@ -149,9 +149,9 @@ def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_a_score_that_is_no_number_is_refused(value: float) -> None:
     """8: pytrec_eval ranks NaN first, CatBoost gives it 1.0."""
-    with refused("estimated: .* row 1 "):
+    with rejects("estimated: .* row 1 "):
         rn.evaluate([("ann", "x", 1.0, 1), ("ann", "y", value, 0)])
-    with refused("row 1 "):
+    with rejects("row 1 "):
         rn.RankedLists.from_trec({"t": {"x": 1}}, {"t": {"x": 1.0, "y": value}})
 
 
@@ -204,7 +204,7 @@ def test_no_name_that_numpy_2_or_python_3_14_removed_is_used() -> None:
 def test_a_testset_filled_with_the_mean_is_refused() -> None:
     """14: the rows of Surprise's build_anti_testset() say r_ui = 2.95, a gain of 6.7 each."""
     rows = [(user, item, user * 0.1 + item, 2.95) for user in range(3) for item in range(3)]
-    with refused("Every true value is 2.95.*build_anti_testset"):
+    with rejects("Every true value is 2.95.*build_anti_testset"):
         rn.evaluate(rows)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import warn
-from recsys_ndcg.errors.wording import printable, visible
+from recsys_ndcg.errors.wording import escape_for_stdout, escape_invisible
 from tests.profiles import examples
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -25,16 +25,16 @@ HOSTILE = "\x1b[2J\x9b1m\x07\r\n\t\x7f\u202e\u200b"
 @given(st.text(max_size=9))
 def test_what_acts_is_never_left(text: str) -> None:
     """But the marks that join letters and emoji, or keep them apart."""
-    shown = visible(text)
+    shown = escape_invisible(text)
     left = {one for one in shown if category(one) in ACTING}
     assert left <= {"\u200c", "\u200d"} & set(text)
-    assert visible(shown) == shown
+    assert escape_invisible(shown) == shown
 
 
 @pytest.mark.parametrize("number", [*range(32), *range(0x7F, 0xA0), *MARKS, 0xD800, 0x2028])
 def test_each_of_them_is_an_escape(number: int) -> None:
     """As Python writes it."""
-    assert visible(f"a{chr(number)}b") == f"a{ascii(chr(number))[1:-1]}b"
+    assert escape_invisible(f"a{chr(number)}b") == f"a{ascii(chr(number))[1:-1]}b"
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,18 @@ def test_each_of_them_is_an_escape(number: int) -> None:
 )
 def test_ordinary_letters_and_emoji_stay(text: str) -> None:
     """Of any script, combined too."""
-    assert visible(text) == text
+    assert escape_invisible(text) == text
 
 
 @pytest.mark.parametrize("text", ["\u200d", "a\u200d", "a\u200db", "👩\u200d", "\u200d👩"])
 def test_a_joiner_elsewhere_is_an_escape(text: str) -> None:
     """It joins nothing there."""
-    assert "\u200d" not in visible(text)
+    assert "\u200d" not in escape_invisible(text)
 
 
 def test_errors_and_warnings_are_one_visible_line() -> None:
     """Whatever of the data or of a name they quote."""
-    escaped = visible(HOSTILE)
+    escaped = escape_invisible(HOSTILE)
     assert str(rn.InvalidInputError(HOSTILE)) == escaped
     assert rn.InvalidInputError(HOSTILE).args == (escaped,)
     with pytest.warns(rn.DataWarning) as caught:
@@ -74,7 +74,7 @@ def test_errors_and_warnings_are_one_visible_line() -> None:
     rows = {HOSTILE: ["ann"], "item": ["a"], "estimated": [1.0], "true": [1.0]}
     with pytest.raises(rn.InvalidInputError) as error:
         rn.evaluate(rows, columns={"user": "user", "item": "i\x1b"})
-    assert visible(str(error.value)) == str(error.value)
+    assert escape_invisible(str(error.value)) == str(error.value)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp437", "latin-1", "utf-8"])
@@ -99,8 +99,8 @@ def test_a_report_is_printed_by_any_terminal(
 def test_text_without_a_place_in_an_encoding_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of somebody else's."""
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-    assert printable("Zoë – ±1…\x1b") == r"Zo\xeb - +-1...\x1b"
+    assert escape_for_stdout("Zoë – ±1…\x1b") == r"Zo\xeb - +-1...\x1b"
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert printable("Zoë – ±1…\x1b") == r"Zoë – ±1…\x1b"
+    assert escape_for_stdout("Zoë – ±1…\x1b") == r"Zoë – ±1…\x1b"
     monkeypatch.setattr(sys, "stdout", None)
-    assert printable("±") == "±"
+    assert escape_for_stdout("±") == "±"

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, edges, ranges
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, concat_ranges, offsets_of
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown, warn
-from recsys_ndcg.lazy import lazy
-from recsys_ndcg.parallel import at_most, in_threads
+from recsys_ndcg.errors import InvalidInputError, quote, warn
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.parallel import limit_threads, map_in_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,17 +43,17 @@ class Ratings:
     def __init__(self, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> None:
         # get, because reading a missing key of a defaultdict would add it
         rows = [lists.get(inner, ()) for inner in range(n)]
-        self.offsets = edges(np.fromiter(map(len, rows), dtype=np.int64, count=n))
+        self.offsets = offsets_of(np.fromiter(map(len, rows), dtype=np.int64, count=n))
         self._pairs = list(chain.from_iterable(rows))
 
     # read when asked for, since each stands elsewhere in memory; by way of a list, which takes
     # half as long as fromiter
-    @lazy
+    @lazy_property
     def codes(self) -> Codes:
         """The place on the other side, of every rating."""
         return np.array(list(map(itemgetter(0), self._pairs)), dtype=np.int32)
 
-    @lazy
+    @lazy_property
     def values(self) -> Floats:
         """The ratings."""
         return np.array(list(map(itemgetter(1), self._pairs)), dtype=np.float64)
@@ -118,7 +118,7 @@ class Leak(NamedTuple):
         if self.n_seen == self.n_rows:
             share, meaning = f"All {self.n_rows}", of_all
         if self.n_seen:
-            first = shown(self.first)
+            first = quote(self.first)
             warn(f"{share} test ratings, the first {first}, {fact}: {meaning}. {_ADVICE}")
 
 
@@ -153,11 +153,11 @@ class Training:
         """Return the place of each item, -1 for one that nobody rated."""
         return np.fromiter(map(self._item_places.get, ids, repeat(-1)), dtype=np.int64)
 
-    @lazy
+    @lazy_property
     def _user_places(self) -> dict[Any, int]:
         return {one: place for place, one in enumerate(self.users.tolist())}
 
-    @lazy
+    @lazy_property
     def _item_places(self) -> dict[Any, int]:
         return {one: place for place, one in enumerate(self.items.tolist())}
 
@@ -277,8 +277,8 @@ class Candidates:
             return work(Estimated(block[0], *self._estimated(users[own], places[own])))
 
         # an algorithm of one's own need not bear threads, and a random one would draw in any order
-        with at_most(None if self._estimator.vectorised else 1):
-            parts = in_threads(of, blocks, show=show)
+        with limit_threads(None if self._estimator.vectorised else 1):
+            parts = map_in_threads(of, blocks, show=show)
         return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
 
     def of_items(
@@ -319,7 +319,7 @@ class Candidates:
         ratings = self.training.ratings
         known = np.flatnonzero((users >= 0) & self.excludes)
         start, sizes = ratings.offsets[users[known]], ratings.sizes[users[known]]
-        return np.repeat(known, sizes), ratings.codes[ranges(start, sizes)]
+        return np.repeat(known, sizes), ratings.codes[concat_ranges(start, sizes)]
 
 
 def top(
@@ -354,6 +354,6 @@ def top(
     order = order[values[order] > -np.inf]
     row, column = row[order], column[order]
     sizes = np.bincount(row, minlength=len(table))
-    rank = ranges(np.zeros_like(sizes), sizes)
+    rank = concat_ranges(np.zeros_like(sizes), sizes)
     kept = rank < k
     return row[kept], column[kept], rank[kept]

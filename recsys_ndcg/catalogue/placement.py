@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, edges
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, offsets_of
 from recsys_ndcg.catalogue.candidates import Candidates, Estimated, top
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import Coded, Rows, check_same_ids, encode, floats, objects
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import GroupedLists, PlacedLists, group
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _TABLES = ("the ratings of the trainset", "those of the testset")
 def labels_from_testset(testset: Iterable[Any]) -> Rows:
     """Return a testset, rows ``(user, item, rating)``, as labels."""
     if not isinstance(testset, Iterable):
-        msg = f"A testset is a list of (user, item, rating), not {shown(testset)}."
+        msg = f"A testset is a list of (user, item, rating), not {quote(testset)}."
         raise InvalidInputError(msg)
     rows = list(testset)
     if not rows:
@@ -36,7 +36,7 @@ def labels_from_testset(testset: Iterable[Any]) -> Rows:
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3:
             msg = (
-                f"Row {place} (counted from 0) of the testset is {shown(row)}; each must be "
+                f"Row {place} (counted from 0) of the testset is {quote(row)}; each must be "
                 "(user, item, rating), as a split or trainset.build_testset() gives them."
             )
             raise InvalidInputError(msg)
@@ -113,13 +113,13 @@ class Placement:
 
     def _edges(self, rows: Flags) -> Positions:
         """Return where each user starts among some of the rows."""
-        return edges(np.bincount(self._user[rows], minlength=len(self._users)))
+        return offsets_of(np.bincount(self._user[rows], minlength=len(self._users)))
 
     def _check_users(self, strangers: Ids) -> None:
         """Refuse a testset of strangers alone, and warn if they are most of its users."""
         told = (
             f"{len(strangers)} of {len(self._users)} users of the testset are not in the trainset, "
-            f"such as {shown(strangers[0]) if len(strangers) else ''}"
+            f"such as {quote(strangers[0]) if len(strangers) else ''}"
         )
         if len(strangers) == len(self._users):
             msg = f"{told}. Give raw ids, as in the data, and the trainset of the same split."
@@ -134,7 +134,7 @@ class Placement:
         found = self._candidates.by_block(self._users, partial(self._placed, places), show)
         unknown = places < 0
         if unknown.sum() > _MANY * len(unknown):
-            first = shown(self._items[self._item[int(unknown.argmax())]])
+            first = quote(self._items[self._item[int(unknown.argmax())]])
             msg = (
                 f"{unknown.sum()} of {len(unknown)} test ratings are of items that are not in the "
                 f"trainset, such as {first}: they are no candidates, and count as missed. Give the "
@@ -227,7 +227,7 @@ class Placement:
             within[place] = (same & (key < key[column[place]][:, None])).sum(axis=1)
         return within
 
-    @lazy
+    @lazy_property
     def _item_order(self) -> Positions | None:
         """The order in which equal estimates stand, by inner item; None if it needs none."""
         rule = self._convention.ties

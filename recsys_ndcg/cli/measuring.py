@@ -11,7 +11,7 @@ from recsys_ndcg.cli.comparing import Replacing, close
 from recsys_ndcg.cli.options import REQUIRED, Choices, MetricOptions, names_of, option
 from recsys_ndcg.cli.output import Files, Style, err, out, table_document
 from recsys_ndcg.cli.reading import DataOptions, Scale, Written, escape_surrogates
-from recsys_ndcg.errors import about, warn_of_several
+from recsys_ndcg.errors import emit_labelled_warnings, label_messages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,9 +62,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         part = tuple(one for one in plan.measurements if one.metric in metric)
         gated = replace(plan, measurements=part)
         older = {other: models[other]}
-        with about("") as said:
+        with label_messages("") as said:
             reports = source.evaluate_each(older, written, gated, metric, progress=progress)
-        warn_of_several({"": [], other: said})
+        emit_labelled_warnings({"": [], other: said})
     report = source.evaluate(written, plan, scale, per_user=files.users, progress=progress)
     gates = [one.gate(report.summary.loc[str(one.metric)]) for one in means]
     if models:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, label_messages
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def _imported(text: str) -> str:
 
     if "" not in sys.path:
         sys.path.insert(0, "")
-    with about(f"--metrics {text}"):
+    with label_messages(f"--metrics {text}"):
         try:
             kind = getattr(import_module(found["module"]), found["name"])
         except KeyboardInterrupt:

@@ -15,7 +15,13 @@ from rich.console import Console
 
 from recsys_ndcg.cli.options import FORMATS, option
 from recsys_ndcg.cli.reading import is_dash, same_file
-from recsys_ndcg.errors import InvalidInputError, check_choice, needing, printable, visible
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    check_choice,
+    escape_for_stdout,
+    escape_invisible,
+    require_libraries,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,13 +54,13 @@ out, err = _console(stderr=False), _console(stderr=True)
 
 def say(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
     """Print a line, whatever stands in it."""
-    out.print(printable(text), style=style, soft_wrap=not wrap)
+    out.print(escape_for_stdout(text), style=style, soft_wrap=not wrap)
 
 
 def emit(text: str) -> None:
     """Print a text for a program as it is; a person sees what acts on a terminal as escapes."""
     if sys.stdout.isatty():
-        sys.stdout.writelines(f"{printable(line)}\n" for line in text.splitlines())
+        sys.stdout.writelines(f"{escape_for_stdout(line)}\n" for line in text.splitlines())
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode())
@@ -62,7 +68,7 @@ def emit(text: str) -> None:
 
 def complain(kind: str, text: str) -> None:
     """Print an error or a warning as one line of its own."""
-    err.print(f"{kind}: {visible(text)}")
+    err.print(f"{kind}: {escape_invisible(text)}")
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,7 @@ class Style:
     def _with_signatures(self, table: pd.DataFrame, found: Report | Comparison) -> pd.DataFrame:
         """Return a table of metrics with how each was computed, complete or in short."""
         signed = {
-            name: visible(one.text if self.full_signature else one.short)
+            name: escape_invisible(one.text if self.full_signature else one.short)
             for name, one in found.signatures.items()
         }
         values = table.reset_index()
@@ -216,7 +222,7 @@ class Page:
         """
         check_apart(read, **written, html=self.html)
         if self.html is not None:
-            with needing("jinja2", "altair", "vl_convert", job="A page", extra="report"):
+            with require_libraries("jinja2", "altair", "vl_convert", job="A page", extra="report"):
                 return
 
     def write(self, found: Report | Comparison) -> bool:

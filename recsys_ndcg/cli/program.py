@@ -18,10 +18,15 @@ from textwrap import indent
 from types import FrameType
 from typing import Annotated, Any, NoReturn, get_type_hints
 
-from recsys_ndcg.errors import DataWarning, RecsysNdcgError, comes_of_interrupt, needing
+from recsys_ndcg.errors import (
+    DataWarning,
+    RecsysNdcgError,
+    is_caused_by_interrupt,
+    require_libraries,
+)
 
 try:
-    with needing("typer", "rich", job="The command line", extra="cli"):
+    with require_libraries("typer", "rich", job="The command line", extra="cli"):
         import typer
         from typer.core import TyperCommand
 except RecsysNdcgError as error:
@@ -181,7 +186,7 @@ def ended(command: Callable[[], int | None]) -> int | None:
         _silence()
         return _CLOSED
     except Exception as error:  # noqa: BLE001 - the last who can say it
-        return _INTERRUPTED if comes_of_interrupt(error) else _failed(error)
+        return _INTERRUPTED if is_caused_by_interrupt(error) else _failed(error)
     return code
 
 

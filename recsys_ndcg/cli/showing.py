@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.cli.options import FORMATS, Choices, MetricOptions, argument, metric_of, option
 from recsys_ndcg.cli.output import Page, Style, table_document
 from recsys_ndcg.cli.reading import DataOptions, Scale, Written, escape_surrogates
-from recsys_ndcg.errors import InvalidInputError, visible
+from recsys_ndcg.errors import InvalidInputError, escape_invisible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +117,7 @@ def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) 
     """Return what `Report.leaderboard` says of the users."""
     from recsys_ndcg.report import text_cells
 
-    cells = text_cells(board.reset_index().set_index("rank")).map(visible)
+    cells = text_cells(board.reset_index().set_index("rank")).map(escape_invisible)
     trivial = board.attrs["trivial"]
     left_out = [f"{trivial} users for whom every order is the same are left out."]
     return table_document(title, cells, left_out if trivial else (), signature, left=2, note=title)
@@ -134,7 +134,7 @@ def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     brief = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
         columns=["of", "failed", "data", "how"]
     )
-    cells = text_cells(brief.set_index("run")).map(visible)
+    cells = text_cells(brief.set_index("run")).map(escape_invisible)
     shown = cells.rename(columns=_SHORT) if style.form == "text" else cells
     style.show(table_document("Models", shown, runs.remarks, left=2), table, tables_only=True)
 

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recsys_ndcg.errors import printable
+from recsys_ndcg.errors import escape_for_stdout
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def print_document(
         Whether signatures are, in place of their short forms.
     """
     if document.verdict and not quiet:
-        to.print(printable(document.facts), soft_wrap=False)
+        to.print(escape_for_stdout(document.facts), soft_wrap=False)
     for place, section in enumerate(document.sections):
         for part in section.parts:
             if isinstance(part, ShownTable):
@@ -51,16 +51,16 @@ def print_document(
             elif not quiet:
                 _print_lines(part, to, full=full)
         if document.verdict and not place and not quiet:
-            to.print(printable(document.verdict), soft_wrap=False)
+            to.print(escape_for_stdout(document.verdict), soft_wrap=False)
 
 
 def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: bool) -> None:
     if isinstance(part, Code):
         for line in part.brief(full=full):
-            to.print(printable(line), style="dim", soft_wrap=True)
+            to.print(escape_for_stdout(line), style="dim", soft_wrap=True)
     elif not isinstance(part, Section):
         for line in part:
-            to.print(printable(f"- {line}"), soft_wrap=False)
+            to.print(escape_for_stdout(f"- {line}"), soft_wrap=False)
 
 
 def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
@@ -77,8 +77,8 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
     room : int
         How wide the terminal is.
     """
-    frame, left = table.cells.map(printable), table.left
-    headings = [_BREAKS.split(printable(str(name))) for name in frame]
+    frame, left = table.cells.map(escape_for_stdout), table.left
+    headings = [_BREAKS.split(escape_for_stdout(str(name))) for name in frame]
     widths = [
         max(map(cell_len, [*words, *cells]))
         for words, (_, cells) in zip(headings, frame.items(), strict=True)
@@ -113,7 +113,7 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
 def _titled(title: str, **layout: Any) -> Table:
     """Return an empty table without rules, below its title."""
     return Table(
-        title=printable(title) or None,
+        title=escape_for_stdout(title) or None,
         title_justify="left",
         title_style="bold",
         box=None,
@@ -127,10 +127,10 @@ def _width(widths: Sequence[int], gap: int) -> int:
 
 def _draw_list(table: ShownTable, room: int) -> Iterator[RenderableType]:
     """Give a table whose cells may be long, or, where there is little room, a paragraph a row."""
-    cells, numeric = table.cells.map(printable), table.numeric or ()
+    cells, numeric = table.cells.map(escape_for_stdout), table.numeric or ()
     if room < _NARROW:
         if table.note:
-            yield _folding(printable(table.note), "bold")
+            yield _folding(escape_for_stdout(table.note), "bold")
         for row in cells.to_dict("records"):
             numbers = "  ".join(cell for name, cell in row.items() if name in numeric)
             words = (cell for name, cell in row.items() if name not in numeric)

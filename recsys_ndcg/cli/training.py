@@ -15,8 +15,8 @@ from rich.live import Live
 from recsys_ndcg.cli.options import REQUIRED, Choices, argument, option
 from recsys_ndcg.cli.output import Page, Style, err, out, say
 from recsys_ndcg.cli.showing import leaderboard_document
-from recsys_ndcg.errors import InvalidInputError, check_whole
-from recsys_ndcg.progress import Steps, drawn
+from recsys_ndcg.errors import InvalidInputError, check_integer
+from recsys_ndcg.progress import Steps, build_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,7 +128,7 @@ class LiveLeaderboard:
         from recsys_ndcg.report import text_cells
 
         table = ShownTable("The means so far", text_cells(self.table()))
-        return Group(*draw_grid(table, err.width), drawn(self._steps.lines(monotonic())))
+        return Group(*draw_grid(table, err.width), build_table(self._steps.lines(monotonic())))
 
 
 @contextmanager
@@ -186,7 +186,7 @@ def demo(
     from recsys_ndcg.input import read_ratings
     from recsys_ndcg.surprise import import_library
 
-    check_whole("seed", seed, 0, 2**32 - 1)  # as NumPy takes it
+    check_integer("seed", seed, 0, 2**32 - 1)  # as NumPy takes it
     page.check({} if ratings is None else {"--ratings": ratings})
     table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
     _check_enough(table)

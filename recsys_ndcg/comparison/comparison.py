@@ -26,14 +26,14 @@ from recsys_ndcg.comparison.verdict import Gate, how_tested, not_worse, verdict
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
+    check_integer,
     check_level,
-    check_whole,
-    nearest,
-    shown,
+    quote,
+    suggest,
 )
 from recsys_ndcg.files import Archive, checked_ids, json_value
 from recsys_ndcg.input import index_of
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, names_known
 from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import tracker_metrics
@@ -124,7 +124,7 @@ class Comparison(Readable):
         """How each metric was computed, of the first model: the others agree in what is read."""
         return dict(self.first.signatures)
 
-    @lazy
+    @lazy_property
     def by_metric(self) -> dict[str, MetricComparison]:
         """Each metric, with what the tests say of it."""
         return {name: MetricComparison.of(self, name) for name in self.metrics}
@@ -144,7 +144,7 @@ class Comparison(Readable):
         """The same for each metric."""
         return {name: table.copy() for name, table in self._leaderboards.items()}
 
-    @lazy
+    @lazy_property
     def _leaderboards(self) -> dict[str, pd.DataFrame]:
         return {name: leaderboard(self, name) for name in self.metrics}
 
@@ -235,7 +235,7 @@ class Comparison(Readable):
         """
         return self._segments.copy()
 
-    @lazy
+    @lazy_property
     def _segments(self) -> pd.DataFrame:
         return segmented(self)
 
@@ -300,7 +300,7 @@ class Comparison(Readable):
         >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
         {'bob': 0.331, 'ann': -0.314}
         """
-        check_whole("n", n, 1)
+        check_integer("n", n, 1)
         name = self._metric(metric)
         before, after = self._both(name, a, b)
         return movers(self, name, before, after, int(n))
@@ -669,7 +669,7 @@ class Comparison(Readable):
             There is none.
         """
         if name not in self.contenders:
-            msg = f"There is no model {shown(name)}. {nearest(str(name), self.models)}"
+            msg = f"There is no model {quote(name)}. {suggest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name
 

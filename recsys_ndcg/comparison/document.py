@@ -12,7 +12,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import size
-from recsys_ndcg.errors import counted, visible
+from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
     Document,
     Section,
@@ -39,7 +39,7 @@ _DISPUTED = (
 
 
 def _name(label: object) -> str:
-    return visible(str(label))
+    return escape_invisible(str(label))
 
 
 def _whole(value: object) -> str:
@@ -86,7 +86,7 @@ def comparison_document(
         for title, lead, table_of in [_SECTIONS[kind]]
     ]
     n_models = len(comparison.models)
-    people = counted(len(comparison.users), "user")
+    people = format_count(len(comparison.users), "user")
     return Document(
         title=f"{n_models} models compared",
         verdict=comparison.verdict_in(metric),
@@ -120,7 +120,7 @@ def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     shown = _shown(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
         if name != metric:
-            heading = visible(name)
+            heading = escape_invisible(name)
             heading = f"mean {heading}" if heading in shown.cells else heading
             shown.cells[heading] = [number(one) for one in boards[name].loc[board.index, "mean"]]
     return shown
@@ -189,11 +189,11 @@ def _shown(
         for name in map(str, table)
     }
     return ShownTable(
-        f"{rows} by {visible(metric)}",
+        f"{rows} by {escape_invisible(metric)}",
         pd.DataFrame(cells),
         left=2,
-        note=visible(note),
-        signature=visible(comparison.signature(metric).short),
+        note=escape_invisible(note),
+        signature=escape_invisible(comparison.signature(metric).short),
         **more,
     )
 
@@ -225,7 +225,7 @@ def remarks(comparison: Comparison) -> list[str]:
         *_chance(by_metric),
         *_segments(comparison),
     ]
-    return [visible(line) for line in lines]
+    return [escape_invisible(line) for line in lines]
 
 
 def _users(comparison: Comparison, by_metric: Sequence[MetricComparison]) -> Iterator[str]:

@@ -18,10 +18,10 @@ from recsys_ndcg.arrays import (
     Record,
     column_lengths,
     column_sums,
-    quotient,
+    divide,
 )
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import adjusted
@@ -110,7 +110,7 @@ class MetricComparison(Record):
         values = getattr(self, table)
         there = ~np.isnan(values)
         total = column_sums(np.where(there, values, 0.0))
-        return quotient(total, there.sum(axis=0))
+        return divide(total, there.sum(axis=0))
 
     def intervals(self, alpha: float) -> Floats:
         """Return Student's t interval for each model's mean: shape (2, n_models)."""
@@ -162,12 +162,12 @@ class MetricComparison(Record):
         """The same by name."""
         return [*combinations(self.models, 2)]
 
-    @lazy
+    @lazy_property
     def tested(self) -> PairResults:
         """What the test says of the means, as if more were better."""
         return self._tested(self.scores, self.name, self.margin)
 
-    @lazy
+    @lazy_property
     def pooled_tested(self) -> PairResults:
         """What it says of the pooled scores: of the users' parts in them."""
         among: Flags = (self.denominator != 0).any(axis=1)
@@ -175,11 +175,11 @@ class MetricComparison(Record):
         return self._tested(values, f"pooled {self.name}")
 
     def _tested(self, values: Floats, what: str, margin: float | None = None) -> PairResults:
-        with progress_bar(wanted=self.progress and self.how.kind.is_drawn) as show:
+        with progress_bar(enabled=self.progress and self.how.kind.is_drawn) as show:
             told = partial(show, f"Testing {what}")
             return compare_pairs(self.sign * values, self.pairs, self.how, margin=margin, show=told)
 
-    @lazy
+    @lazy_property
     def pooled(self) -> Floats:
         """The pooled score of each model, NaN where there is nothing to collect."""
         return self.metric.score(self._ratio)
@@ -187,7 +187,7 @@ class MetricComparison(Record):
     @property
     def _ratio(self) -> Floats:
         top, bottom = column_sums(self.numerator), column_sums(self.denominator)
-        return quotient(top, bottom)
+        return divide(top, bottom)
 
     def pooled_intervals(self, alpha: float) -> Floats:
         """Return the delta-method interval of each model's pooled score: shape (2, n_models)."""
@@ -209,7 +209,7 @@ class MetricComparison(Record):
         ratio = self._ratio
         mean = column_sums(self.denominator) / max(int(among.sum()), 1)
         rest = self.numerator - ratio * self.denominator
-        parts = quotient(rest, mean, np.broadcast_to(mean != 0, rest.shape))
+        parts = divide(rest, mean, np.broadcast_to(mean != 0, rest.shape))
         values: Floats = self.metric.score(ratio) + self._slope(ratio) * parts
         return values
 
@@ -339,7 +339,7 @@ def segmented(comparison: Comparison) -> pd.DataFrame:
         msg = "There are no segments: compare(..., by='activity') asks for them."
         raise InvalidInputError(msg)
     parts = []
-    with progress_bar(wanted=comparison.progress) as show:
+    with progress_bar(enabled=comparison.progress) as show:
         for done, result in enumerate(by_metric.values(), start=1):
             parts.append(_of_metric(result, groups, comparison.baseline))
             show("Testing segments", done / len(by_metric))

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Floats, Positions, concat_ids, quotient
-from recsys_ndcg.errors import InvalidInputError, shown, visible
+from recsys_ndcg.arrays import Floats, Positions, concat_ids, divide
+from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_same_ids, encode
 from recsys_ndcg.scoring import Audit, Scores, Signature
 
@@ -237,7 +237,7 @@ def _mean_within(tables: Sequence[Floats]) -> Floats:
     """Return the mean of what is there, NaN where nothing is."""
     there = sum((~np.isnan(one)).astype(np.int64) for one in tables)
     total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
-    return quotient(total, there)
+    return divide(total, there)
 
 
 def _mixed(truth: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -268,7 +268,7 @@ def parameters_of(given: Mapping[Any, Any], within: str = "") -> dict[str, Param
     """
     found: dict[str, Parameter] = {}
     for name, value in given.items():
-        told = f"{within}{visible(str(name))}"
+        told = f"{within}{escape_invisible(str(name))}"
         if isinstance(value, Mapping):
             found |= parameters_of(value, f"{told}.")
         else:
@@ -284,7 +284,7 @@ def _plain(value: Any) -> Parameter:
         return float(value)
     if isinstance(value, int) and abs(value) <= _LARGEST:
         return int(value)
-    return visible(value if isinstance(value, str) else repr(value))
+    return escape_invisible(value if isinstance(value, str) else repr(value))
 
 
 # What must agree
@@ -346,7 +346,7 @@ def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelS
             raise InvalidInputError(msg)
         if told:
             what = ", ".join(
-                f"{field} is {shown(here)} for {first!r} and {shown(there)} for {name!r}"
+                f"{field} is {quote(here)} for {first!r} and {quote(there)} for {name!r}"
                 for field, (here, there) in told.items()
             )
             msg = f"{metric} was computed in different ways: {what}. Measure both in the same way."
@@ -372,7 +372,7 @@ def _same_users(
         sizes = ", ".join(f"{other} has {len(them)}" for other, them in known.items())
         msg = (
             f"The models have different users ({sizes}; {len(common)} in common): user "
-            f"{shown(extra)} of {name!r} is not among those of {lacking!r}. Give all of them the "
+            f"{quote(extra)} of {name!r} is not among those of {lacking!r}. Give all of them the "
             "same test data, or compare the users they have in common: users='common' "
             "(--users common)."
         )
@@ -397,7 +397,7 @@ def _check_truth(found: Mapping[str, ModelScores]) -> None:
             msg = (
                 f"{first!r} and {name!r} were measured on different ratings: the items or the "
                 f"true values of {int(other.sum())} of {len(other)} users are not the same, the "
-                f"first is user {shown(user)}. Let all models predict the same test ratings, in "
+                f"first is user {quote(user)}. Let all models predict the same test ratings, in "
                 "the same folds."
             )
             raise InvalidInputError(msg)

@@ -14,7 +14,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Positions
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import written
 from recsys_ndcg.rendering import (
     Charts,
@@ -156,8 +156,8 @@ def _parameter(comparison: Comparison, wanted: str | None) -> str | None:
     names = list(dict.fromkeys(chain(*told)))
     if wanted is not None:
         if wanted not in names:
-            hint = nearest(str(wanted), names) if names else "A search gives its models theirs."
-            msg = f"No model has a parameter {shown(wanted)}. {hint}"
+            hint = suggest(str(wanted), names) if names else "A search gives its models theirs."
+            msg = f"No model has a parameter {quote(wanted)}. {hint}"
             raise InvalidInputError(msg)
         return wanted
     distinct = {name: len({repr(one[name]) for one in told if name in one}) for name in names}

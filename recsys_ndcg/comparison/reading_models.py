@@ -13,18 +13,18 @@ from recsys_ndcg.comparison.model_scores import CHANCE, USERS, ModelScores, alig
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import (
     InvalidInputError,
-    about,
     check_choice,
+    emit_labelled_warnings,
     is_encodable,
-    nearest,
-    shown,
+    label_messages,
+    quote,
+    suggest,
     warn,
-    warn_of_several,
 )
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.files import Archive
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.progress import followed
+from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.report import Report, segments_of
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
@@ -203,7 +203,7 @@ def check_options(
     if margin is not None:
         check_margin(margin)
     if not (models is None or baseline is None or baseline in [CHANCE, *models]):
-        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), models)}"
+        msg = f"baseline={quote(baseline)} is none of the models. {suggest(str(baseline), models)}"
         raise InvalidInputError(msg)
     return Testing(**testing)
 
@@ -261,11 +261,13 @@ def of_each_model(
 ) -> dict[str, Made]:
     """Return what is made of each model; a bar counts them, and a warning says of which it is."""
     found, said = {}, {}
-    with closing(followed(models, "Evaluating", len(models), wanted=progress)) as names:
+    with closing(
+        iterate_with_progress(models, "Evaluating", len(models), enabled=progress)
+    ) as names:
         for name in names:
-            with about(name) as said[name]:
+            with label_messages(name) as said[name]:
                 found[name] = work(name, models[name])
-    warn_of_several(said)
+    emit_labelled_warnings(said)
     return found
 
 
@@ -275,12 +277,12 @@ def _named(models: Any) -> dict[str, Any]:
         return {"": models}
     if not isinstance(models, Mapping) or isinstance(models, Report):
         msg = (
-            f"Give the models by name, {{'SVD': predictions, 'KNN': others}}, not {shown(models)}."
+            f"Give the models by name, {{'SVD': predictions, 'KNN': others}}, not {quote(models)}."
         )
         raise InvalidInputError(msg)
     for name in models:
         if not isinstance(name, str) or not name.strip():
-            msg = f"The name of a model is text, not {shown(name)}."
+            msg = f"The name of a model is text, not {quote(name)}."
             raise InvalidInputError(msg)
         if not is_encodable(name):
             msg = f"The name {name!r} of a model has a lone surrogate. Give it another name."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import edges, ranges
+from recsys_ndcg.arrays import concat_ranges, offsets_of
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
 from recsys_ndcg.input import Rows, check_same_ids, index_of, read
@@ -159,8 +159,8 @@ def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     by_user = ranks.groupby(level="user")
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()
-    start = edges(longer)  # one entry per user and depth, up to the user's own longer list
-    first, depth = start[:-1], ranges(np.ones_like(longer), longer)
+    start = offsets_of(longer)  # one entry per user and depth, up to the user's own longer list
+    first, depth = start[:-1], concat_ranges(np.ones_like(longer), longer)
     both = ranks.notna().all(axis=1).to_numpy()
     shared = ranks.max(axis=1).to_numpy()[both].astype(np.int64)
     user = by_user.ngroup().to_numpy()[both]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.errors import counted, visible
+from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import first_few
 from recsys_ndcg.significance import power, rank_intervals
 
@@ -39,7 +39,7 @@ def verdict(result: MetricComparison) -> str:
             f"Nobody has a score of two models in {result.name}, so nothing can be compared. "
             "Choose another metric or threshold."
         )
-    users = counted(int(found.users.max()), "user")
+    users = format_count(int(found.users.max()), "user")
     if np.isnan(found.p_corrected).all():
         scores = zip(result.models, result.means().tolist(), strict=True)
         means = [f"{name} {size(mean)}" for name, mean in scores]
@@ -54,7 +54,7 @@ def verdict(result: MetricComparison) -> str:
         second = f"Are they {'two' if count == 2 else 'different'} models?"
     else:
         first, second = _two(result, users) if count == 2 else _many(result, users)
-    return visible(f"{first} {second}")
+    return escape_invisible(f"{first} {second}")
 
 
 def how_tested(result: MetricComparison) -> str:
@@ -216,7 +216,7 @@ def not_worse(result: MetricComparison) -> Gate:
     apart = result.sign * difference
     plus = "+" if apart > 0 else ""
     where = f"{model} against {baseline} in {result.name}"
-    what = f"{where}: {plus}{size(apart)} over {counted(users, 'user')}"
+    what = f"{where}: {plus}{size(apart)} over {format_count(users, 'user')}"
     told = f"{_p_value(p)}, alpha {alpha:g}"
     if np.isnan(p):
         said = f"{what}. Too few users have a score in both."
@@ -235,4 +235,4 @@ def not_worse(result: MetricComparison) -> Gate:
             f"{what}. That it is not worse by {margin:g} or more is not shown ({told}): too few "
             f"users to tell. If the difference stays as it is, about {needed} would do."
         )
-    return Gate(passed=p <= alpha, reason=visible(said))
+    return Gate(passed=p <= alpha, reason=escape_invisible(said))

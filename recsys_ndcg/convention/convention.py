@@ -13,7 +13,14 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, gains, notation, presets
 from recsys_ndcg.convention.gains import Discount, Gain
-from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, nearest, shown
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    as_float,
+    check_choice,
+    is_number,
+    quote,
+    suggest,
+)
 
 _FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
@@ -125,7 +132,7 @@ class Convention:
             """Refuse options that do not exist, naming the nearest one."""
             for name in options:
                 if name not in _NAMES:
-                    msg = f"Convention has no option {name!r}. {nearest(name, _NAMES)}"
+                    msg = f"Convention has no option {name!r}. {suggest(name, _NAMES)}"
                     raise InvalidInputError(msg)
             return super().__new__(cls)
 
@@ -220,7 +227,7 @@ class Convention:
         digest = found.pop("defaults", cls.default_digest())
         if digest != cls.default_digest():
             msg = (
-                f"The signature {shown(text)} was shortened by a version with other defaults "
+                f"The signature {quote(text)} was shortened by a version with other defaults "
                 f"({digest}; here they are {cls.default_digest()}). Give it in full."
             )
             raise InvalidInputError(msg)
@@ -244,7 +251,7 @@ class Convention:
         'input'
         """
         if not isinstance(text, str):
-            msg = f"A signature is text, not {shown(text)}."
+            msg = f"A signature is text, not {quote(text)}."
             raise InvalidInputError(msg)
         _, texts = cls.texts_of(text)
         return cls(**{name: notation.parsed(name, texts[name]) for name in _NAMES})
@@ -346,7 +353,7 @@ class Convention:
             cls.preset(given)
         elif not isinstance(given, cls):
             msg = (
-                f"convention must be a Convention(...), not {shown(given)}. "
+                f"convention must be a Convention(...), not {quote(given)}. "
                 "That of a library goes by its name: convention='sklearn', for instance."
             )
             raise InvalidInputError(msg)
@@ -437,11 +444,11 @@ def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
     except (OverflowError, TypeError, ValueError):
         msg = (
             f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}, "
-            f"not {shown(gains)}."
+            f"not {quote(gains)}."
         )
         raise InvalidInputError(msg) from None
     if not all(map(math.isfinite, [*clean, *clean.values()])):
-        msg = f"gain must map finite grades to finite gains, not {shown(clean)}."
+        msg = f"gain must map finite grades to finite gains, not {quote(clean)}."
         raise InvalidInputError(msg)
     if not clean:
         msg = "gain is an empty mapping; give every grade a gain, such as {0: 0, 1: 1}."
@@ -455,6 +462,6 @@ def _finite(name: str, value: float | str | None) -> float | str | None:
         return value
     if value is None or not is_number(value):
         other = f" or {word!r}" if word else ""
-        msg = f"{name} must be a finite number{other}, not {shown(value)}."
+        msg = f"{name} must be a finite number{other}, not {quote(value)}."
         raise InvalidInputError(msg)
     return as_float(value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 
 Gain = str | Mapping[float, float] | Callable[["Floats"], "Floats"]
 Discount = str | Callable[["Floats"], "Floats"]
@@ -85,7 +85,7 @@ def _answer(rule: Callable[[Floats], Floats], asked: Floats, demand: str) -> Flo
         msg = f"{demand}, for an array of them: {error}."
         raise InvalidInputError(msg) from error
     if given.shape != asked.shape or given.dtype.kind not in "fiub":
-        msg = f"{demand}; for {len(asked)} it gave {shown(given)}."
+        msg = f"{demand}; for {len(asked)} it gave {quote(given)}."
         raise InvalidInputError(msg)
     return given.astype(np.float64)
 
@@ -172,7 +172,7 @@ def faulty_grades(
     if isinstance(rule, Mapping):
         unknown = known[~np.isin(known, [*rule])]
         if len(unknown):
-            return unknown, f"no gain in {shown(rule)}", "give every grade one"
+            return unknown, f"no gain in {quote(rule)}", "give every grade one"
     with np.errstate(over="ignore"):
         values = gains(known, rule, threshold)
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"

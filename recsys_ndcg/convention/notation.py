@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 
 def written(value: Any) -> str:
@@ -54,7 +54,7 @@ def parsed(name: str, text: str) -> Any:
         return float(text)
     except ValueError:
         if text.startswith("map("):
-            msg = f"{name}:{shown(text)} is not of the form map(0.0=0.0,5.0=31.0)."
+            msg = f"{name}:{quote(text)} is not of the form map(0.0=0.0,5.0=31.0)."
             raise InvalidInputError(msg) from None
         return text
 
@@ -88,14 +88,14 @@ def fields_of(signature: str, known: list[str], beside: list[str]) -> tuple[str,
         name, colon, text = part.partition(":")
         if not colon or name not in known + beside or name in found:
             why = "stands there twice" if name in found else "is not name:value of a known choice"
-            close = nearest(name, known)
+            close = suggest(name, known)
             hint = f"{close} " if close.startswith("Did") and name not in found else ""
-            msg = f"{shown(part)} {why}, in the signature {shown(signature)}. {hint}{_HINT}"
+            msg = f"{quote(part)} {why}, in the signature {quote(signature)}. {hint}{_HINT}"
             raise InvalidInputError(msg)
         found[name] = text
     missing = [name for name in known if name not in found]
     if missing and "defaults" not in found:
-        msg = f"The signature {shown(signature)} lacks {', '.join(missing)}. {_HINT}"
+        msg = f"The signature {quote(signature)} lacks {', '.join(missing)}. {_HINT}"
         raise InvalidInputError(msg)
     return metric, found
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recsys_ndcg.convention.notation import bare
-from recsys_ndcg.errors import InvalidInputError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 Choices = Mapping[str, Any]
 
@@ -74,7 +74,7 @@ def choices(name: str, metric: str | None = None) -> dict[str, Any]:
     """
     one = PRESETS.get(name) if isinstance(name, str) else None
     if one is None:
-        msg = f"No preset is named {shown(name)}. {nearest(str(name).lower(), PRESETS)}"
+        msg = f"No preset is named {quote(name)}. {suggest(str(name).lower(), PRESETS)}"
         raise InvalidInputError(msg)
     called = bare(metric or "ndcg")
     further = one.by_metric.get(called, {})

@@ -3,54 +3,118 @@
 from __future__ import annotations
 
 import math
+import os
+import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 from recsys_ndcg.errors.classes import InvalidInputError, MissingExtraError
-from recsys_ndcg.errors.wording import nearest, shown
+from recsys_ndcg.errors.wording import quote, suggest
 
+_CHECKOUT = Path(__file__).parents[2]
+_PROJECT_NAME = 'name = "recsys-ndcg"'  # in the pyproject.toml of a checkout
 _CLOSEST = 1e-12  # to 0 and 1: below, 1 - alpha has fewer than four digits of alpha
 
 
 @contextmanager
-def needing(*libraries: str, job: str, extra: str) -> Iterator[None]:
-    """Import the libraries that a job needs, and see it through if it needs more of them.
+def require_libraries(*libraries: str, job: str, extra: str) -> Iterator[None]:
+    """Import the libraries that a job needs, and translate import errors raised during the job.
+
+    Parameters
+    ----------
+    *libraries : str
+        The names to import.
+    job : str
+        What they are needed for: the subject of the message.
+    extra : str
+        The extra of this package that installs them.
 
     Raises
     ------
     MissingExtraError
-        A library is not installed; or it is, and fails.
+        A library is not installed, or fails to import.
     """
     for library in libraries:
         try:
             import_module(library)
         except Exception as error:
-            if comes_of_interrupt(error):
+            if is_caused_by_interrupt(error):
                 raise KeyboardInterrupt from error
-            absent = isinstance(error, ModuleNotFoundError) and error.name == library
-            said = None if absent else error
-            raise MissingExtraError(job=job, extra=extra, library=library, said=said) from said
+            is_missing = isinstance(error, ModuleNotFoundError) and error.name == library
+            cause = None if is_missing else error
+            raise _missing_extra(job, extra, library, cause) from cause
     try:
         yield
-    except ImportError as error:  # such as pandas', of a version that is too old for it
-        if comes_of_interrupt(error):
+    except ImportError as error:  # such as pandas', if a version is too old for it
+        if is_caused_by_interrupt(error):
             raise KeyboardInterrupt from error
         name = (error.name or libraries[-1]).partition(".")[0]
-        raise MissingExtraError(job=job, extra=extra, library=name, said=error) from error
+        raise _missing_extra(job, extra, name, error) from error
 
 
-def comes_of_interrupt(error: BaseException | None) -> bool:
-    """Return whether an interrupt led to an error, as where it stopped a library's import."""
+def _missing_extra(
+    job: str, extra: str, library: str, cause: Exception | None
+) -> MissingExtraError:
+    """Return the error for a library that is not installed, or that raised a cause on import."""
+    if cause is None:
+        msg = f"{job} needs {library}, which is not installed. Run: pip install {_source(extra)}"
+    else:
+        # pip's cache may hold a build for a numpy that is gone
+        msg = (
+            f"{job} needs {library}, which is installed{_location(library)} but cannot be used: "
+            f"{_first_line(cause)}. Unless that file is yours, run: pip install --upgrade "
+            f"--force-reinstall --no-cache-dir {_source(extra)}"
+        )
+    return MissingExtraError(msg)
+
+
+def _source(extra: str) -> str:
+    """Return what to pass to pip: this checkout if the package is in one, else its name."""
+    try:
+        project = (_CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        project = ""
+    if _PROJECT_NAME not in project:
+        return f"'recsys-ndcg[{extra}]'"
+    return f"-e {shlex.quote(f'{_shorten(_CHECKOUT)}[{extra}]')}"
+
+
+def _shorten(path: Path) -> str:
+    """Return a path relative to the current folder, if that is shorter."""
+    try:
+        return min(str(path), os.path.relpath(path), key=len)
+    except (OSError, ValueError):  # the current folder is gone, or on another drive
+        return str(path)
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+def _location(library: str) -> str:
+    """Return the file that a library is imported from, in brackets."""
+    try:
+        spec = find_spec(library)
+    except (ImportError, ValueError):
+        return ""
+    return f" ({spec.origin})" if spec and spec.origin else ""
+
+
+def is_caused_by_interrupt(error: BaseException | None) -> bool:
+    """Return whether a keyboard interrupt led to an error, for instance to a failed import."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def is_number(value: object) -> bool:
-    """Tell a finite number from anything else, True and False among it.
+    """Return whether a value is a finite number; True and False are not.
 
     Examples
     --------
@@ -58,15 +122,15 @@ def is_number(value: object) -> bool:
     (True, False, False)
     """
     try:
-        if type(value).__name__ in ("bool", "timedelta64"):  # NumPy calls a duration an integer
+        if type(value).__name__ in ("bool", "timedelta64"):  # NumPy's durations are Integral
             return False
         return isinstance(value, Real) and math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer larger than all floats
         return False
 
 
 def as_float(value: Any) -> float:
-    """Return a number as a float, a short one as the decimal that it stands for; -0.0 as 0.0.
+    """Return a number as a float: half and single precision by their decimals, -0.0 as 0.0.
 
     Examples
     --------
@@ -74,42 +138,71 @@ def as_float(value: Any) -> float:
     >>> as_float(np.float32(0.1)), as_float(-0.0)
     (0.1, 0.0)
     """
-    short = type(value).__name__ in ("float16", "float32")
-    return float(str(value) if short else value) + 0.0
+    is_short = type(value).__name__ in ("float16", "float32")
+    return float(str(value) if is_short else value) + 0.0
 
 
 def check_choice(
     name: str, value: object, allowed: Collection[str | float], also: str = ""
 ) -> None:
-    """Refuse what is none of the words or numbers, nor what may stand there `also`."""
+    """Raise if a value is not one of the allowed words or numbers.
+
+    Parameters
+    ----------
+    name : str
+        The option's name.
+    value : object
+        Its value.
+    allowed : collection of str or float
+        The values that it may have.
+    also : str
+        Further text for the message, such as ``" or a function"``.
+
+    Raises
+    ------
+    InvalidInputError
+        The message lists what is allowed.
+    """
     if not (isinstance(value, str) or is_number(value)) or value not in allowed:
         known = ", ".join(map(repr, allowed))
-        hint = nearest(value if isinstance(value, str) else shown(value), map(str, allowed))
+        hint = suggest(value if isinstance(value, str) else quote(value), map(str, allowed))
         close = f" {hint}" if hint.startswith("Did") else ""
-        msg = f"{name} must be one of {known}{also}, not {shown(value)}.{close}"
+        msg = f"{name} must be one of {known}{also}, not {quote(value)}.{close}"
         raise InvalidInputError(msg)
 
 
 def check_level(name: str, value: object, *, such_as: float) -> None:
-    """Refuse what is no number between 0 and 1, or lies within 1e-12 of either."""
+    """Raise unless a value is a number between 0 and 1, at least 1e-12 away from both.
+
+    Raises
+    ------
+    InvalidInputError
+        It is not.
+    """
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        msg = f"{name} must be between 0 and 1, such as {such_as}, not {shown(value)}."
+        msg = f"{name} must be between 0 and 1, such as {such_as}, not {quote(value)}."
         raise InvalidInputError(msg)
     if not _CLOSEST <= value <= 1 - _CLOSEST:  # type: ignore[operator]
         msg = (
             f"{name} must be at least {_CLOSEST} away from 0 and 1, such as {such_as}, not "
-            f"{shown(value)}: nothing closer can be computed exactly."
+            f"{quote(value)}: nothing closer can be computed exactly."
         )
         raise InvalidInputError(msg)
 
 
-def check_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
-    """Refuse what is no whole number of at least this many, and at most that many."""
+def check_integer(name: str, value: object, least: int, most: float = math.inf) -> None:
+    """Raise unless a value is an integer from `least` to `most`.
+
+    Raises
+    ------
+    InvalidInputError
+        It is not.
+    """
     if (
         isinstance(value, bool)
         or not isinstance(value, Integral)
         or not least <= int(value) <= most
     ):
-        among = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
-        msg = f"{name} must be a whole number {among}, not {shown(value)}."
+        bounds = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
+        msg = f"{name} must be a whole number {bounds}, not {quote(value)}."
         raise InvalidInputError(msg)

@@ -27,7 +27,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from joblib.externals.loky import ProcessPoolExecutor
 
-from recsys_ndcg.errors import InvalidInputError, about
+from recsys_ndcg.errors import InvalidInputError, label_messages
 from recsys_ndcg.folds import FoldPlan, FoldRun
 from recsys_ndcg.report import tracker_keys
 
@@ -155,7 +155,7 @@ def run_fold(task: Task) -> Result | Failure:
     before = np.random.get_state()  # noqa: NPY002 - what algorithms of Surprise may draw from
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
-        with chdir("."), about("") as said:  # which a model may change
+        with chdir("."), label_messages("") as said:  # which a model may change
             with suppress(OSError):  # on Linux, 5 begins the peak anew (man 5 proc)
                 Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
             model = task.model.fresh(task.cell.seed)

@@ -21,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN
 from recsys_ndcg.files import Archive, check_path, json_value, open_file, write_whole
@@ -334,7 +334,7 @@ def _differences(name: str, before: Any, now: Any) -> list[str]:
             for one in dict.fromkeys([*before, *now])
             for found in _differences(f"{name}.{one}".strip("."), before.get(one), now.get(one))
         ]
-    return [] if before == now else [f"{name} ({shown(before)}, now {shown(now)})"]
+    return [] if before == now else [f"{name} ({quote(before)}, now {quote(now)})"]
 
 
 def _changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

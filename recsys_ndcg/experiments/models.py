@@ -12,7 +12,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison import CHANCE
-from recsys_ndcg.errors import InvalidInputError, about, nearest, shown, visible
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    escape_invisible,
+    label_messages,
+    quote,
+    suggest,
+)
 from recsys_ndcg.experiments.fingerprints import fingerprint, globals_of, qualified_name, readable
 from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, signature_of
 from recsys_ndcg.version import __version__
@@ -87,7 +93,7 @@ class Model:
         except Exception as error:  # noqa: BLE001 - whatever an object does that is looked at
             if isinstance(given_text, str):
                 return {**unknown, "fingerprint": f"{GIVEN}{given_text}"}
-            why = visible(str(error) or repr(error))
+            why = escape_invisible(str(error) or repr(error))
             return {**unknown, "fingerprint": None, "incomparable": why}
 
     def _described(self) -> dict[str, Any]:
@@ -203,7 +209,9 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             threshold = str(found.threshold)
             choices = {"kind": "ranking", **found.convention.texts, "threshold": threshold}
         for what, function in called.items():
-            with about(f"{one.name}: its {what} cannot be compared, so no folder can resume it"):
+            with label_messages(
+                f"{one.name}: its {what} cannot be compared, so no folder can resume it"
+            ):
                 choices[f"code of {what}"] = fingerprint(function)[0]
         described[one.name] = choices
     return described
@@ -224,11 +232,11 @@ def models_of(
         none of them.
     """
     if not isinstance(models, Mapping) or not models:
-        msg = f"Give the models by name, {{'SVD': SVD(), 'KNN': KNNBasic()}}, not {shown(models)}."
+        msg = f"Give the models by name, {{'SVD': SVD(), 'KNN': KNNBasic()}}, not {quote(models)}."
         raise InvalidInputError(msg)
     for name, given in models.items():
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            msg = f"The name of a model is text that can be shown, not {shown(name)}."
+            msg = f"The name of a model is text that can be shown, not {quote(name)}."
             raise InvalidInputError(msg)
         if isinstance(given, type):
             msg = f"{name}: {given.__name__} is a class; a model is one of it, {given.__name__}()."
@@ -236,20 +244,20 @@ def models_of(
         if not is_algorithm(given) and not callable(given):
             msg = (
                 f"{name}: a model has fit(trainset) and test(testset), as those of Surprise, or is "
-                f"a function of the ratings to train on, not {shown(given)}."
+                f"a function of the ratings to train on, not {quote(given)}."
             )
             raise InvalidInputError(msg)
     if baseline is not None and baseline not in (known := [*models, CHANCE]):
-        msg = f"baseline={shown(baseline)} is none of the models. {nearest(str(baseline), known)}"
+        msg = f"baseline={quote(baseline)} is none of the models. {suggest(str(baseline), known)}"
         raise InvalidInputError(msg)
     by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
     for name in by_name:
         if name not in models:
-            msg = f"fingerprint names no model: {shown(name)}. {nearest(str(name), models)}"
+            msg = f"fingerprint names no model: {quote(name)}. {suggest(str(name), models)}"
             raise InvalidInputError(msg)
     texts = by_name.values() if by_name or fingerprint is None else [fingerprint]
     if not all(isinstance(one, str) and one for one in texts):
-        msg = f"fingerprint is a text, or a text for each model by name, not {shown(fingerprint)}."
+        msg = f"fingerprint is a text, or a text for each model by name, not {quote(fingerprint)}."
         raise InvalidInputError(msg)
     return {name: Model(name, given, len(seeds) > 1) for name, given in models.items()}
 
@@ -289,7 +297,7 @@ def seeds_of(seeds: Any) -> list[int]:
     wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
     found = [] if wrong else list(given)
     if not found or not all(_is_seed(one) for one in found) or len(set(found)) < len(found):
-        msg = f"seeds is how many, at least 1, or several different ones, not {shown(seeds)}."
+        msg = f"seeds is how many, at least 1, or several different ones, not {quote(seeds)}."
         raise InvalidInputError(msg)
     return [int(one) for one in found]
 

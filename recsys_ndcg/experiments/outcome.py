@@ -16,13 +16,20 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores, compare, parameters_of
-from recsys_ndcg.errors import InvalidInputError, about, nearest, visible, warn, warn_of_several
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    emit_labelled_warnings,
+    escape_invisible,
+    label_messages,
+    suggest,
+    warn,
+)
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.models import Model, describe_asked, is_algorithm, seeded, typed_call
 from recsys_ndcg.experiments.ratings import digest_of_split, refuse_unkept_users
 from recsys_ndcg.folds import FoldPlan, FoldRuns, Splits, lower_is_better
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 
 _COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
 
@@ -42,7 +49,7 @@ class ModelRun:
     results: Sequence[Result]
     parameters: Mapping[str, Any]
 
-    @lazy
+    @lazy_property
     def contender(self) -> ModelScores:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
         found = FoldRuns(one.fold for one in self.results).contender
@@ -85,7 +92,7 @@ class SavedRuns:
 
     folders: Mapping[str, RunFolder]
 
-    @lazy
+    @lazy_property
     def _models(self) -> dict[tuple[str, str], ModelRun]:
         found = {}
         for run, folder in self.folders.items():
@@ -116,7 +123,7 @@ class SavedRuns:
         measures = self._measures()
         name = measures[0] if measure is None else measure.strip().lower()
         if name not in measures:
-            msg = f"No run has measured {measure!r}. {nearest(name, measures)}"
+            msg = f"No run has measured {measure!r}. {suggest(name, measures)}"
             raise InvalidInputError(msg)
         rows = [self._row(run, model, one) for (run, model), one in self._models.items()]
         table = pd.DataFrame(rows).sort_values(
@@ -133,7 +140,7 @@ class SavedRuns:
             if any(one != asked[0] for one in asked):
                 told.append(f"The runs have different {what}: their numbers cannot be compared.")
         return told + [
-            f"{run}: {model} failed, see {visible(str(path.parent))}."
+            f"{run}: {model} failed, see {escape_invisible(str(path.parent))}."
             for run, folder in self.folders.items()
             for model in folder.models
             for path in folder.failures(model)[:1]
@@ -249,7 +256,7 @@ class Outcome:
             with suppress(TypeError):  # of what cannot be copied
                 splitter = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
             splitter = seeded(splitter, seed, always=len(self.seeds) > 1)
-            with about("") as said:
+            with label_messages("") as said:
                 parts = self.ratings.by(self._look_at, splitter)
             if seed == self.seeds[0]:
                 self.said.extend(said)
@@ -291,7 +298,7 @@ class Outcome:
         said = {
             name: [told for one in some for told in one.said] for name, some in by_model.items()
         }
-        warn_of_several(said)
+        emit_labelled_warnings(said)
         for name, some in by_model.items():
             FoldRuns.warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
 

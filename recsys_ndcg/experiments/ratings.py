@@ -18,7 +18,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
 from recsys_ndcg.files import arrow_column, is_place, reading
 from recsys_ndcg.folds import ratings_of, seconds_of
@@ -186,7 +186,7 @@ class FunctionModel:
             pair = tuple(pairs.iloc[int(bad.argmax())])
             msg = (
                 f"{self._name} estimates no number for {bad.sum()} of {len(pairs)} pairs, the "
-                f"first {shown(pair)}. Give one for all: a low one where the model knows nothing."
+                f"first {quote(pair)}. Give one for all: a low one where the model knows nothing."
             )
             raise InvalidInputError(msg)
         return values
@@ -198,7 +198,7 @@ class FunctionModel:
         try:
             values = np.array(found, dtype=np.float64)
         except (TypeError, ValueError):
-            self._refuse(f"returns {shown(found)}")
+            self._refuse(f"returns {quote(found)}")
         if values.shape != (len(pairs),):
             shape = " × ".join(map(str, values.shape)) or "one"
             self._refuse(f"returns {shape} numbers for {len(pairs)} pairs")
@@ -213,7 +213,7 @@ class FunctionModel:
         twice = table.duplicated(["user", "item"])
         if twice.any():
             pair = tuple(table.loc[twice, ["user", "item"]].iloc[0])
-            self._refuse(f"returns the pair {shown(pair)} twice")
+            self._refuse(f"returns the pair {quote(pair)} twice")
         try:
             merged = pairs.merge(table, how="left", on=["user", "item"], indicator=True)
         except ValueError as error:  # ids of another type
@@ -223,7 +223,7 @@ class FunctionModel:
             pair = tuple(pairs.iloc[int(absent.argmax())])
             self._refuse(
                 f"returns other pairs than asked for: {absent.sum()} of {len(pairs)} are missing, "
-                f"the first {shown(pair)}"
+                f"the first {quote(pair)}"
             )
         return np.array(merged["estimated"], dtype=np.float64)
 
@@ -273,7 +273,7 @@ def dataset_of(
         return data
     table = read_ratings(data) if is_place(data) else data
     if not isinstance(columns, Mapping | None):
-        msg = f"columns says what a table calls ours, {{'rating': 'stars'}}, not {shown(columns)}."
+        msg = f"columns says what a table calls ours, {{'rating': 'stars'}}, not {quote(columns)}."
         raise InvalidInputError(msg)
     rows = _rows(table, dict(columns or {}))
     rated = [rating for _, _, rating, _ in rows]
@@ -289,7 +289,7 @@ def dataset_of(
         msg = f"Every rating is {low:g}, so that no order is better than another."
         raise InvalidInputError(msg)
     if not -np.inf < low < high < np.inf:
-        msg = f"The rating scale runs from a lower number to a higher one, not {shown(given)}."
+        msg = f"The rating scale runs from a lower number to a higher one, not {quote(given)}."
         raise InvalidInputError(msg)
     if plain:
         return PlainDataset(rows, (low, high))

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, nearest, needing, shown, visible
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    escape_invisible,
+    quote,
+    require_libraries,
+    suggest,
+)
 from recsys_ndcg.files import check_path, open_file
 from recsys_ndcg.progress import progress_bar
 
@@ -142,7 +148,7 @@ def experiment(  # noqa: PLR0913 - the contract
     mean     0.775     1
     popular  0.689     3
     """
-    with needing("cloudpickle", "joblib", job="An experiment", extra="experiments"):
+    with require_libraries("cloudpickle", "joblib", job="An experiment", extra="experiments"):
         from recsys_ndcg.experiments.models import (  # noqa: PLC0415 - an extra
             is_algorithm,
             models_of,
@@ -164,7 +170,7 @@ def experiment(  # noqa: PLR0913 - the contract
     outcome = Outcome(known, split, each, plan)
     if folder is not None:
         outcome = outcome.kept_in(folder, fingerprint)
-    shown_by = nullcontext(progress) if callable(progress) else progress_bar(wanted=progress)
+    shown_by = nullcontext(progress) if callable(progress) else progress_bar(enabled=progress)
     with shown_by as show:
         outcome.gather(n_jobs, on_result, show)
     outcome.say()
@@ -203,7 +209,7 @@ def load_runs(*paths: str | Path) -> SavedRuns:
     >>> table[["ndcg@10", "users", "done", "failed"]].round(3).to_numpy().tolist()
     [[0.737, 30.0, 2.0, 0.0]]
     """
-    with needing("cloudpickle", "joblib", job="Reading runs", extra="experiments"):
+    with require_libraries("cloudpickle", "joblib", job="Reading runs", extra="experiments"):
         from recsys_ndcg.experiments.folder import RunFolder  # noqa: PLC0415 - an extra
         from recsys_ndcg.experiments.outcome import SavedRuns  # noqa: PLC0415
     folders: dict[str, str | Path] = {}
@@ -214,7 +220,7 @@ def load_runs(*paths: str | Path) -> SavedRuns:
         several: list[str | Path] = [one for one in matched if Path(one).is_dir()]
         for folder in several or [path]:
             folders.setdefault(os.path.realpath(folder), folder)
-    found = {visible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
+    found = {escape_invisible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
     if not found:
         msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
         raise InvalidInputError(msg)
@@ -255,11 +261,11 @@ def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
     known = [name for name in inspect.signature(experiment).parameters if name not in _OWN]
     for name in told:
         if name not in {*known, "ratings", "models"}:
-            msg = f"there is no option {name!r}. {nearest(name, [*known, 'ratings', 'models'])}"
+            msg = f"there is no option {name!r}. {suggest(name, [*known, 'ratings', 'models'])}"
             raise InvalidInputError(msg)
     ratings, models = told.pop("ratings", None), told.pop("models", None)
     if not isinstance(ratings, str):
-        msg = f'ratings is the path of a file, ratings = "ratings.csv", not {shown(ratings)}.'
+        msg = f'ratings is the path of a file, ratings = "ratings.csv", not {quote(ratings)}.'
         raise InvalidInputError(msg)
     if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
         msg = 'a model is a table, [models.SVD], with class = "surprise.SVD" and parameters.'
@@ -285,7 +291,7 @@ def _made(place: str, told: Mapping[str, Any]) -> Any:
     parameters = {name: value for name, value in told.items() if name != way}
     if way == "function" or not isinstance(found, type):
         if not callable(found) or hasattr(found, "fit"):
-            msg = f"[{place}]: {told[way]} is no {way}, but {shown(found)}."
+            msg = f"[{place}]: {told[way]} is no {way}, but {quote(found)}."
             raise InvalidInputError(msg)
         return partial(found, **parameters) if parameters else found
     with _blamed(f"[{place}]: {told[way]} cannot be made so"):
@@ -301,7 +307,7 @@ def _imported(place: str, path: str) -> Any:
         found = import_module(module)
     if not hasattr(found, name):
         known = [one for one in dir(found) if not one.startswith("_")]
-        msg = f"[{place}]: {module} has no {name!r}. {nearest(name, known)}"
+        msg = f"[{place}]: {module} has no {name!r}. {suggest(name, known)}"
         raise InvalidInputError(msg)
     return getattr(found, name)
 

@@ -34,10 +34,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, needing, shown
+from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote, require_libraries
 from recsys_ndcg.files import earlier
 from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, Content, open_file, write_whole
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.version import __version__
 
 _SIGNED = re.compile(rb'\{\n "format": "recsys_ndcg [a-z]+ \d+",\n "sha256": "([0-9a-f]{64})"')
@@ -85,7 +85,7 @@ class Archive(NamedTuple):
             An id is neither text nor a number, the head has a value that JSON does not hold, or
             the file cannot be written.
         """
-        packed = in_threads(lambda one: _pack(*one), [*self.columns.items()])
+        packed = map_in_threads(lambda one: _pack(*one), [*self.columns.items()])
         named = {"format": f"recsys_ndcg {form}", "sha256": "", **self.head}
         try:
             text = json.dumps(named, indent=1, allow_nan=False).removesuffix("\n}")
@@ -255,7 +255,7 @@ def _read(content: bytes, form: str) -> earlier.Saved:
     sizes = [_n_bytes(one) for one in packed.values() if isinstance(one, dict)]
     if sum(sizes) > Content.most_bytes(len(content)):
         raise ValueError(kind)
-    columns = dict(zip(packed, in_threads(_unpack, [*packed.values()]), strict=True))
+    columns = dict(zip(packed, map_in_threads(_unpack, [*packed.values()]), strict=True))
     return {name: one for name, one in stored.items() if name not in {"format", "sha256"}}, columns
 
 
@@ -299,7 +299,7 @@ def _n_bytes(packed: Mapping[str, Any]) -> int:
 
 
 def _pyarrow() -> Any:
-    with needing("pyarrow", job="Parquet", extra="scale"):
+    with require_libraries("pyarrow", job="Parquet", extra="scale"):
         import pyarrow.parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     return pyarrow
 
@@ -342,7 +342,7 @@ def checked_ids(ids: list[Any], kind: str) -> list[Any]:
         if is_encodable(one) if isinstance(one, str) else isinstance(one, int) or is_number(one):
             continue
         half = " without lone surrogates" if isinstance(one, str) else ""
-        msg = f"The {kind} {shown(one)} cannot be saved; use text or numbers{half}."
+        msg = f"The {kind} {quote(one)} cannot be saved; use text or numbers{half}."
         raise InvalidInputError(msg)
     return ids
 

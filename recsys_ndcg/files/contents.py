@@ -17,7 +17,13 @@ from pathlib import Path
 from stat import S_IMODE, S_ISCHR
 from typing import IO, Any, TypeGuard
 
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, about, needing, shown
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    RecsysNdcgError,
+    label_messages,
+    quote,
+    require_libraries,
+)
 
 #: No files to be replaced, whatever they lead to.
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -49,7 +55,7 @@ writing = partial(reading, done="written")
 def check_path(path: object) -> None:
     """Refuse what the system has no name for."""
     if not isinstance(path, str | os.PathLike):
-        msg = f"Give the path of a file, not {shown(path)}."
+        msg = f"Give the path of a file, not {quote(path)}."
         raise InvalidInputError(msg)
     try:
         name = os.fsencode(path)
@@ -262,7 +268,7 @@ def _unpacked(stream: IO[bytes], file: IO[bytes]) -> bytes:
 @contextmanager
 def _unpacking(name: str) -> Iterator[None]:
     """Turn whatever fails into a fault of the archive."""
-    with about(name):
+    with label_messages(name):
         try:
             yield
         except RecsysNdcgError:
@@ -292,7 +298,7 @@ def _member(file: IO[bytes]) -> IO[bytes]:
 
 
 def _zstandard(file: IO[bytes]) -> IO[bytes]:
-    with needing("pyarrow", job="Unpacking .zst", extra="scale"):
+    with require_libraries("pyarrow", job="Unpacking .zst", extra="scale"):
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     opened: IO[bytes] = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
     return opened

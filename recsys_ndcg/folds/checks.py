@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.catalogue import Leak, Ratings, Training
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
 from recsys_ndcg.folds.splits import UserKFold, ratings_of
 from recsys_ndcg.input import Rows, floats, objects
 from recsys_ndcg.lists import Facts, RankedLists, group
@@ -36,7 +36,7 @@ def _splitter_of(given: Any, data: Any, kind: type, name: str) -> Any:
     bound = not isinstance(given, type) or not isfunction(getattr_static(given, "split", None))
     if not callable(getattr(given, "split", None)) or not bound or isinstance(given, str | bytes):
         msg = (
-            f"{name} must be None, a number of folds, or have a method split, not {shown(given)}. "
+            f"{name} must be None, a number of folds, or have a method split, not {quote(given)}. "
             "Folds that there are already are given by an object whose split(data) returns them."
         )
         raise InvalidInputError(msg)
@@ -87,7 +87,7 @@ class Splits:
             catalogue is to be ranked for the ratings that it leaves out.
         """
         if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
-            msg = f"n_jobs must be a whole number, -1 for all processors, not {shown(n_jobs)}."
+            msg = f"n_jobs must be a whole number, -1 for all processors, not {quote(n_jobs)}."
             raise InvalidInputError(msg)
         if plan.train and plan.catalogue is not None:
             told = ", ".join(plan.names("catalogue").values())
@@ -158,7 +158,7 @@ class Splits:
         """Return a trainset and a testset, given as a pair of a trainset and rows."""
         pair = list(split) if isinstance(split, Iterable) and not _is_trainset(split) else []
         if len(pair) != 2 or not _is_trainset(pair[0]) or not isinstance(pair[1], Iterable):
-            msg = f"Split {place} of cv is {shown(split)}, not (trainset, testset)."
+            msg = f"Split {place} of cv is {quote(split)}, not (trainset, testset)."
             raise InvalidInputError(msg)
         trainset, rows = pair[0], list(pair[1])  # a generator could be gone through but once
         testset = [tuple(row) if isinstance(row, Iterable) else (row,) for row in rows]
@@ -169,7 +169,7 @@ class Splits:
         wrong = [row for row, own in zip(rows, testset, strict=True) if len(own) != 3]
         if wrong:
             msg = (
-                f"Split {place} of cv has {shown(wrong[0])} in its testset, not (user, item, "
+                f"Split {place} of cv has {quote(wrong[0])} in its testset, not (user, item, "
                 "rating). Make it with data.construct_testset(raw_ratings)."
             )
             raise InvalidInputError(msg)
@@ -197,7 +197,7 @@ def _splits_of(iterator: Any, data: Any) -> Iterator[Any]:
     try:
         splits = iterator.split(data)
         if not isinstance(splits, Iterable):
-            msg = f"cv.split(data) gives {shown(splits)}, not pairs of trainset and testset."
+            msg = f"cv.split(data) gives {quote(splits)}, not pairs of trainset and testset."
             raise InvalidInputError(msg)
         yield from splits
     except RecsysNdcgError:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.errors import DivergedModelError, InvalidInputError, shown
+from recsys_ndcg.errors import DivergedModelError, InvalidInputError, quote
 
 if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
@@ -110,7 +110,7 @@ class Measure:
             raise ValueError(msg)
         value: Any = self.function and self.function(predictions, **self.keywords)
         if not isinstance(value, Real):
-            msg = f"The measure {self.name!r} must return a number, not {shown(value)}."
+            msg = f"The measure {self.name!r} must return a number, not {quote(value)}."
             raise InvalidInputError(msg)
         return value if isinstance(value, np.floating) else float(value)
 

@@ -21,7 +21,7 @@ from recsys_ndcg.folds.fitting import FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import floats, index_of
 from recsys_ndcg.lists import Grades, GroupedLists, PlacedLists, RankedLists
-from recsys_ndcg.progress import followed
+from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.scoring import Audit, Plan, Totals
 
 
@@ -324,7 +324,9 @@ def run_in_order(
     """
     if plan.catalogue is not None:  # ranked where the model is, so that no predictions are sent
         jobs = (delayed(FoldRun.of)(*task, plan) for task in tasks)
-        return list(followed(_results(jobs, parallel), "Fitting", total, wanted=progress))
+        return list(
+            iterate_with_progress(_results(jobs, parallel), "Fitting", total, enabled=progress)
+        )
     begun: deque[BegunFold] = deque()
 
     def dispatched() -> Iterator[Any]:
@@ -336,7 +338,7 @@ def run_in_order(
     try:
         # a fold is ranked while others are fitted, by workers that import nothing for that
         ranked = (begun.popleft().fold(one) for one in results)
-        return list(followed(ranked, "Fitting", total, wanted=progress))
+        return list(iterate_with_progress(ranked, "Fitting", total, enabled=progress))
     finally:  # stop the workers, also where a fold is refused while others are fitted
         with warnings.catch_warnings():  # joblib's, of what they did in vain
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")

@@ -8,7 +8,7 @@ from typing import Any
 
 from recsys_ndcg.catalogue import placing
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse
 from recsys_ndcg.scoring import Cutoffs, Plan
@@ -62,12 +62,12 @@ def make_measure(
     'share of 4'
     """
     if not callable(fn):
-        msg = f"A measure is made of a function of predictions, not of {shown(fn)}."
+        msg = f"A measure is made of a function of predictions, not of {quote(fn)}."
         raise InvalidInputError(msg)
     if name is None:
         name = getattr(fn, "__name__", type(fn).__name__)
     if not isinstance(name, str) or not name.strip():
-        msg = f"The name of a measure is text, not {shown(name)}."
+        msg = f"The name of a measure is text, not {quote(name)}."
         raise InvalidInputError(msg)
     if name.strip().lower() == "time":
         msg = "A measure cannot be named 'time': the results have 'test_time' already."
@@ -95,7 +95,7 @@ def resolved(measures: Any, known: Mapping[str, Measure] | None = None) -> list[
     if isinstance(measures, str | Measure | Metric) or callable(measures):
         measures = [measures]
     if not isinstance(measures, Iterable):
-        msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {shown(measures)}."
+        msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {quote(measures)}."
         raise InvalidInputError(msg)
     found: dict[str, Measure] = {}
     for given in measures:
@@ -120,7 +120,7 @@ def _resolved(one: Any) -> Measure:
         if text in ACCURACY and not colon:
             return ACCURACY[text]
         if colon and protocol not in _PROTOCOLS:
-            msg = f"{one!r}: after the colon stands what is ranked. {nearest(protocol, _PROTOCOLS)}"
+            msg = f"{one!r}: after the colon stands what is ranked. {suggest(protocol, _PROTOCOLS)}"
             raise InvalidInputError(msg)
         return _measure_of(_metric(text, one), protocol or "rated")
     if isinstance(one, type) and issubclass(one, Metric):
@@ -130,7 +130,7 @@ def _resolved(one: Any) -> Measure:
         return make_measure(one)
     msg = (
         "A measure is a name such as 'rmse' or 'ndcg@10', a function, or make_measure(...), "
-        f"not {shown(one)}."
+        f"not {quote(one)}."
     )
     raise InvalidInputError(msg)
 
@@ -141,7 +141,7 @@ def _metric(text: str, given: str) -> Metric:
     try:
         return parse(text)[0]
     except UnknownMetricError:
-        msg = f"No measure is named {given!r}. {nearest(name, {*METRICS, *ACCURACY})}"
+        msg = f"No measure is named {given!r}. {suggest(name, {*METRICS, *ACCURACY})}"
         raise UnknownMetricError(msg) from None
 
 
@@ -229,8 +229,8 @@ class FoldPlan:
         protocols: list[Any] = (several and [*asked]) or [asked]
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
-            told = nearest(str(unknown[0]), [*_PROTOCOLS, "both"])
-            msg = f"protocol={shown(protocol)}: what is ranked is 'rated' or 'catalogue'. {told}"
+            told = suggest(str(unknown[0]), [*_PROTOCOLS, "both"])
+            msg = f"protocol={quote(protocol)}: what is ranked is 'rated' or 'catalogue'. {told}"
             raise InvalidInputError(msg)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, check_whole, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, check_integer, is_number, quote
 from recsys_ndcg.input import encode, objects, refuse_rows
 from recsys_ndcg.lists import grouped
 
@@ -62,12 +62,12 @@ class _Splits:
 
     def _check_whole(self, least: int, **options: Any) -> None:
         for name, value in options.items():
-            check_whole(f"{type(self).__name__}: {name}", value, least)
+            check_integer(f"{type(self).__name__}: {name}", value, least)
 
     def _check_seed(self, seed: Any) -> None:
         whole = isinstance(seed, Integral) and not isinstance(seed, bool)
         if whole and not 0 <= int(seed) < 2**32:
-            self._refuse(f"random_state must be between 0 and 2**32 - 1, not {shown(seed)}.")
+            self._refuse(f"random_state must be between 0 and 2**32 - 1, not {quote(seed)}.")
         if not (whole or seed is None or isinstance(seed, np.random.RandomState)):
             kind = type(seed).__name__
             self._refuse(
@@ -283,7 +283,7 @@ class TimeSplit(_Splits):
     ) -> None:
         if test_size is not None and at is not None:
             self._refuse(
-                f"test_size={shown(test_size)} and at={shown(at)} both say where to cut; give one."
+                f"test_size={quote(test_size)} and at={quote(at)} both say where to cut; give one."
             )
         if at is None:
             test_size = 0.2 if test_size is None else test_size
@@ -291,7 +291,7 @@ class TimeSplit(_Splits):
             if not is_number(test_size) or not (test_size >= 1 if whole else 0 < test_size < 1):
                 self._refuse(
                     "test_size must be a share between 0 and 1 or a whole number of ratings, not "
-                    f"{shown(test_size)}."
+                    f"{quote(test_size)}."
                 )
         else:
             seconds_of(at)
@@ -306,10 +306,10 @@ class TimeSplit(_Splits):
         test = times >= cut
         if test.all() or not test.any():
             none = "to train on" if test.any() else "to test"
-            wish = f"at={shown(self.at)}" if self.at is not None else f"test_size={self.test_size}"
+            wish = f"at={quote(self.at)}" if self.at is not None else f"test_size={self.test_size}"
             self._refuse(
-                f"{wish}, which is a cut at {shown(cut)}, leaves no rating {none}: the timestamps "
-                f"go from {shown(times.min())} to {shown(times.max())}."
+                f"{wish}, which is a cut at {quote(cut)}, leaves no rating {none}: the timestamps "
+                f"go from {quote(times.min())} to {quote(times.max())}."
             )
         train = ~test
         if self.known_users:
@@ -318,7 +318,7 @@ class TimeSplit(_Splits):
         self.n_left_out = int(len(test) - train.sum() - test.sum())
         if not test.any():
             self._refuse(
-                f"none of the users of the {self.n_left_out} ratings from {shown(cut)} on has any "
+                f"none of the users of the {self.n_left_out} ratings from {quote(cut)} on has any "
                 "before. Cut elsewhere, or choose known_users=False."
             )
         yield train, test
@@ -394,7 +394,7 @@ def seconds_of(at: Any) -> float:
     if not isinstance(at, dt.datetime) or at != at:  # noqa: PLR0124 - pandas' NaT
         msg = (
             f"at must be a timestamp (a number), an ISO date such as '2020-01-31', or a datetime, "
-            f"not {shown(at)}."
+            f"not {quote(at)}."
         )
         raise InvalidInputError(msg)
     return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
@@ -424,7 +424,7 @@ def ratings_of(data: Any) -> Sequence[Any]:
     for place, row in enumerate(ratings):
         if not isinstance(row, tuple | list) or len(row) != 4:
             msg = (
-                f"raw_ratings: row {place} (counted from 0) is {shown(row)}; each must be "
+                f"raw_ratings: row {place} (counted from 0) is {quote(row)}; each must be "
                 "(user, item, rating, timestamp), the last of them None where there is none."
             )
             raise InvalidInputError(msg)
@@ -457,7 +457,7 @@ def times_of(ratings: Sequence[Any]) -> Floats | Positions:
             "line_format has timestamp, or assign data.raw_ratings = [(user, item, rating, "
             "timestamp), ...]",
         )
-        first = shown(given[int(wrong.argmax())])
+        first = quote(given[int(wrong.argmax())])
         refuse_rows(
             wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
         )

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors import InvalidInputError, require_libraries
 from recsys_ndcg.files import Content
 
 Result = TypeVar("Result")
@@ -116,7 +116,7 @@ class ParquetColumns(ArrowColumns):
     """
 
     def __init__(self, path: Path) -> None:
-        with needing("pyarrow", job="Reading Parquet", extra="scale"):
+        with require_libraries("pyarrow", job="Reading Parquet", extra="scale"):
             from pyarrow import OSFile, parquet  # type: ignore[import-untyped] # noqa: PLC0415
         super().__init__(path, "Parquet")
         name = os.fsencode(path)  # which need not be text in UTF-8
@@ -157,7 +157,7 @@ class FeatherColumns(ArrowColumns):
     """
 
     def __init__(self, path: Path) -> None:
-        with needing("pyarrow", job="Reading Feather", extra="scale"):
+        with require_libraries("pyarrow", job="Reading Feather", extra="scale"):
             import pyarrow as pa  # noqa: PLC0415 - an extra
             from pyarrow import ipc  # noqa: PLC0415
         super().__init__(path, "Feather")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
-from shlex import quote
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.errors import InvalidInputError, nearest, shown, warn
+from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
 from recsys_ndcg.input.ids import of_polars, refuse_rows
 from recsys_ndcg.input.python_objects import JOIN
 from recsys_ndcg.input.rows import Rows, floats, ids_of, objects
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import map_in_threads
 
 #: What is no grade nor score: when an interaction was, and the number of its row.
 _BESIDE = (
@@ -182,15 +182,15 @@ class Table:
         """
         if not (columns is None or isinstance(columns, Mapping)):
             form = "{'true': 'r_ui'}"
-            msg = f"columns must map our names to the table's, {form}, not {shown(columns)}."
+            msg = f"columns must map our names to the table's, {form}, not {quote(columns)}."
             raise InvalidInputError(msg)
         for name, theirs in (columns or {}).items():
             if not isinstance(theirs, Hashable):
-                msg = f"columns: {name} is the name of one column, not {shown(theirs)}."
+                msg = f"columns: {name} is the name of one column, not {quote(theirs)}."
                 raise InvalidInputError(msg)
             if name not in Table.ROLES:
                 msg = (
-                    f"columns: there is no column {name!r} to rename. {nearest(name, Table.ROLES)}"
+                    f"columns: there is no column {name!r} to rename. {suggest(name, Table.ROLES)}"
                 )
                 raise InvalidInputError(msg)
         for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
@@ -231,7 +231,7 @@ class Table:
         further = [one for one in self.ROLES if one not in _USUAL and one in self]
         self.collect(*wanted, *further)
         ids = [(of_polars(self._column(one)), self._name(one)) for one in ("user", "item")]
-        user, item = in_threads(lambda one: ids_of(*one), ids)
+        user, item = map_in_threads(lambda one: ids_of(*one), ids)
         columns: dict[str, Any] = {"user": user, "item": item}
         columns |= {one: self.numbers(one) for one in (*wanted[2:], *further)}
         if table == "labels" and "true" not in columns:  # every row counts as 1
@@ -416,7 +416,7 @@ class Table:
         if column == "true" and len(free) > 1:
             free = [one for one in free if may_be_grade(one)]
         guess = free[0] if len(free) == 1 else "..."
-        typed = f"{column}={guess}" if guess == "..." else quote(f"{column}={guess}")
+        typed = f"{column}={guess}" if guess == "..." else shlex.quote(f"{column}={guess}")
         return f"columns={{{column!r}: {guess!r}}} (--columns {typed})"
 
     def say_names(self) -> None:
@@ -431,8 +431,8 @@ class Table:
         known = {ours: read[ours] for ours in self.ROLES if read.get(ours, ours) != ours}
         if known:
             told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
-            option = ",".join(f"{ours}={theirs}" for ours, theirs in known.items())
-            warn(f"Read {told}. Say it yourself: columns={known!r} (--columns {quote(option)}).")
+            option = shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in known.items()))
+            warn(f"Read {told}. Say it yourself: columns={known!r} (--columns {option}).")
 
 
 def _with_index(data: Any, columns: Mapping[str, str]) -> Any:

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Ids, Positions, concat_ids
-from recsys_ndcg.errors import InvalidInputError, is_encodable, shown, warn
+from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, warn
 
 _TEXT = {"string", "large_string", "string_view"}
 _OF_POLARS = {"String", "Categorical", "Enum"}
@@ -198,7 +198,7 @@ def _refuse_alike(ids: Ids, column: str) -> None:
             if other is not one:
                 kinds = " and ".join(type(each).__name__ for each in (other, one))
                 msg = (
-                    f"{column}: {shown(other)} and {shown(one)} are written alike, but are "
+                    f"{column}: {quote(other)} and {quote(one)} are written alike, but are "
                     f"different ids ({kinds}). Make all ids of one type, numbers or text."
                 )
                 raise InvalidInputError(msg)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FunctionType, NoneType
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import open_file
 from recsys_ndcg.input.file_kinds import PICKLE, kind_of
 
@@ -71,7 +71,7 @@ def read_pickle(path: str | Path) -> list[tuple[Any, ...]]:
     if type(found) not in (list, tuple):
         stands_in = isinstance(found, InertObject | NumpyDtype | Prediction | FunctionType | type)
         kind = "an object" if stands_in else f"something of type {type(found).__name__}"
-        keys = f" with the keys {shown(list(found))}" if isinstance(found, dict) else ""
+        keys = f" with the keys {quote(list(found))}" if isinstance(found, dict) else ""
         msg = (
             f"{path}: the pickle holds {kind}{keys} in place of a list of predictions. Write it "
             f"with {_WRITE}, or save a table as CSV or Parquet."
@@ -88,7 +88,7 @@ def _loaded(path: Path) -> Any:
             return load(file.read())
     except ForbiddenNameError as error:
         msg = (
-            f"{path}: the pickle asks for {shown('.'.join(error.args))}, which is neither "
+            f"{path}: the pickle asks for {quote('.'.join(error.args))}, which is neither "
             "Surprise's nor a number, so it was not read and nothing in it was executed. Write the "
             f"predictions alone, with ids that are numbers or text: {_WRITE}; save a table as CSV "
             "or Parquet."

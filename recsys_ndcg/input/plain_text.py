@@ -21,7 +21,7 @@ from recsys_ndcg.input.text_format import (
     first_line,
 )
 from recsys_ndcg.input.text_tables import Choose, careful_columns, most_lines, whole_numbers
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import map_in_threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,7 @@ def plain_columns(
             ),
         )
         read: dict[str, Any] = {name: _floats(table[name], numbers[name]) for name in numbers}
-        read |= dict(zip(ids, in_threads(lambda name: _ids(table[name]), ids), strict=True))
+        read |= dict(zip(ids, map_in_threads(lambda name: _ids(table[name]), ids), strict=True))
     except (pa.ArrowException, UnusualError, UnicodeEncodeError):  # the last for half a character
         return None
     return {name: read.get(name) for name in names}

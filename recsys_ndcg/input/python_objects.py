@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input.ids import Coded, distinct_of
 from recsys_ndcg.input.rows import DIGITS, NO_NUMBERS, Rows, as_written, floats, objects
 
@@ -126,7 +126,7 @@ def _impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool_] | 
         said = [one is not None and bool(one.get("was_impossible", False)) for one in details]
     except AttributeError:
         place = next(i for i, one in enumerate(details) if not isinstance(one, dict | NoneType))
-        msg = f"Row {place} (counted from 0) is {shown(rows[place])}; its details must be a dict."
+        msg = f"Row {place} (counted from 0) is {quote(rows[place])}; its details must be a dict."
         raise InvalidInputError(msg) from None
     return np.array(said) if any(said) else None
 
@@ -211,7 +211,7 @@ def _check_rows(rows: Sequence[Any], widths: AbstractSet[int], form: str) -> Non
         return
     for place, row in enumerate(rows):
         if not is_row(row) or len(row) not in widths:
-            msg = f"Row {place} (counted from 0) is {shown(row)}; each must be {form}."
+            msg = f"Row {place} (counted from 0) is {quote(row)}; each must be {form}."
             raise InvalidInputError(msg)
 
 
@@ -252,7 +252,7 @@ def _entries_of(user: Any, entries: Any, table: str) -> list[Any]:
         return list(entries.items())
     if type(entries) is list or (table == "labels" and isinstance(entries, AbstractSet)):
         return list(entries)
-    return listed(entries, f"User {shown(user)} has", _FORMS[table].lists)
+    return listed(entries, f"User {quote(user)} has", _FORMS[table].lists)
 
 
 def _check_entries(
@@ -279,26 +279,26 @@ def _check_entries(
     for place, (entry, one) in enumerate(zip(entries, first, strict=True)):
         fault = _fault_of_entry(entry, one, table, paired)
         if sized and not paired and (is_row(entry) != rows or (rows and len(entry) != 2)):
-            other = f", of user {shown(user.ids[0])}," if user.codes[place] else ""
-            known = f", and the first one{other} is {shown(entries[0])}" if place else ""
+            other = f", of user {quote(user.ids[0])}," if user.codes[place] else ""
+            known = f", and the first one{other} is {quote(entries[0])}" if place else ""
             alike = f"{_FORMS[table].lists}, alike for all users"
             if whole:
                 alike = "each must be (estimated, true), or all of them grades in ranked order"
-            fault = f"entry {shown(entry)}{known}; {alike}."
+            fault = f"entry {quote(entry)}{known}; {alike}."
         if fault:
-            msg = f"User {shown(user.values[place])} has the {fault}"
+            msg = f"User {quote(user.values[place])} has the {fault}"
             raise InvalidInputError(msg)
 
 
 def _fault_of_entry(entry: Any, one: Any, table: str, paired: bool) -> str:  # noqa: FBT001
     """Return why an entry by itself, with `one` first in it, is none; nothing if it may be one."""
     if table == "predictions" and isinstance(one, _STRINGS):
-        return f"entry {shown(entry)}; {_FORMS[table].lists}."
+        return f"entry {quote(entry)}; {_FORMS[table].lists}."
     if table == "predictions":
         return ""
     if paired and isinstance(one, float) and one != round(one, 0):
         return (  # (estimated, true), whose first number is no id
-            f"entry {shown(entry)}, but {one} is no item; {_FORMS[table].lists}. Pairs (estimated, "
+            f"entry {quote(entry)}, but {one} is no item; {_FORMS[table].lists}. Pairs (estimated, "
             "true) have no item ids to join on: give rows (user, item, estimated, true)."
         )
     if table == "results" and not paired and isinstance(one, _WHOLE) and one == -1:
@@ -333,13 +333,13 @@ def listed(values: Any, found: str, form: str) -> list[Any]:
     """
     fault = ""
     if isinstance(values, AbstractSet):
-        fault = f"a set, {shown(values)}, which has no order: give a list, best first."
+        fault = f"a set, {quote(values)}, which has no order: give a list, best first."
     elif isinstance(values, Mapping):
-        fault = f"a dict, {shown(values)}, in place of a list; {form}."
+        fault = f"a dict, {quote(values)}, in place of a list; {form}."
     elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        fault = f"no list but {shown(values)}; {form}."
+        fault = f"no list but {quote(values)}; {form}."
     elif getattr(values, "ndim", 1) == 0:
-        fault = f"no list but one value, {shown(values)}; {form}."
+        fault = f"no list but one value, {quote(values)}; {form}."
     if fault:
         msg = f"{found} {fault}"
         raise InvalidInputError(msg)

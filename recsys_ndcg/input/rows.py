@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
-from recsys_ndcg.errors import InvalidInputError, shown, warn
+from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import (
     Coded,
     by_distinct,
@@ -22,7 +22,7 @@ from recsys_ndcg.input.ids import (
     encode_together,
     refuse_rows,
 )
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.parallel import map_in_threads
 
 #: How many digits of a decimal so few bits keep.
 DIGITS = {np.dtype(np.float16): 3, np.dtype(np.float32): 6}
@@ -225,11 +225,11 @@ class Rows:
             for name, one in zip(names, (self, results), strict=True)
         ]
         n_rows = len(self.user) + len(results.user)
-        found = in_threads(lambda column: by_distinct(*column), columns, n_rows)
+        found = map_in_threads(lambda column: by_distinct(*column), columns, n_rows)
         pairs = [(found[0], found[1], "user"), (found[2], found[3], "item")]
         for known, other, column in pairs:
             check_same_ids(known, other, column, names, warns=True)
-        return in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
+        return map_in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
 
 
 def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
@@ -258,7 +258,7 @@ def objects(values: Iterable[Any], column: str) -> Ids:
     array(['a', (1, 2)], dtype=object)
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        kind = "text" if isinstance(values, str | bytes) else f"{shown(values)}"
+        kind = "text" if isinstance(values, str | bytes) else f"{quote(values)}"
         msg = f"{column}: found {kind} in place of a column; give a list or an array."
         raise InvalidInputError(msg)
     values = _from_table(values, column)
@@ -445,7 +445,7 @@ def _kind(value: Any) -> str:
 def _fault(value: Any) -> str:
     """Return why a value is no float; nothing if it is one."""
     if isinstance(value, str | bytes):
-        return f"text such as {shown(value)}"
+        return f"text such as {quote(value)}"
     try:
         if _kind(value) not in NO_NUMBERS:
             float(value)
@@ -454,4 +454,4 @@ def _fault(value: Any) -> str:
         return "a number beyond 1.8e308"
     except (TypeError, ValueError):
         pass
-    return f"{shown(value)}, which is not a number,"
+    return f"{quote(value)}, which is not a number,"

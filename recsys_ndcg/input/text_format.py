@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import Content
 
 #: Of a table whose columns nobody can have meant: reading them takes minutes.
@@ -76,16 +76,16 @@ class TextFormat:
         is_sign = isinstance(sign, str) and len(sign) == 1 and sign not in '"\r\n\0'
         if not (is_sign or sign in (None, "::")):
             msg = (
-                f"separator (--sep) is one sign, such as ';' or 'tab', or '::', not {shown(sign)}."
+                f"separator (--sep) is one sign, such as ';' or 'tab', or '::', not {quote(sign)}."
             )
             raise InvalidInputError(msg)
         if self.decimal not in (".", ","):
-            msg = f"decimal (--decimal) is '.' or ',', not {shown(self.decimal)}."
+            msg = f"decimal (--decimal) is '.' or ',', not {quote(self.decimal)}."
             raise InvalidInputError(msg)
         if self.encoding is not None and not _is_encoding(self.encoding):
             msg = (
                 f"encoding (--encoding) is the name of one, such as 'latin-1' or 'utf-16', not "
-                f"{shown(self.encoding)}."
+                f"{quote(self.encoding)}."
             )
             raise InvalidInputError(msg)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import Content, is_place
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import Rows, floats, objects
@@ -74,7 +74,7 @@ class JsonLines(Mapping[str, Any]):
         for place, row in self._rows:
             value = row.get(name)
             if isinstance(value, list | dict):
-                self._refuse(place, f"{name} is {shown(value)}; write a number, or text.")
+                self._refuse(place, f"{name} is {quote(value)}; write a number, or text.")
         return [row.get(name) for _, row in self._rows]
 
     def __iter__(self) -> Iterator[str]:
@@ -92,7 +92,7 @@ class JsonLines(Mapping[str, Any]):
             row = None
         if not isinstance(row, dict):
             array = " Of an array, write each object in a line." if line[:1] == "[" else ""
-            self._refuse(place, f"{shown(line.strip())} is not an object, such as {_FORM}.{array}")
+            self._refuse(place, f"{quote(line.strip())} is not an object, such as {_FORM}.{array}")
         return dict(row)
 
     def _refuse(self, place: int, what: str) -> None:
@@ -116,7 +116,7 @@ def read_trec(source: Any, table: str) -> Rows:
     if isinstance(source, Mapping):
         for user, one in source.items():
             if not isinstance(one, Mapping):
-                msg = f"Topic {user!r} has {shown(one)}; give a dict {{document: {value}}}."
+                msg = f"Topic {user!r} has {quote(one)}; give a dict {{document: {value}}}."
                 raise InvalidInputError(msg)
         name = "The dict"
         flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
@@ -124,7 +124,7 @@ def read_trec(source: Any, table: str) -> Rows:
         content = Content.of(source)
         name, flat = content.name, _lines(content, fields, fields.index(value))
     else:
-        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {shown(source)}."
+        msg = f"Give a TREC file or a dict {{topic: {{document: {value}}}}}, not {quote(source)}."
         raise InvalidInputError(msg)
     if not flat:
         msg = f"{name}: there are no entries."
@@ -150,7 +150,7 @@ def _lines(content: Content, fields: tuple[str, ...], at: int) -> list[tuple[str
                 raise ValueError  # noqa: TRY301 - the same fault as a bad number
             rows.append((parts[0], parts[2], float(parts[at])))
         except ValueError:
-            msg = f"{content.name}, line {number}: {shown(line.strip())} is not '{form}'."
+            msg = f"{content.name}, line {number}: {quote(line.strip())} is not '{form}'."
             raise InvalidInputError(msg) from None
     return rows
 
@@ -286,7 +286,7 @@ class TextTable:
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
             if reason.startswith("Calling read"):  # which pandas says of Ctrl-C in this moment
                 raise KeyboardInterrupt from None
-            quoted = f"A field that holds {shown(separator)} stands in double quotes."
+            quoted = f"A field that holds {quote(separator)} stands in double quotes."
             msg = f"{self._name}: cannot be parsed ({reason}). {quoted}"
             if wide := _TOO_WIDE.search(reason):
                 many = f"{wide[3]} fields in place of {wide[1]}"
@@ -314,7 +314,7 @@ class TextTable:
         if len(frame.columns) == 1 and signs:
             typed = _TYPED_AS[signs[0]]
             msg = (
-                f"{self._name}: line 1 is a single field, {shown(line)}. If {typed} separates "
+                f"{self._name}: line 1 is a single field, {quote(line)}. If {typed} separates "
                 f"fields: --sep {typed} (TextFormat(separator={typed})); if the line is not of "
                 "the table, take it out."
             )
@@ -332,7 +332,7 @@ class TextTable:
                 if any(fields) and len(fields) < width:
                     msg = (
                         f"{self._name}, line {line}: {len(fields)} fields in place of {width}: "
-                        f"{shown(separator.join(fields))}. Was it cut off? A value that is not "
+                        f"{quote(separator.join(fields))}. Was it cut off? A value that is not "
                         "there is an empty field."
                     )
                     raise InvalidInputError(msg)
@@ -343,7 +343,7 @@ class TextTable:
         if bad.any():
             place = int(bad.to_numpy().argmax())
             line = int(str(self.frame.index[place])) + self._first_line
-            what = fault.format(shown(self.frame[name].iloc[place]))
+            what = fault.format(quote(self.frame[name].iloc[place]))
             msg = f"{self._name}, line {line}: {name} {what}."
             if line == 1:
                 msg += " If this line is a heading, leave out --no-heading (heading=False)."

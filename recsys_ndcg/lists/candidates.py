@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Positions, edges
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.arrays import Positions, offsets_of
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import check_same_ids, encode, objects
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import named
@@ -67,10 +67,10 @@ class CandidateLists(GroupedLists):
         order = np.argsort(user, kind="stable")
         return cls(
             users=lists.users,
-            offsets=edges(np.bincount(user, minlength=len(lists))),
+            offsets=offsets_of(np.bincount(user, minlength=len(lists))),
             columns={"estimated": np.zeros(len(order)), "true": true[order]},
             item_ids=None,
-            unlisted_offsets=edges(np.bincount(owner[~within], minlength=len(lists))),
+            unlisted_offsets=offsets_of(np.bincount(owner[~within], minlength=len(lists))),
             unlisted={"true": lists.unlisted_true[~within]},
             missing=lists.missing,
             protocol=lists.protocol,
@@ -139,20 +139,20 @@ def _sizes(lists: GroupedLists, n_items: Any) -> Positions:
     told = dict(n_items.items()) if by_user else dict.fromkeys(users, n_items)
     absent = [user for user in users if user not in told]
     if absent:
-        msg = f"n_items has no number for {len(absent)} users, the first {shown(absent[0])}."
+        msg = f"n_items has no number for {len(absent)} users, the first {quote(absent[0])}."
         raise InvalidInputError(msg)
     sizes = [told[user] for user in users]
     for one in sizes:
         if isinstance(one, bool) or not isinstance(one, Integral) or one < 1:
             also = " A list of items goes to items=." if isinstance(n_items, Iterable) else ""
-            msg = f"n_items must be a whole number of at least 1, not {shown(one)}.{also}"
+            msg = f"n_items must be a whole number of at least 1, not {quote(one)}.{also}"
             raise InvalidInputError(msg)
     found = np.array(sizes, dtype=np.int64)
     different = len(np.asarray(lists.item_ids))
     fewest = lists.n_places if by_user else np.full(len(lists), different)
     if (found < fewest).any():
         first = int((found < fewest).argmax())
-        whose = f"user {shown(users[first])} has" if by_user else "there are"
+        whose = f"user {quote(users[first])} has" if by_user else "there are"
         msg = (
             f"n_items={found[first]} is less than the {fewest[first]} different items that {whose} "
             "in labels and results. Give the size of the whole catalogue, or {user: number} where "

@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import Coded
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
@@ -73,7 +73,7 @@ def _exchanged(facts: Facts) -> Iterator[str]:
     yield (
         "The columns estimated and true look exchanged: the estimates are the steps of a scale "
         f"from {estimated.lowest:g} to {estimated.highest:g}, as ratings are, and true values such "
-        f"as {shown(off_steps.lowest)} are not. Rows are (user, item, estimated, true), but "
+        f"as {quote(off_steps.lowest)} are not. Rows are (user, item, estimated, true), but "
         "Surprise's (uid, iid, r_ui, est) have the true rating first: give them as Predictions, or "
         "a table with columns= (--columns)."
     )

@@ -16,14 +16,14 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     Record,
-    edges,
-    ranges,
-    read_only,
+    as_read_only,
+    concat_ranges,
+    offsets_of,
 )
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import counted
+from recsys_ndcg.errors import format_count
 from recsys_ndcg.input import Coded
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 
 #: All other arrays have an entry per user.
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
@@ -94,16 +94,16 @@ class GroupedLists(Record):
         rows = "rating" if self.protocol == "rated" else "recommended item"
         rows = "candidate" if self.placed_under is not None else rows
         first = (
-            f"{type(self).__name__} of {counted(len(self), 'user')} with "
-            f"{counted(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
+            f"{type(self).__name__} of {format_count(len(self), 'user')} with "
+            f"{format_count(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
         )
         if self.candidates is not None:
-            first += f", of {counted(int(self.candidates.sum()), 'candidate')}"
+            first += f", of {format_count(int(self.candidates.sum()), 'candidate')}"
         told = [first]
         if self.n_unlabelled:
             told.append(f"{self.n_unlabelled} without a true value")
         if labels:
-            told.append(f"{counted(labels, 'labelled item')} in no list")
+            told.append(f"{format_count(labels, 'labelled item')} in no list")
         return "; ".join(told) + "."
 
     def __len__(self) -> int:
@@ -142,10 +142,10 @@ class GroupedLists(Record):
             return None
         return self.item_ids[self.item_codes]
 
-    @lazy
+    @lazy_property
     def n_items(self) -> Positions:
         """How many items each user's list has."""
-        return read_only(np.diff(self.offsets))
+        return as_read_only(np.diff(self.offsets))
 
     @property
     def n_candidates(self) -> Positions:
@@ -157,10 +157,10 @@ class GroupedLists(Record):
         """How many ranks each user's list and ideal list may take."""
         return self.n_items + self.n_unlisted
 
-    @lazy
+    @lazy_property
     def n_unlisted(self) -> Positions:
         """How many labelled items of each user are not in the list."""
-        return read_only(np.diff(self.unlisted_offsets))
+        return as_read_only(np.diff(self.unlisted_offsets))
 
     @property
     def unlabelled_by_user(self) -> Floats:
@@ -195,7 +195,7 @@ class GroupedLists(Record):
         """By which choices and threshold places are held; None where every item has a row."""
         return None
 
-    @lazy
+    @lazy_property
     def user_of_row(self) -> Positions:
         """Whose list each row is in, by place."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
@@ -321,7 +321,7 @@ class GroupedLists(Record):
             for name, known in self.unlisted.items()
             if name != "reachable"
         }
-        offsets = edges(np.bincount(user, minlength=len(self)))
+        offsets = offsets_of(np.bincount(user, minlength=len(self)))
         kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted)
         return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
@@ -333,8 +333,10 @@ class GroupedLists(Record):
 
     def take(self, users: Positions) -> Self:
         """Return some users, given by their places in ascending order."""
-        rows = ranges(self.offsets[users], np.diff(self.offsets)[users])
-        return self.cut(users, rows, ranges(self.unlisted_offsets[users], self.n_unlisted[users]))
+        rows = concat_ranges(self.offsets[users], np.diff(self.offsets)[users])
+        return self.cut(
+            users, rows, concat_ranges(self.unlisted_offsets[users], self.n_unlisted[users])
+        )
 
     def cut(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, whose rows and labels outside the lists are told, too."""
@@ -346,9 +348,9 @@ class GroupedLists(Record):
         }
         return replace(
             self,
-            offsets=edges(np.diff(self.offsets)[users]),
+            offsets=offsets_of(np.diff(self.offsets)[users]),
             columns={name: column[rows] for name, column in self.columns.items()},
-            unlisted_offsets=edges(self.n_unlisted[users]),
+            unlisted_offsets=offsets_of(self.n_unlisted[users]),
             unlisted={name: column[labels] for name, column in self.unlisted.items()},
             **by_user,
         )

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
-from recsys_ndcg.errors import InvalidInputError, counted, shown
-from recsys_ndcg.parallel import blocks_of, in_threads, slices_of
+from recsys_ndcg.errors import InvalidInputError, format_count, quote
+from recsys_ndcg.parallel import map_in_threads, split_rows, split_users
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ class Pairs:
 
     def take(self, rows: Positions) -> Pairs:
         """Return some of the rows."""
-        taken = in_threads(lambda column: column.take(rows), [*self.columns.values()], len(rows))
+        taken = map_in_threads(
+            lambda column: column.take(rows), [*self.columns.values()], len(rows)
+        )
         return replace(self, columns=dict(zip(self.columns, taken, strict=True)))
 
 
@@ -135,7 +137,7 @@ def grouped(
     >>> grouped(np.array([1, 0, 1], dtype=np.int32), [np.array([5, 6, 7])], 2)
     ([array([6, 5, 7])], array([0, 1, 3]))
     """
-    n_rows, blocks = len(codes), slices_of(len(codes))
+    n_rows, blocks = len(codes), split_rows(len(codes))
     # as many bits of a code as make ranges of about a block, if all groups were alike
     shift = min(((size - 1) // max(len(blocks), 1)).bit_length(), 16)
     n_ranges = -(-size >> shift)
@@ -163,7 +165,7 @@ def grouped(
         last = min(first + widest + 1, size)
         counts[first + 1 : last + 1] = np.bincount(low, minlength=last - first)
 
-    in_threads(sort, range(n_ranges))
+    map_in_threads(sort, range(n_ranges))
     return found, np.cumsum(counts)
 
 
@@ -184,7 +186,7 @@ def _dealt(
         starts: Positions = rows.start + offsets_of(number, n_ranges)
         return starts
 
-    return dealt, np.transpose(in_threads(deal, blocks))
+    return dealt, np.transpose(map_in_threads(deal, blocks))
 
 
 def offsets_of(codes: Codes | Positions, size: int) -> Positions:
@@ -254,7 +256,7 @@ def _has_repeats(user: Codes, item: Codes, offsets: Positions, n_items: int) -> 
         keys.sort()
         return bool((keys[1:] == keys[:-1]).any())
 
-    return any(in_threads(repeats, blocks_of(offsets)))
+    return any(map_in_threads(repeats, split_users(offsets)))
 
 
 def _first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
@@ -262,9 +264,9 @@ def _first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
     again = np.flatnonzero(pd.Series(pairs.keys(len(items))).duplicated())
     user, item = users[pairs.user[again[0]]], items[pairs.columns["item"][again[0]]]
     return (
-        f"{pairs.table}: user {shown(user)} has the item {shown(item)} twice or more "
-        f"({counted(len(again), 'such repeat')} in all). Remove them, or choose duplicates='max' "
-        "or 'mean', or, by the order of the rows, 'first' or 'last': convention="
+        f"{pairs.table}: user {quote(user)} has the item {quote(item)} twice or more "
+        f"({format_count(len(again), 'such repeat')} in all). Remove them, or choose "
+        "duplicates='max' or 'mean', or, by the order of the rows, 'first' or 'last': convention="
         "Convention(duplicates='max') (--convention duplicates=max), and the same where lists are "
         "made apart."
     )
@@ -288,7 +290,7 @@ def _repeated(
         several[1:] |= same
         return start + again, start + order[several]
 
-    again, several = zip(*in_threads(found, blocks_of(offsets)), strict=True)
+    again, several = zip(*map_in_threads(found, split_users(offsets)), strict=True)
     return np.concatenate(again), np.concatenate(several)
 
 

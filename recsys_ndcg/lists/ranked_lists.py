@@ -16,7 +16,7 @@ from recsys_ndcg.input import Rows, TextFormat, encode, read
 from recsys_ndcg.lists.candidates import Lists, Sizes, chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
-from recsys_ndcg.parallel import blocks_of, in_threads
+from recsys_ndcg.parallel import map_in_threads, split_users
 
 #: The columns that labels never have.
 _OF_RESULTS = ("estimated", "impossible")
@@ -26,7 +26,7 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     """Return the lists, of some kind, made from one table."""
     rule = Convention(duplicates=duplicates).duplicates
     named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
-    (users, user), *rest = in_threads(lambda column: encode(*column), named, len(rows.user))
+    (users, user), *rest = map_in_threads(lambda column: encode(*column), named, len(rows.user))
     items, item = rest[0] if rest else (None, None)
     pairs = Pairs({**rows.columns, **_codes(user, item)}, rows.table)
     listed, offsets, repeats = distinct_by_user(pairs, users, items, rule)
@@ -144,7 +144,7 @@ def _join_labels(
             column[result] = labels.columns[name][label]
         listed[label] = True
 
-    in_threads(join, blocks_of(offsets[0] + offsets[1]))
+    map_in_threads(join, split_users(offsets[0] + offsets[1]))
     return joined, labels.take(np.flatnonzero(~listed))
 
 

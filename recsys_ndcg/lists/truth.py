@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.errors import is_encodable
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.parallel import blocks_of, in_threads
+from recsys_ndcg.parallel import map_in_threads, split_users
 
 _WHOLE = 2.0**53  # up to here a float is the whole number that it writes
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -53,7 +53,9 @@ def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
             np.add.at(total, user[labelled], rows)
         return total.astype(np.uint32)
 
-    return np.concatenate(in_threads(digests, blocks_of(lists.offsets + lists.unlisted_offsets)))
+    return np.concatenate(
+        map_in_threads(digests, split_users(lists.offsets + lists.unlisted_offsets))
+    )
 
 
 def hashed(ids: Ids) -> NDArray[np.uint64]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, as_float, shown
+from recsys_ndcg.errors import InvalidInputError, as_float, quote
 from recsys_ndcg.ranking import Ranking, weighted
 
 #: The choices that decide which rows there are and which users count, for every metric.
@@ -240,6 +240,6 @@ def checked_k(k: Any) -> int | None:
         return None
     whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
     if not whole or not 1 <= k <= sys.maxsize:
-        msg = f"k must be a whole number of at least 1, not {shown(k)}."
+        msg = f"k must be a whole number of at least 1, not {quote(k)}."
         raise InvalidInputError(msg)
     return int(k)

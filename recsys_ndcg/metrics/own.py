@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention, checked_weights
-from recsys_ndcg.errors import InvalidInputError, shown, visible
+from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
 from recsys_ndcg.metrics.registry import register
@@ -54,7 +54,7 @@ class ByRank(Linear):
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return those of the first ranks."""
-        return ranking.once(self, lambda: self._weights(ranking.width(self.k)))
+        return ranking.get_or_compute(self, lambda: self._weights(ranking.width(self.k)))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the same sum over the ideal list, the sum of the weights of all places, or 1."""
@@ -142,19 +142,19 @@ class OfList(Metric):
             lists = zip(asked.tolist(), *ranking.lists_in_order(self.k), strict=True)
             return np.array([self._of(*own) if one else 0.0 for one, *own in lists])
 
-        return ranking.once(self, said)
+        return ranking.get_or_compute(self, said)
 
     def _of(self, user: Any, estimated: Floats, true: Floats, items: Any) -> float:
         try:
             value = self.function(estimated, true, items)
         except Exception as error:
             empty = "" if len(true) else ", whose list is empty"
-            msg = f"The metric {self.name!r} fails for user {shown(user)}{empty}: {error!r}."
+            msg = f"The metric {self.name!r} fails for user {quote(user)}{empty}: {error!r}."
             raise InvalidInputError(msg) from error
         if not isinstance(value, Real | np.bool_) or math.isinf(value):
             msg = (
                 f"The metric {self.name!r} must give a number for each list, or NaN where there is "
-                f"none; for user {shown(user)} it gave {shown(value)}."
+                f"none; for user {quote(user)} it gave {quote(value)}."
             )
             raise InvalidInputError(msg)
         return float(value)
@@ -247,18 +247,20 @@ def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
             raise InvalidInputError(msg)
         return register(made)
     if not callable(made) or isinstance(made, type):
-        msg = f"A metric is made of a function or a subclass of Metric, not of {shown(made)}."
+        msg = f"A metric is made of a function or a subclass of Metric, not of {quote(made)}."
         raise InvalidInputError(msg)
     for option, known in _CHOICES.items():
         if option in options and options[option] not in known:
             words = ", ".join(map(repr, known))
-            msg = f"{option} must be one of {words}, not {shown(options[option])}."
+            msg = f"{option} must be one of {words}, not {quote(options[option])}."
             raise InvalidInputError(msg)
-    called = visible(getattr(made, "__name__", type(made).__name__))  # what a class can be called
+    called = escape_invisible(
+        getattr(made, "__name__", type(made).__name__)
+    )  # what a class can be called
     body = {
         "__doc__": made.__doc__,
         "__module__": made.__module__ or "__main__",
-        "__qualname__": visible(getattr(made, "__qualname__", called)),
+        "__qualname__": escape_invisible(getattr(made, "__qualname__", called)),
         "name": options.pop("name", called.lower()),
         "function": staticmethod(made),
     }

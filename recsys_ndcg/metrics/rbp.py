@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.metrics.registry import register
 from recsys_ndcg.ranking import Ranking
@@ -57,7 +57,7 @@ class RBP(Linear):
         """Refuse a persistence that is no probability."""
         super().__post_init__()
         if not is_number(self.p) or not 0 < self.p < 1:
-            msg = f"rbp: p must be above 0 and below 1, not {shown(self.p)}; 0.8 is usual."
+            msg = f"rbp: p must be above 0 and below 1, not {quote(self.p)}; 0.8 is usual."
             raise InvalidInputError(msg)
 
     def weights(self, ranking: Ranking) -> Floats:

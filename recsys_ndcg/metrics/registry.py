@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recsys_ndcg.convention import ALSO_CALLED, bare, plainly
-from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, quote, suggest
 from recsys_ndcg.metrics.metric import PLAIN, Metric
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def register(metric: _Class) -> _Class:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         msg = (
             f"A metric needs a name in lower case, of letters, digits and _, such as 'early': "
-            f"{metric.__name__} has {shown(name)}."
+            f"{metric.__name__} has {quote(name)}."
         )
         raise InvalidInputError(msg)
     check_free(metric)
@@ -88,7 +88,7 @@ def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     name = (found["name"] if found else text).lower()
     kind = _known(name) if found else None
     if found is None or kind is None:
-        msg = f"No metric is named {text!r}. {nearest(name, names_known())}"
+        msg = f"No metric is named {text!r}. {suggest(name, names_known())}"
         raise UnknownMetricError(msg)
     options = {} if found["options"] is None else _options(kind, found["options"], text)
     if found["k"] is not None:
@@ -122,7 +122,7 @@ def _cutoff(text: str, where: str) -> int:
             return int(text)
     except ValueError:  # of more digits than Python reads, too
         pass
-    msg = f"{shown(where)}: {shown(text)} is not a number; write a metric as 'ndcg@10'."
+    msg = f"{quote(where)}: {quote(text)} is not a number; write a metric as 'ndcg@10'."
     raise InvalidInputError(msg)
 
 
@@ -155,7 +155,7 @@ def _known(name: str) -> type[Metric] | None:
                 msg = f"The metric {name!r} of {point.value} cannot be loaded: {error!r}."
                 raise InvalidInputError(msg) from error
             if not (isinstance(kind, type) and issubclass(kind, Metric) and kind.name == name):
-                msg = f"{point.value} is offered as the metric {name!r}, but is {shown(kind)}."
+                msg = f"{point.value} is offered as the metric {name!r}, but is {quote(kind)}."
                 raise InvalidInputError(msg)
             return register(kind)
     return METRICS.get(bare(name))

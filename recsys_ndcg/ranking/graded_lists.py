@@ -6,9 +6,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, Positions, edges
+from recsys_ndcg.arrays import Floats, Positions, offsets_of
 from recsys_ndcg.convention import Convention, relevance
-from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import largest_first
 
@@ -32,36 +32,38 @@ class GradedLists:
             grades[np.isneginf(grades)] = np.nan
             lists = lists.with_columns(true=grades)
         self.lists = lists
-        self._known = Known()
+        self._cache = Cache()
 
     def gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gain of every row."""
         key = "gains", gain_key(convention, threshold)
-        return self._known.once(key, lambda: convention.gains(self.lists.true, threshold))
+        return self._cache.get_or_compute(key, lambda: convention.gains(self.lists.true, threshold))
 
     def relevant(self, threshold: float | None) -> Floats:
         """Return whether each row is relevant, 0 or 1."""
         key = "relevant", threshold
-        return self._known.once(key, lambda: relevance(self.lists.true, threshold))
+        return self._cache.get_or_compute(key, lambda: relevance(self.lists.true, threshold))
 
-    @lazy
+    @lazy_property
     def grades(self) -> Floats:
         """The grade of each row, below all others where it has none."""
         return _grades(self.lists)
 
-    @lazy
+    @lazy_property
     def labelled(self) -> Floats:
         """Whether each row has a true value, 0 or 1."""
         return (~np.isnan(self.lists.true)).astype(np.float64)
 
-    @lazy
+    @lazy_property
     def n_labelled(self) -> Floats:
         """How many items of each user have a label, in the list or not."""
         return self.lists.sum_by_user(self.labelled) + self.lists.n_unlisted
 
     def n_relevant(self, threshold: float | None) -> Floats:
         """Return how many items of each user are relevant, in the list or not."""
-        return self._known.once(("n_relevant", threshold), lambda: self._n_relevant(threshold))
+        return self._cache.get_or_compute(
+            ("n_relevant", threshold), lambda: self._n_relevant(threshold)
+        )
 
     def _n_relevant(self, threshold: float | None) -> Floats:
         lists = self.lists
@@ -75,7 +77,9 @@ class GradedLists:
     def ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
         """Return the gains of each user's ideal list, best first: shape (n_users, width)."""
         key = "ideal", convention.ideal, gain_key(convention, threshold), width
-        return self._known.once(key, lambda: self._ideal_gain(convention, threshold, width))
+        return self._cache.get_or_compute(
+            key, lambda: self._ideal_gain(convention, threshold, width)
+        )
 
     def _ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
         offsets, extra = self.lists.offsets, self.lists.n_unlisted
@@ -101,7 +105,7 @@ class GradedLists:
                 return values
             return largest_first(values, self.lists.offsets)
 
-        return self._known.once(("in order", gain_key(convention, threshold)), found)
+        return self._cache.get_or_compute(("in order", gain_key(convention, threshold)), found)
 
     def length_of_gains(self, convention: Convention, threshold: float | None) -> Floats:
         r"""Return the length of the centred gains of each list, \sqrt{\sum (g_i - \bar g)^2}.
@@ -124,7 +128,7 @@ class GradedLists:
             length: Floats = unit * np.sqrt(square)
             return length
 
-        return self._known.once(("length", gain_key(convention, threshold)), found)
+        return self._cache.get_or_compute(("length", gain_key(convention, threshold)), found)
 
     def length_of_flags(self, flags: Floats) -> Floats:
         """Return the length of a centred column of 0 and 1, of each list."""
@@ -142,7 +146,7 @@ class GradedLists:
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(extra)), extra)])
         gain = convention.gains(unlisted, threshold)
         values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
-        return values, edges(np.diff(lists.offsets) + extra)
+        return values, offsets_of(np.diff(lists.offsets) + extra)
 
 
 def _grades(lists: GroupedLists) -> Floats:

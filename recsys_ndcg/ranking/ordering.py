@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, ranges
+from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ranges
 
 Number = TypeVar("Number", bound=np.generic)
 _FEW_CELLS = 4096  # to sort so many takes less time than to sort them by themselves
@@ -74,7 +74,7 @@ def padded(offsets: Positions) -> list[Padded]:
     for power in np.unique(octave[sizes > 0]):
         lists = np.flatnonzero((octave == power) & (sizes > 0))
         own = sizes[lists]
-        found.append(_of(lists, ranges(offsets[lists], own), own, int(own.max())))
+        found.append(_of(lists, concat_ranges(offsets[lists], own), own, int(own.max())))
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import largest_first
@@ -118,7 +118,7 @@ class Ranking:
     in_order: SortedLists
     convention: Convention
     threshold: float | None = None
-    _known: Known = field(default_factory=Known, init=False)
+    _cache: Cache = field(default_factory=Cache, init=False)
 
     @property
     def n_items(self) -> Positions:
@@ -140,14 +140,14 @@ class Ranking:
         """How many items of each user are relevant, in the list or not."""
         return self.graded.n_relevant(self.threshold)
 
-    @lazy
+    @lazy_property
     def n_recommended(self) -> Floats | Positions:
         """How many items of each list count as recommended; they are its first ones."""
         if self.convention.recommend_from is None:
             return self.n_items
         return self.graded.lists.n_recommended(self.convention, self.threshold)
 
-    @lazy
+    @lazy_property
     def _width(self) -> int:
         """How many ranks the tables have."""
         longest, depth = int(self.graded.lists.n_places.max(initial=1)), self.in_order.depth
@@ -165,9 +165,9 @@ class Ranking:
     def weights(self, k: int | None) -> Floats:
         """Return the weights of the first k ranks, at most those of the tables."""
         ranks = self.width(k)
-        return self._known.once(ranks, lambda: self.convention.discounts(ranks))
+        return self._cache.get_or_compute(ranks, lambda: self.convention.discounts(ranks))
 
-    @lazy
+    @lazy_property
     def top_gain(self) -> float:
         """The gain of the top grade; binary gains need not be told which that is."""
         top = self.convention.max_grade
@@ -175,30 +175,30 @@ class Ranking:
             return 1.0
         return float(self.convention.gains(np.array([top], dtype=np.float64), self.threshold)[0])
 
-    @lazy
+    @lazy_property
     def ideal_gain(self) -> Floats:
         """The gain at each rank of the ideal list; under ``max`` that of the top grade in all."""
         if self.convention.ideal == "max":
             return np.full((len(self.n_items), self._width), self.top_gain)
         return self.graded.ideal_gain(self.convention, self.threshold, self._width)
 
-    @lazy
+    @lazy_property
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
         cells = self._cells(self._by_gain)
         return self._shown(cells.filled(self._by_gain.means(self._gains)[cells.run]))
 
-    @lazy
+    @lazy_property
     def relevance(self) -> Floats:
         """The relevance at each rank, in [0, 1]."""
         return self._shares(self._in_any_order, self._relevant)
 
-    @lazy
+    @lazy_property
     def labelled(self) -> Floats:
         """How surely there is a true value at each rank, in [0, 1]."""
         return self._shares(self._in_any_order, self.graded.labelled)
 
-    @lazy
+    @lazy_property
     def relevance_so_far(self) -> Floats:
         """E[rel_r · (relevant items at ranks up to r)], for average precision."""
         runs, (relevant, ahead) = self._in_any_order, self._hits
@@ -207,7 +207,7 @@ class Ranking:
         hits = hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place)
         return self._shown(cells.filled(hits))
 
-    @lazy
+    @lazy_property
     def first_hit(self) -> Floats:
         """P(the first relevant item stands at rank r), for reciprocal rank and hit rate."""
         runs, (relevant, _) = self._in_any_order, self._hits
@@ -223,7 +223,7 @@ class Ranking:
         )
         return self._shown(table)
 
-    @lazy
+    @lazy_property
     def relevant_ranks(self) -> tuple[Floats, Floats]:
         """How many relevant items each list holds, and the sum of their (expected) ranks.
 
@@ -279,7 +279,7 @@ class Ranking:
         numbers = np.where(np.isnan(values), 0.0, values).astype(np.float64)
         return lists.sum_by_user(-largest_first(-numbers, lists.offsets))
 
-    @lazy
+    @lazy_property
     def ranks_of_rows(self) -> tuple[Positions, Positions]:
         """The rows that reach the table, and the rank of each, from 0.
 
@@ -313,9 +313,9 @@ class Ranking:
         columns = (np.split(one, ends) for one in (lists.estimated[rows], lists.true[rows], items))
         return (lists.users.tolist(), *columns)
 
-    def once(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
         """Return what a metric works out for several of its parts, computed once."""
-        return self._known.once(key, compute)
+        return self._cache.get_or_compute(key, compute)
 
     @property
     def _gains(self) -> Floats:
@@ -325,13 +325,13 @@ class Ranking:
     def _relevant(self) -> Floats:
         return self.graded.relevant(self.threshold)
 
-    @lazy
+    @lazy_property
     def _by_gain(self) -> Runs:
         if isinstance(self.convention.gain, str):  # a higher grade has no lower gain
             return self._by_grade
         return self._runs(gain_key(self.convention, self.threshold), lambda: self._gains)
 
-    @lazy
+    @lazy_property
     def _by_grade(self) -> Runs:
         return self._runs(_GRADE, lambda: self.graded.grades)
 
@@ -340,7 +340,7 @@ class Ranking:
         """Return the runs for sums of 0 and 1 that go up with the grade: they hang on no order."""
         return self.in_order.runs if self.convention.ties == "expected" else self._by_grade
 
-    @lazy
+    @lazy_property
     def _hits(self) -> tuple[Floats, Floats]:
         """Return the relevant items in each run, and those ahead of it."""
         runs = self._in_any_order
@@ -368,7 +368,7 @@ class Ranking:
         # items without a row are worth least
         return runs.one_by_one(in_order.depth, worst_first=rule == "worst")
 
-    @lazy
+    @lazy_property
     def _by_place(self) -> Runs:
         """Return a run for each row, by a rule for ties that does not go by what it is worth."""
         rule, in_order, lists = self.convention.ties, self.in_order, self.graded.lists
@@ -379,7 +379,7 @@ class Ranking:
 
     def _cells(self, runs: Runs) -> Cells:
         """Return the cells that runs cover; where nothing is tied, all tables have the same."""
-        return self._known.once(runs, lambda: Cells(runs, len(self.n_items), self._width))
+        return self._cache.get_or_compute(runs, lambda: Cells(runs, len(self.n_items), self._width))
 
     def _shares(self, runs: Runs, flags: Floats) -> Floats:
         """Return the share of the items at each rank for which something holds."""
@@ -427,7 +427,7 @@ def rank(
     """
     facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
     against = Objections(convention, threshold, facts, lists)
-    InvalidInputError.raise_for(against.to_order() or against.to_gains())
+    InvalidInputError.raise_if(against.to_order() or against.to_gains())
     ready = prepare(lists, convention)
     in_order = SortedLists(ready, convention, depth=depth)
     return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, Positions, edges, ranges
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.arrays import Floats, Positions, concat_ranges, offsets_of
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ranking.ordering import descending
 
 
@@ -72,17 +72,17 @@ class Runs:
     ahead: Positions
     size: Positions
 
-    @lazy
+    @lazy_property
     def n_rows(self) -> Positions:
         """How many rows each run has."""
         return np.diff(self.start)
 
-    @lazy
+    @lazy_property
     def shared(self) -> bool:
         """Whether any run has more than one item."""
         return bool((self.size > 1).any())
 
-    @lazy
+    @lazy_property
     def of_row(self) -> Positions:
         """Which run each row is in."""
         if len(self.rows) == len(self.user):
@@ -91,7 +91,7 @@ class Runs:
         begins[self.start[1:-1]] = True
         return np.cumsum(begins)
 
-    @lazy
+    @lazy_property
     def place(self) -> Positions:
         """The place of each row in its run, from 0."""
         return np.arange(len(self.rows)) - self.start[self.of_row]
@@ -102,7 +102,7 @@ class Runs:
             return self
         kept = self.ahead < depth
         rows = self.rows[kept[self.of_row]]
-        start = edges(self.n_rows[kept])
+        start = offsets_of(self.n_rows[kept])
         return Runs(rows, start, self.user[kept], self.ahead[kept], self.size[kept])
 
     def by(self, key: Floats) -> Runs:
@@ -119,7 +119,7 @@ class Runs:
         inside = several[self.of_row]
         mixed = self.rows[inside]
         rows = self.rows.copy()
-        rows[inside] = mixed[descending(key[mixed], edges(self.n_rows[several]))]
+        rows[inside] = mixed[descending(key[mixed], offsets_of(self.n_rows[several]))]
         return replace(self, rows=rows)
 
     def one_by_one(self, depth: int | None, *, worst_first: bool = False) -> Runs:
@@ -135,7 +135,7 @@ class Runs:
         ahead = self.ahead + (self.size - self.n_rows) if worst_first else self.ahead
         count = self.n_rows if depth is None else np.clip(depth - ahead, 0, self.n_rows)
         run = np.repeat(np.arange(len(count)), count)
-        place = ranges(np.zeros_like(count), count)
+        place = concat_ranges(np.zeros_like(count), count)
         at = self.start[1:][run] - 1 - place if worst_first else self.start[:-1][run] + place
         return _single(self.rows[at], self.user[run], ahead[run] + place)
 
@@ -208,7 +208,7 @@ class Cells:
             return
         covered = np.clip(width - runs.ahead, 0, runs.size)
         self.run = np.repeat(np.arange(len(covered)), covered)
-        self.place = ranges(np.zeros_like(covered), covered)
+        self.place = concat_ranges(np.zeros_like(covered), covered)
         self._cell = first[self.run] + self.place
 
     def filled(self, values: Floats) -> Floats:

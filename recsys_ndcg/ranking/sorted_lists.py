@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import descending, largest_first
 from recsys_ndcg.ranking.runs import Runs
@@ -37,9 +37,9 @@ class SortedLists:
     convention: Convention
     depth: int | None = None
     blind: bool = False
-    _known: Known = field(default_factory=Known, init=False)
+    _cache: Cache = field(default_factory=Cache, init=False)
 
-    @lazy
+    @lazy_property
     def runs(self) -> Runs:
         """The runs of equal estimates that reach the wanted ranks."""
         lists = self.lists
@@ -57,7 +57,7 @@ class SortedLists:
         spans = lists.spans(rows[first], first - offsets[user], end - first)
         return Runs(rows, np.append(first, len(rows)), user, *spans).reaching(self.depth)
 
-    @lazy
+    @lazy_property
     def first_tie(self) -> Floats:
         """The first rank of each user whose item shares its estimate; inf if none does."""
         if self.blind:
@@ -75,19 +75,19 @@ class SortedLists:
         key : callable
             Returns it: a float64 array, one entry per row.
         """
-        return self._known.once(name, lambda: self.runs.by(key()))
+        return self._cache.get_or_compute(name, lambda: self.runs.by(key()))
 
-    @lazy
+    @lazy_property
     def _key(self) -> Floats:
         """By what the rows of a list stand, largest first."""
         return self.lists.sort_key(self.convention)
 
-    @lazy
+    @lazy_property
     def _ranked(self) -> Floats:
         """The same, each list in order."""
         return largest_first(self._key, self.lists.offsets)
 
-    @lazy
+    @lazy_property
     def _top(self) -> tuple[Positions, Positions]:
         """The rows that may reach the wanted ranks, in order, and where each list's start.
 

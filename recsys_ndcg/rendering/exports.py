@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, needing
+from recsys_ndcg.errors import InvalidInputError, is_encodable, require_libraries
 from recsys_ndcg.input import TextFormat
 
 #: What separates cells in the spreadsheets of some countries, and a line end in those of all.
@@ -50,7 +50,7 @@ def _check_encodable(per_user: pd.DataFrame) -> None:
 def _parquet(per_user: pd.DataFrame) -> bytes:
     _check_encodable(per_user)
     stream = io.BytesIO()
-    with needing("pyarrow", job="Writing Parquet", extra="scale"):
+    with require_libraries("pyarrow", job="Writing Parquet", extra="scale"):
         try:
             per_user.reset_index().to_parquet(stream, index=False, engine="pyarrow")
         except (ValueError, TypeError, OverflowError):  # pyarrow's own are among them

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from recsys_ndcg.errors import needing, printable
+from recsys_ndcg.errors import escape_for_stdout, require_libraries
 from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable
 
@@ -23,29 +23,29 @@ def to_text(document: Document) -> str:
     What standard output cannot write, such as ± in a terminal of ASCII alone, is written
     differently: ``print(report)`` asks for this text, and cannot say for whom.
     """
-    lines = [printable(document.facts)]
+    lines = [escape_for_stdout(document.facts)]
     for place, section in enumerate(document.sections):
         for part in section.parts:
             lines += _text_lines(part, bullet="- " if document.verdict else "")
         if not place and document.verdict:
-            lines.append(printable(document.verdict))
+            lines.append(escape_for_stdout(document.verdict))
     return "\n".join(lines)
 
 
 def _text_lines(part: Part, bullet: str) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if part.note:
-            yield printable(part.note)
+            yield escape_for_stdout(part.note)
         yield _text_table(part)
     elif isinstance(part, Code):
-        yield from map(printable, part.brief())
+        yield from map(escape_for_stdout, part.brief())
     elif not isinstance(part, Section):
-        yield from (f"{bullet}{printable(line)}" for line in part)
+        yield from (f"{bullet}{escape_for_stdout(line)}" for line in part)
 
 
 def _text_table(table: ShownTable) -> str:
     """Return a table of text, all but names set to the right."""
-    shown = table.cells.map(printable).rename(columns=printable)
+    shown = table.cells.map(escape_for_stdout).rename(columns=escape_for_stdout)
     for name in shown.columns[: table.left]:
         if not shown[name].str.isdecimal().all():
             shown[name] = shown[name].str.ljust(shown[name].str.len().max())
@@ -110,7 +110,7 @@ def _markdown_table(table: ShownTable) -> str:
     """Return a table of text, all but its first columns set to the right."""
     shown = table.marked(_markdown_escaped, lambda text: f"**{text.strip()}**")
     sides = ["left" if place < table.left else "right" for place in range(len(shown.columns))]
-    with needing("tabulate", job="Markdown", extra="report"):
+    with require_libraries("tabulate", job="Markdown", extra="report"):
         text: str = shown.rename(columns=_markdown_escaped).to_markdown(
             index=False, disable_numparse=True, colalign=sides
         )
@@ -177,7 +177,7 @@ def _tabular(table: ShownTable) -> str:
         letters = [rf"\textsuperscript{{{_latex_escaped(one)}}}" for one in table.letters]
         shown[table.key_columns[-1]] += letters
     sides = "l" * table.left + "r" * (len(shown.columns) - table.left)
-    with needing("jinja2", job="LaTeX", extra="report"):
+    with require_libraries("jinja2", job="LaTeX", extra="report"):
         text: str = shown.rename(columns=_latex_escaped).to_latex(
             index=False, escape=False, column_format=sides
         )

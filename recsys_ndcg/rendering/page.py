@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recsys_ndcg.errors import InvalidInputError, needing
+from recsys_ndcg.errors import InvalidInputError, require_libraries
 from recsys_ndcg.files import write_whole
 from recsys_ndcg.rendering.parts import Part, Section, UserLists
 from recsys_ndcg.rendering.plots import vega
@@ -110,7 +110,7 @@ def _own(name: str) -> str:
 @cache
 def template() -> jinja2.Template:
     """Return the template of all pages."""
-    with needing("jinja2", job="A page", extra="report"):
+    with require_libraries("jinja2", job="A page", extra="report"):
         import jinja2  # noqa: PLC0415 - an extra
 
     environment = jinja2.Environment(
@@ -226,7 +226,7 @@ def runtime() -> str:
     MissingExtraError
         vl-convert is not installed.
     """
-    with needing("vl_convert", job="A page with charts", extra="report"):
+    with require_libraries("vl_convert", job="A page with charts", extra="report"):
         import vl_convert  # noqa: PLC0415 - an extra
 
         with suppress(OSError, ValueError, RuntimeError):

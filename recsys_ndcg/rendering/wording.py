@@ -10,7 +10,7 @@ from unicodedata import bidirectional
 
 import numpy as np
 
-from recsys_ndcg.errors import visible
+from recsys_ndcg.errors import escape_invisible
 
 _SMALLEST = 0.0001  # p that is written with its digits
 _HUGE = 1e9  # numbers from here on have six digits, and a power of ten
@@ -113,7 +113,7 @@ def cut(name: object, longest: int = LONGEST) -> str:
     >>> cut("SVD"), cut("x" * 99, 8)
     ('SVD', 'xxxxxxx…')
     """
-    text = visible(str(name)[: longest + 1])
+    text = escape_invisible(str(name)[: longest + 1])
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -127,8 +127,8 @@ def with_cut_names(sentence: str, names: Iterable[str], *, isolate: bool = True)
     >>> len(with_cut_names("a" * 999 + " is better.", ["a" * 999]))
     71
     """
-    sentence = visible(sentence)
-    known = {visible(one) for one in names}
+    sentence = escape_invisible(sentence)
+    known = {escape_invisible(one) for one in names}
     special = [one for one in known if len(one) > LONGEST or (isolate and _turns(one))]
     if not special:
         return sentence
@@ -153,7 +153,7 @@ def label(name: object, longest: int = _LONGEST_LABEL) -> str:
     >>> label("a < b"), label("n" * 99, 8), ascii(label("</script>"))
     ('a < b', 'nnnnnnn…', "'\\u2039/script>'")
     """
-    text = " ".join(visible(str(name)[: 4 * longest]).split())
+    text = " ".join(escape_invisible(str(name)[: 4 * longest]).split())
     short = text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
     if _EVERY_OBJECT_HAS.fullmatch(short):
         return f"'{short}'"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import visible
+from recsys_ndcg.errors import escape_invisible
 from recsys_ndcg.lists import Facts, suspicions
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable, count, first_few, number
 from recsys_ndcg.version import __version__
@@ -86,12 +86,12 @@ def _summary_cells(report: Report) -> pd.DataFrame:
     first, last = ["mean", "±95%", "pooled", "median"], ["adjusted", "users", "undefined"]
     shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
     cells = text_cells(shown.rename_axis("metric"))
-    return cells.map(visible).rename(columns=visible)
+    return cells.map(escape_invisible).rename(columns=escape_invisible)
 
 
 def audit_table(report: Report) -> ShownTable:
     """Return the audit, a column per metric."""
-    audit = report.audit.T.map(number).rename(columns=visible).rename_axis("audit")
+    audit = report.audit.T.map(number).rename(columns=escape_invisible).rename_axis("audit")
     return ShownTable(_AUDIT, audit.set_axis(audit.index.str.replace("_", " ")).reset_index())
 
 
@@ -116,11 +116,13 @@ def signatures_section(
         The command line, if the page was made by one.
     """
     every = list(signatures)
-    full, short = ([visible(getattr(one, form)) for one in every] for form in ("text", "short"))
+    full, short = (
+        [escape_invisible(getattr(one, form)) for one in every] for form in ("text", "short")
+    )
     parts: list[Code | list[str]] = [Code("The signatures", full, short, alike=True)]
     if typed:
-        asked = [] if command is None else [Code("The command", [visible(command)])]
-        python = Code("The same in Python", [visible(line) for line in typed.splitlines()])
+        asked = [] if command is None else [Code("The command", [escape_invisible(command)])]
+        python = Code("The same in Python", [escape_invisible(line) for line in typed.splitlines()])
         ours = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
         others = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
         made = [f"Made with {', '.join([ours, *others])}."]
@@ -149,7 +151,7 @@ def remarks(report: Report) -> list[str]:
     """Return one sentence for each thing that makes the numbers say less than they seem to."""
     audit: Any = report.audit.to_dict("index")
     parts = [part(report, audit) for part in (_levels, _users, _ties, _labels)]
-    return [visible(line) for part in parts for line in part]
+    return [escape_invisible(line) for part in parts for line in part]
 
 
 def _levels(report: Report, audit: Audited) -> Iterator[str]:
@@ -262,7 +264,7 @@ def verdict(report: Report) -> str:
     better = others[others >= row["mean"]]
     if len(better):
         said += f" {better.index[0]} is as good or better ({number(better.iloc[0])})."
-    return visible(said)
+    return escape_invisible(said)
 
 
 def _of_an_order(name: str, row: dict[str, Any]) -> str:

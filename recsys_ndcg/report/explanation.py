@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats, Ids, Positions, quotient
+from recsys_ndcg.arrays import Floats, Ids, Positions, divide
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import index_of
 from recsys_ndcg.lists import GroupedLists, prepare
@@ -55,7 +55,7 @@ def explained(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
             "ideal_item": index_of(best["item"]),
             "ideal_gain": best["gain"],
             "ideal_dcg": ideal_dcg,
-            "ndcg": quotient(np.minimum(dcg, ideal_dcg), ideal_dcg),
+            "ndcg": divide(np.minimum(dcg, ideal_dcg), ideal_dcg),
         }
     ).set_axis(pd.RangeIndex(1, depth + 1, name="rank"))
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Ids, quotient
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole, warn
+from recsys_ndcg.arrays import Ids, divide
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level, warn
 from recsys_ndcg.input import index_of
 from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import saving
@@ -258,7 +258,7 @@ class Report(Readable, Mapping[str, float]):
             "z": totals.z,
             "worst": totals.mean_of("worst"),
             "best": best,
-            "trivial": quotient(totals.trivial, np.where(np.isnan(best), 0, totals.n_scored)),
+            "trivial": divide(totals.trivial, np.where(np.isnan(best), 0, totals.n_scored)),
             "tie_low": totals.mean_of("lowest"),
             "tie_high": totals.mean_of("highest"),
             "decided_by_ties": totals.mean_of("moved"),
@@ -435,7 +435,7 @@ class Report(Readable, Mapping[str, float]):
         {'bob': 1.0, 'ann': 0.963}
         """
         place, scores = self._place(metric), self.audited.full_scores
-        check_whole("n", n, 1)
+        check_integer("n", n, 1)
         check_choice("by", by, self.BY)
         needed = {"adjusted": "best", "z": "deviation"}
         if by in needed and np.isnan(scores.roles[needed[by]][:, place]).all():

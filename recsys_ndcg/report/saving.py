@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.files import Archive, json_value
 from recsys_ndcg.metrics import names_known
-from recsys_ndcg.parallel import at_most
+from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals
 from recsys_ndcg.version import __version__
 
@@ -142,7 +142,7 @@ def save(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     archive = _archive(report, _of_all_users(report))
-    with at_most(report.audited.n_jobs):
+    with limit_threads(report.audited.n_jobs):
         archive.write(path, _FORM)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Codes, Floats, Record
-from recsys_ndcg.errors import InvalidInputError, shown, visible
+from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import index_of, written
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Document,
     Readable,
@@ -57,7 +57,7 @@ def _cells(segments: Segments) -> pd.DataFrame:
     rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
     places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
-    rows["metric"] = rows["metric"].map(visible)
+    rows["metric"] = rows["metric"].map(escape_invisible)
     rows["difference"] = rows["difference"].map(signed)
     rows["corrected"] = rows["corrected"].map(probability)
     rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
@@ -66,7 +66,7 @@ def _cells(segments: Segments) -> pd.DataFrame:
 
 def _label(label: Any) -> str:
     """Return a label as it is shown."""
-    return visible(str(label) if isinstance(label, bool) else written(label))
+    return escape_invisible(str(label) if isinstance(label, bool) else written(label))
 
 
 def _users(segments: Segments) -> Iterator[str]:
@@ -223,7 +223,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         try:
             return reports[label]
         except (KeyError, TypeError):
-            msg = f"There is no segment {shown(label)}; there are {shown(list(self.labels))}."
+            msg = f"There is no segment {quote(label)}; there are {quote(list(self.labels))}."
             raise UnknownKeyError(msg) from None
 
     def __iter__(self) -> Iterator[Any]:
@@ -263,7 +263,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         """
         return self._summary.copy()
 
-    @lazy
+    @lazy_property
     def _summary(self) -> pd.DataFrame:
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
@@ -284,7 +284,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         for kind in (_chance, _differences, _orders):
             told = [line for name, table in tables for line in kind(self, str(name), table)]
             lines += first_few(told, _NAMED, "… and so in {} more metrics.")
-        return [visible(line) for line in lines]
+        return [escape_invisible(line) for line in lines]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary with segment and metric as columns, as programs take it."""
@@ -292,7 +292,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
     def document(self, *, answer: bool = False) -> Document:  # noqa: ARG002 - it has no verdict
         """Return what people read of it: the table, the remarks and the signatures."""
-        by = "" if self.name == "segment" else f" by {visible(self.name)}"
+        by = "" if self.name == "segment" else f" by {escape_invisible(self.name)}"
         n_segments, n_users = count(len(self.labels), "segment"), self.whole.counts["users"]
         table = ShownTable("The scores, by segment", _cells(self), left=2)
         return Document(

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
-from recsys_ndcg.errors import InvalidInputError, is_encodable, nearest, shown
+from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
 from recsys_ndcg.files import is_place
 from recsys_ndcg.input import (
     Coded,
@@ -97,7 +97,7 @@ def segments_of(
         name = getattr(groups, "__name__", "")
         found = returned(groups(scores.table()), users, name if name.isidentifier() else _NAME)
     else:
-        msg = f"groups: {shown(groups)} does not say which user is in which group. {FORMS}."
+        msg = f"groups: {quote(groups)} does not say which user is in which group. {FORMS}."
         raise InvalidInputError(msg)
     return found.among(users)
 
@@ -110,7 +110,7 @@ def _called(name: str, tables: Iterable[Any], columns: Mapping[str, str] | None)
     if may_be_path:
         return in_table(name, None, columns)
     msg = (
-        f"There are no segments {shown(name)}. {nearest(name, BUILT_IN)} If it is a column, say of "
+        f"There are no segments {quote(name)}. {suggest(name, BUILT_IN)} If it is a column, say of "
         f"which table: data=table; if it is a file, there is none of that name here. {FORMS}."
     )
     raise InvalidInputError(msg)
@@ -238,7 +238,7 @@ def _rows_of(train: Any, users: Ids, columns: Mapping[str, str] | None) -> tuple
         found = users_in(train, columns, "train")
         return found.like(users), found.by_writing
     if isinstance(train, str | bytes) or not isinstance(train, Iterable):
-        msg = f"train: {shown(train)} has no users. {_TRAIN_FORMS}."
+        msg = f"train: {quote(train)} has no users. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     ids = train.to_numpy() if isinstance(train, pd.Series | pd.Index) else list(train)
     return objects(ids, "user"), False
@@ -325,8 +325,8 @@ class UserGroups:
         if len(again):
             one, other = labels[pairs["group"][pairs["user"] == again.min()]][:2]
             msg = (
-                f"User {shown(ids[again.min()])} is in two groups of {self.name!r}, {shown(one)} "
-                f"and {shown(other)}. Give each user one; what differs by row is none."
+                f"User {quote(ids[again.min()])} is in two groups of {self.name!r}, {quote(one)} "
+                f"and {quote(other)}. Give each user one; what differs by row is none."
             )
             raise InvalidInputError(msg)
         group_of = dict(zip(ids[pairs["user"]].tolist(), pairs["group"].tolist(), strict=True))
@@ -354,7 +354,7 @@ class UserGroups:
         places = np.argsort(encode(labels, "groups")[1])
         for one in (self.name, *labels.tolist()):
             if isinstance(one, str) and not is_encodable(one):
-                msg = f"groups: {shown(one)} has a lone surrogate. Call it something else."
+                msg = f"groups: {quote(one)} has a lone surrogate. Call it something else."
                 raise InvalidInputError(msg)
         if self.order is None:
             return labels, places
@@ -399,7 +399,7 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     if not all(several):
         key = list(groups)[several.index(False)]
         msg = (
-            f"Some groups have lists, but {shown(key)} has {shown(groups[key])}. Give "
+            f"Some groups have lists, but {quote(key)} has {quote(groups[key])}. Give "
             "{group: [users]} or {user: group}, alike for all."
         )
         raise InvalidInputError(msg)
@@ -409,7 +409,7 @@ def in_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     nobody = [label for label, some in members.items() if ids.isdisjoint(some)]
     if 0 < len(nobody) < len(members):
         msg = (
-            f"The group {shown(nobody[0])} names nobody who was evaluated. Leave it out, or "
+            f"The group {quote(nobody[0])} names nobody who was evaluated. Leave it out, or "
             "correct the ids."
         )
         raise InvalidInputError(msg)
@@ -432,7 +432,7 @@ def returned(found: Any, users: Ids, name: str) -> UserGroups:
     is_list = is_list and not isinstance(found, str | bytes | Mapping | AbstractSet)
     groups = UserGroups.of(users, found, name) if is_list else None
     if groups is None or len(groups.group) != len(users):
-        what = shown(found) if groups is None else f"{len(groups.group)} groups"
+        what = quote(found) if groups is None else f"{len(groups.group)} groups"
         msg = (
             f"The function of per_user returned {what}. Let it return a Series, a list or an array "
             f"with a group for each of {len(users)} users, in the order of the rows."
@@ -470,7 +470,7 @@ def in_table(
     if column is None:
         column = next(iter(sorted(others, key=Table.is_beside)), None)  # times are the last choice
     if column not in others:
-        hint = nearest(str(column), map(str, others)) if others else "There is none beside it."
+        hint = suggest(str(column), map(str, others)) if others else "There is none beside it."
         fault = "no column of groups" if column in (None, user) else f"no column {column!r}"
         msg = f"Beside {user!r}, the column of the users, {what} has {fault}. {hint}"
         raise InvalidInputError(msg)
@@ -591,4 +591,4 @@ def _is_several(one: Any, ids: AbstractSet[Any], *, is_user: bool) -> bool:
 
 def _some(ids: Ids) -> str:
     """Return the first and the last id."""
-    return shown(ids[0]) if len(ids) == 1 else f"{shown(ids[0])} to {shown(ids[-1])}"
+    return quote(ids[0]) if len(ids) == 1 else f"{quote(ids[0])} to {quote(ids[-1])}"

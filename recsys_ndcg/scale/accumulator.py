@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import Convention, written
-from recsys_ndcg.errors import InvalidInputError, check_choice, counted, shown
+from recsys_ndcg.errors import InvalidInputError, check_choice, format_count, quote
 from recsys_ndcg.lists import GroupedLists, group, hashed
 from recsys_ndcg.scale.batches import as_array, batch_rows
 from recsys_ndcg.scale.engines import PartialReport
@@ -125,7 +125,7 @@ class Accumulator:
         self._plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
         check_choice("repeated", repeated, ("raise", "count"))
         if not isinstance(per_user, bool):
-            msg = f"per_user must be True or False, not {shown(per_user)}."
+            msg = f"per_user must be True or False, not {quote(per_user)}."
             raise InvalidInputError(msg)
         if per_user and repeated == "count":
             msg = (
@@ -192,7 +192,7 @@ class Accumulator:
             hashes = hashed(lists.users)
             known = lists.users[are_seen(seen, hashes)]
             if len(known):
-                _refuse_again(len(known), f"an earlier batch, such as {shown(known[0])}")
+                _refuse_again(len(known), f"an earlier batch, such as {quote(known[0])}")
             seen = with_smallest(seen, hashes, self._most)
         facts = self._plan.facts_of(lists)
         grades = facts.all_true
@@ -200,7 +200,7 @@ class Accumulator:
         # 1 was taken for the threshold as all grades were 0 or 1, which is so no more
         if self._plan.threshold is None and plan.threshold is not None and not grades.zero_one:
             other = grades.lowest if grades.lowest not in (0, 1) else grades.highest
-            there = f" such as {shown(other)}" if other not in (0, 1) else ""
+            there = f" such as {quote(other)}" if other not in (0, 1) else ""
             self._refuse_grades("so far", f"this batch has others{there}")
         highest = grades.highest
         if self._part is not None:
@@ -225,7 +225,7 @@ class Accumulator:
             It has other settings, which are named, or some of the same users.
         """
         if not isinstance(other, Accumulator) or other is self:
-            msg = f"Merge with another accumulator, not {shown(other)}."
+            msg = f"Merge with another accumulator, not {quote(other)}."
             raise InvalidInputError(msg)
         self._check_alike(other)
         if other._part is None:
@@ -285,7 +285,7 @@ class Accumulator:
         """Say in a sentence what is in it."""
         plan = self._settled or self._plan
         n_ratings = 0 if self._part is None else self._part.facts.ratings
-        sizes = f"{counted(len(self), 'user')} with {counted(n_ratings, 'rating')}"
+        sizes = f"{format_count(len(self), 'user')} with {format_count(n_ratings, 'rating')}"
         threshold = "" if plan.threshold is None else f", threshold {plan.threshold}"
         return f"Accumulator of {sizes}: {', '.join(plan.names)}{threshold}."
 
@@ -353,7 +353,7 @@ class Accumulator:
 def _refuse_again(count: int, where: str) -> None:
     """Refuse users who have been here."""
     msg = (
-        f"{counted(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
+        f"{format_count(count, 'user')} came in {where}. Give all rows of a user in one batch, and "
         "call reset() before the next epoch; if each time is to count as a user of its own: "
         "Accumulator(..., repeated='count')."
     )

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import Coded, Rows, encode, floats, objects
 
 _NAMED = 3  # cells, in a message
@@ -72,7 +72,7 @@ def batch_rows(  # noqa: PLR0913 - as `Accumulator.update`
     for name, one in {"users": users, "true": true, "items": items}.items():
         if dense(one):
             msg = (
-                f"{name} has the shape {shown(one.shape)}, and estimated is a column: give columns "
+                f"{name} has the shape {quote(one.shape)}, and estimated is a column: give columns "
                 "alone, or estimated and true as tables, users × items."
             )
             raise InvalidInputError(msg)
@@ -96,13 +96,13 @@ def _cells_in_lists(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
     for name, one in (("true", true), ("mask", mask)):
         if one is not None and np.shape(one) != shape:
             msg = (
-                f"{name} has the shape {shown(np.shape(one))}, and estimated "
-                f"{shown(shape)}: both are tables, users × items, of the same shape."
+                f"{name} has the shape {quote(np.shape(one))}, and estimated "
+                f"{quote(shape)}: both are tables, users × items, of the same shape."
             )
             raise InvalidInputError(msg)
     inside = np.ones(shape, dtype=bool) if mask is None else _flags(mask)
     if not inside.any():
-        msg = f"A table of the shape {shown(shape)} has no rows. Leave such updates out."
+        msg = f"A table of the shape {quote(shape)} has no rows. Leave such updates out."
         if inside.size:
             msg = (
                 "The mask leaves no cell of the table, so there is nobody in it. True marks "
@@ -121,7 +121,7 @@ def _users_of_cells(users: Any, inside: Flags, first: int) -> Coded:
     given = np.arange(first, first + len(inside)) if users is None else objects(users, "users")
     if len(given) != len(inside):
         msg = (
-            f"users has {len(given)} ids, and estimated the shape {shown(inside.shape)}: give "
+            f"users has {len(given)} ids, and estimated the shape {quote(inside.shape)}: give "
             "one for each row of the table, or users=None, which numbers them."
         )
         raise InvalidInputError(msg)
@@ -130,7 +130,7 @@ def _users_of_cells(users: Any, inside: Flags, first: int) -> Coded:
     often = np.bincount(codes)
     if often.max() > 1:
         msg = (
-            f"users: {shown(ids[often > 1][0])} stands at {often.max()} rows of the table. "
+            f"users: {quote(ids[often > 1][0])} stands at {often.max()} rows of the table. "
             "A row is a user: give each once, or users=None, which numbers the rows."
         )
         raise InvalidInputError(msg)
@@ -144,9 +144,9 @@ def _items_of_cells(items: Any, inside: Flags) -> Ids | Coded | None:
         return objects(_cells(items, inside), "items")
     given = None if dense(items) else objects(items, "items")
     if given is None or len(given) != inside.shape[1]:
-        had = f"the shape {shown(items.shape)}" if given is None else f"{len(given)} ids"
+        had = f"the shape {quote(items.shape)}" if given is None else f"{len(given)} ids"
         msg = (
-            f"items has {had}, and estimated the shape {shown(inside.shape)}: give an id for "
+            f"items has {had}, and estimated the shape {quote(inside.shape)}: give an id for "
             "each column, or for each cell."
         )
         raise InvalidInputError(msg)

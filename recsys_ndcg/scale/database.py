@@ -19,8 +19,8 @@ from threading import Event, Thread
 from time import monotonic, sleep
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, shown
-from recsys_ndcg.parallel import n_threads
+from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote
+from recsys_ndcg.parallel import count_threads
 
 _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*(?:([kmgt]?)(i?)b)?\s*", re.IGNORECASE)
 _LEAST = 270_000_000  # beside what the process has, for anything to be done
@@ -53,7 +53,7 @@ def bytes_of(limit: str | float) -> int:
         return int(float(limit))
     told = _AMOUNT.fullmatch(limit) if isinstance(limit, str) else None
     if told is None:
-        msg = f"memory_limit is an amount of memory, such as '2GB', not {shown(limit)}."
+        msg = f"memory_limit is an amount of memory, such as '2GB', not {quote(limit)}."
         raise InvalidInputError(msg)
     number, letter, binary = told.groups(default="")
     return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(letter.lower()))
@@ -232,9 +232,9 @@ def arenas_held() -> Iterator[None]:
     process would grow with every call.
     """
     ended = Event()
-    with ThreadPoolExecutor(n_threads()) as pool, ExitStack() as stack:
+    with ThreadPoolExecutor(count_threads()) as pool, ExitStack() as stack:
         stack.callback(ended.set)
-        pool.map(lambda _: ended.wait(), range(n_threads()))
+        pool.map(lambda _: ended.wait(), range(count_threads()))
         yield
 
 
@@ -260,7 +260,7 @@ class Database:
         self._stuck = False
         self._connection = duckdb.connect(
             config={
-                "threads": max(1, min(n_threads(), memory // _PER_THREAD)),
+                "threads": max(1, min(count_threads(), memory // _PER_THREAD)),
                 "memory_limit": f"{memory}B",
                 "temp_directory": str(folder),
                 "preserve_insertion_order": False,
@@ -345,7 +345,7 @@ class Database:
         fields = _FIELDS.fullmatch(fault)
         if fields:
             fault = f"{fields[2]} fields in place of {fields[1]}"
-        return f"{wrong['file']}, line {wrong['line']}: {fault}: {shown(wrong['text'].strip())}."
+        return f"{wrong['file']}, line {wrong['line']}: {fault}: {quote(wrong['text'].strip())}."
 
 
 def quoted(name: str) -> str:

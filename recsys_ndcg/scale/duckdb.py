@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, counted, needing, shown
+from recsys_ndcg.errors import InvalidInputError, format_count, quote, require_libraries
 from recsys_ndcg.files import replacing, writing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scale.database import (
@@ -155,13 +155,13 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     MissingExtraError
         DuckDB or pyarrow is not installed.
     """
-    with needing("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
+    with require_libraries("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
         pass
     memory = Memory.within(memory_limit, len(plan.measurements))
     with (
         users_file(per_user) as write,
         temporary_folder() as folder,  # within: what it has no room for is not of that file
-        progress_bar(wanted=progress) as show,
+        progress_bar(enabled=progress) as show,
     ):
         sources = {
             name: source_of(table, named, name, folder, text)
@@ -264,7 +264,7 @@ class _DuckDBTable(LazyTable):
         read = nw.from_native(self.database.relation(self.source.read(FILE)))
         wrong = read.filter(fault.where)
         files = sorted(row[FILE] for row in self.rows(wrong.select(FILE).unique()))
-        others = f" and {counted(len(files) - 1, 'other file')}" if len(files) > 1 else ""
+        others = f" and {format_count(len(files) - 1, 'other file')}" if len(files) > 1 else ""
         return f"{files[0]}{others}: ", wrong.filter(nw.col(FILE) == files[0])
 
 
@@ -293,7 +293,7 @@ def _bounds(
     )
     if most > memory.budget:
         msg = (
-            f"The user {shown(user)} has {n_rows:,} rows, more than the memory holds at once: "
+            f"The user {quote(user)} has {n_rows:,} rows, more than the memory holds at once: "
             f"within memory_limit={Memory.limit_for(most)!r} they can be ranked."
         )
         raise InvalidInputError(msg)

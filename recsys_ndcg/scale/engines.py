@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, about, shown, warn
+from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import check_path
 from recsys_ndcg.input import Rows, Table, encode
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join
@@ -183,12 +183,12 @@ def lists_of(
     """
     if PREDICTIONS in tables:
         return RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
-    with about(""):  # what is to be said of each table was said of all its rows
+    with label_messages(""):  # what is to be said of each table was said of all its rows
         labels = Table(tables[LABELS]).rows(LABELS)
         results = Table(tables[RESULTS]).rows(RESULTS)
     kept = results.estimated != Rows.LOWEST  # what implicit did not recommend was told, too
     results = results if kept.all() else results.only(kept)
-    with about("") as told:
+    with label_messages("") as told:
         lists = join(labels, results, plan.duplicates, RankedLists, part=True, n_items=n_items)
     if said is not None and len(labels.user) and len(results.user):
         said.append(set(told))
@@ -287,7 +287,7 @@ class PartialReport:
             distinct, place = encode(scores.users, "user")
             if len(distinct) < len(place):
                 twice = distinct[np.bincount(place) > 1][0]
-                msg = f"The user {shown(twice)} is in two parts. Give all rows of a user at once."
+                msg = f"The user {quote(twice)} is in two parts. Give all rows of a user at once."
                 raise InvalidInputError(msg)
             # of batches with whole numbers and floats, ids are of one kind where nothing is lost
             scores = replace(scores.take(np.argsort(place)), users=distinct)

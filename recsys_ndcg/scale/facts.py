@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import Coded, Rows, Table, floats
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
@@ -58,7 +58,7 @@ class LazyTable:
         where, wrong = self.with_fault(fault)
         some = self.rows(wrong.head(FIRST))
         pairs = ", ".join(
-            " ".join(f"{column} {shown(row[column])}" for column in IDS) for row in some
+            " ".join(f"{column} {quote(row[column])}" for column in IDS) for row in some
         )
         more = f" and {count - len(some)} more" if count > len(some) else ""
         found = fault.found.format(**some[0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recsys_ndcg.errors import InvalidInputError, is_encodable, shown
+from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
 from recsys_ndcg.files import PACKINGS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat
 from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
@@ -281,7 +281,7 @@ def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
             f"Within a memory limit, give files (Parquet, CSV), or what streams Arrow's batches: "
-            f"a dataset or a reader of pyarrow, a relation of DuckDB; not {shown(type(data))}."
+            f"a dataset or a reader of pyarrow, a relation of DuckDB; not {quote(type(data))}."
         )
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)

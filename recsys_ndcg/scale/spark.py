@@ -18,10 +18,10 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_whole, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_integer, quote
 from recsys_ndcg.input import Rows
 from recsys_ndcg.lists import Facts
-from recsys_ndcg.parallel import at_most
+from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale.engines import (
     IDS,
@@ -86,7 +86,7 @@ def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
     rows = some.selectExpr(*ids, quoted(name)).limit(FIRST).collect()
     if rows:
         where = ", ".join(f"user {one!r} item {other!r}" for one, other, _ in rows)
-        msg = f"{name}: text such as {shown(rows[0][2])} at {where}; {Rows.advice_on()}."
+        msg = f"{name}: text such as {quote(rows[0][2])} at {where}; {Rows.advice_on()}."
         raise InvalidInputError(msg)
 
 
@@ -214,7 +214,7 @@ def evaluate_by_plan(
             raise InvalidInputError(msg)
     _refuse_order(plan)
     if partitions is not None:
-        check_whole("partitions", partitions, least=1)
+        check_integer("partitions", partitions, least=1)
     tables = {
         name: _table(name, frame, named)
         for name, (frame, named) in given_tables(data, columns).items()
@@ -318,7 +318,7 @@ class Job:
             )
             raise InvalidInputError(msg)
         # one thread: Spark runs as many tasks as there are cores; all warnings are the driver's
-        with at_most(1), warnings.catch_warnings():
+        with limit_threads(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             lists = lists_of(_tables(table), self.plan)
             if self.grades_only:

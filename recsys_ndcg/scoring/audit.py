@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, truth_by_user
 from recsys_ndcg.metrics import Judged
-from recsys_ndcg.parallel import allowed, at_most
+from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, in_blocks
 from recsys_ndcg.scoring.plan import Plan
@@ -60,7 +60,7 @@ class Audit:
     source: MeasuredLists | None = None
     known_median: Floats | Callable[[], Floats] | None = None
     where: str = ""
-    n_jobs: int | None = field(default_factory=allowed)
+    n_jobs: int | None = field(default_factory=get_thread_limit)
 
     @classmethod
     def of(
@@ -93,7 +93,7 @@ class Audit:
         facts = facts or plan.facts_of(lists)
         plan.check(facts, lists)
         scores = _scores_and_ties(lists, plan)
-        InvalidInputError.raise_for(scores.objection())
+        InvalidInputError.raise_if(scores.objection())
         top = facts.all_true.highest if highest is None else highest
         source = MeasuredLists(lists, facts, plan, top)
         return cls(scores.sign(facts), Totals.of(scores), scores.with_roles({}), source)
@@ -112,19 +112,19 @@ class Audit:
             raise InvalidInputError(msg)
         return self.by_user
 
-    @lazy
+    @lazy_property
     def full_scores(self) -> Scores:
         """The same with what other orders of the same lists score, user by user."""
         if self.source is None:
             return self.scores
-        with at_most(self.n_jobs):
+        with limit_threads(self.n_jobs):
             return self.scores.with_roles(self.source.orders())
 
-    @lazy
+    @lazy_property
     def truth(self) -> NDArray[np.uint32]:
         """A digest of what is known of each user: shape (n_users,)."""
         if self.source is not None:
-            with at_most(self.n_jobs):
+            with limit_threads(self.n_jobs):
                 return truth_by_user(self.source.lists)
         known = self.scores.truth
         assert known is not None, "kept wherever lists are not"  # noqa: S101
@@ -135,23 +135,23 @@ class Audit:
         """What is known of every user without the lists."""
         return replace(self.full_scores, truth=self.truth)
 
-    @lazy
+    @lazy_property
     def order_totals(self) -> Totals:
         """The same with other orders of the lists."""
         if self.source is None:
             return self.totals
         return self.totals.with_roles_of(self.full_scores)
 
-    @lazy
+    @lazy_property
     def full_totals(self) -> Totals:
         """The same with other labels: in every role there is."""
         if self.source is None:
             return self.totals
-        with at_most(self.n_jobs):
+        with limit_threads(self.n_jobs):
             labels = self.scores.with_roles(self.source.labels(self.scores))
         return self.order_totals.with_roles_of(labels, self.source.highest)
 
-    @lazy
+    @lazy_property
     def median(self) -> Floats:
         """The median of the scores by metric, which totals do not have; NaN if it is not known."""
         if self.by_user is not None:
@@ -188,7 +188,7 @@ class Audit:
         (ties, labels) is not known of them.
         """
         if self.source is not None:
-            with at_most(self.n_jobs):
+            with limit_threads(self.n_jobs):
                 return Audit.of(self.source.lists.take(users), self.source.plan)
         scores = self.scores.take(users)
         signed = zip(self.signatures.items(), scores.n_scored, strict=True)
@@ -203,7 +203,7 @@ class Audit:
         """Return that of other measurements of the same lists, if they are at hand."""
         lists = self.lists
         assert lists is not None, "asked before"  # noqa: S101
-        with at_most(self.n_jobs):
+        with limit_threads(self.n_jobs):
             plan = Plan(measurements)
             facts = plan.facts_of(lists)
             return self.of(lists, plan.settled(facts, lists), facts)

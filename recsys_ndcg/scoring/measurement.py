@@ -12,7 +12,7 @@ import numpy as np
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections
 from recsys_ndcg.metrics import Metric, Recorded, parse
 
@@ -153,19 +153,19 @@ class Measurement:
         rule = self.convention.undefined
         return np.nan if isinstance(rule, str) else rule
 
-    @lazy
+    @lazy_property
     def choices(self) -> Hashable:
         """The choices that a ranking or a metric may look at, but for the rule for ties."""
         return self.convention.only(*_READ)
 
-    @lazy
+    @lazy_property
     def order(self) -> Hashable:
         """By what the rows are sorted: measurements that agree in it share a sort."""
         if self.blind:
             return ("blind", *self.rows)
         return ("estimated", *self.rows, self.convention.tie_tolerance)
 
-    @lazy
+    @lazy_property
     def rows(self) -> tuple[str, bool]:
         """Which rows there are."""
         filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None

@@ -9,10 +9,10 @@ from typing import TypeVar
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
-from recsys_ndcg.lazy import Known, lazy
+from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists, prepare
 from recsys_ndcg.metrics import Metric
-from recsys_ndcg.parallel import blocks_of, in_threads
+from recsys_ndcg.parallel import map_in_threads, split_users
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
@@ -39,9 +39,9 @@ def in_blocks(
     if any(one.convention.ties.startswith("text") for one in measurements):
         lists = lists.with_text_order()
     width = lists.n_places
-    blocks = blocks_of(lists.offsets, width if depth is None else np.minimum(width, depth))
+    blocks = split_users(lists.offsets, width if depth is None else np.minimum(width, depth))
 
-    return in_threads(lambda users: work(Block(lists.between(*users), depth)), blocks)
+    return map_in_threads(lambda users: work(Block(lists.between(*users), depth)), blocks)
 
 
 @dataclass(eq=False, repr=False)
@@ -58,7 +58,7 @@ class Block:
 
     lists: GroupedLists
     depth: int | None
-    _known: Known = field(default_factory=Known, init=False)
+    _cache: Cache = field(default_factory=Cache, init=False)
 
     def scores(self, measurements: tuple[Measurement, ...]) -> Scores:
         """Fill a column for each measurement; the lists are counted as the first one has them."""
@@ -70,7 +70,7 @@ class Block:
                 numerator[:, place], denominator[:, place] = self._parts(one)
                 left_out[:, place] = self._left_out(one)
         key = "counts", self._graded(first), self._sorted(first), first.threshold
-        counts = self._known.once(key, lambda: self._counts(first))
+        counts = self._cache.get_or_compute(key, lambda: self._counts(first))
         return Scores(measurements, self.lists.users, numerator, denominator, left_out, counts)
 
     def deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
@@ -87,12 +87,12 @@ class Block:
 
     def _parts(self, one: Measurement) -> tuple[Floats, Floats]:
         key = self._key(one)
-        return self._known.once(
+        return self._cache.get_or_compute(
             (one.metric, key), lambda: _collected(one.metric, self._ranking(one, key))
         )
 
     def _ranking(self, one: Measurement, key: Hashable) -> Ranking:
-        return self._known.once(
+        return self._cache.get_or_compute(
             key,
             lambda: Ranking(self._graded(one), self._sorted(one), one.convention, one.threshold),
         )
@@ -106,7 +106,7 @@ class Block:
     def _sorted(self, one: Measurement) -> SortedLists:
         """Sort the rows once for all that compare the same estimates of them."""
         tolerance = None if one.blind else one.convention.tie_tolerance
-        return self._known.once(
+        return self._cache.get_or_compute(
             ("in order", self._rows(one), tolerance, one.blind),
             lambda: SortedLists(self._graded(one).lists, one.convention, self.depth, one.blind),
         )
@@ -119,7 +119,7 @@ class Block:
             unlisted = "count"
         # where impossible predictions go depends on the step that estimates are rounded to
         step = one.convention.tie_tolerance if impossible == "last" else None
-        return self._known.once(
+        return self._cache.get_or_compute(
             ("graded", impossible, step, filtered, unlisted, one.unlabelled_as, one.blind),
             lambda: GradedLists(
                 prepare(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
@@ -134,7 +134,7 @@ class Block:
             impossible = "rank"
         return impossible, filtered and self._has_unlabelled
 
-    @lazy
+    @lazy_property
     def _has_unlabelled(self) -> bool:
         return self.lists.n_unlabelled > 0
 

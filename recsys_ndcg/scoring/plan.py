@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, prepare
 from recsys_ndcg.metrics import Metric, check_free, parse
 from recsys_ndcg.ranking import SortedLists
@@ -68,7 +68,7 @@ class Plan:
         """
         if threshold is not None:
             if not is_number(threshold):
-                msg = f"threshold must be a finite number, not {shown(threshold)}."
+                msg = f"threshold must be a finite number, not {quote(threshold)}."
                 raise InvalidInputError(msg)
             threshold = as_float(threshold)
         chosen = chosen_metrics(_DEFAULT_METRICS if metrics is None else metrics, k)
@@ -190,7 +190,7 @@ class Plan:
             Something cannot be computed; the message says why, and what to do.
         """
         plan = self.with_threshold(facts.all_true)
-        InvalidInputError.raise_for(_senseless(facts))
+        InvalidInputError.raise_if(_senseless(facts))
         plan.check(facts, lists)
         return plan
 
@@ -224,7 +224,7 @@ class Plan:
             Something cannot be computed, or is undefined where it must not be.
         """
         scores = self.settled(self.facts_of(lists), lists).measure(lists)
-        InvalidInputError.raise_for(scores.objection())
+        InvalidInputError.raise_if(scores.objection())
         return scores
 
     def check(self, facts: Facts, lists: GroupedLists | None = None) -> None:
@@ -236,7 +236,7 @@ class Plan:
             The message says why, and what to do.
         """
         for one in self.measurements:
-            InvalidInputError.raise_for(one.objection(facts, lists))
+            InvalidInputError.raise_if(one.objection(facts, lists))
 
     def with_reasons(self, facts: Facts) -> Plan:
         """Return the plan with the reason beside whatever has no number."""
@@ -290,7 +290,7 @@ def chosen_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -
     groups: list[list[Metric]] = []
     for one in metrics:
         if not isinstance(one, str | Metric):
-            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {shown(one)}."
+            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {quote(one)}."
             raise InvalidInputError(msg)
         if isinstance(one, Metric):
             check_free(type(one))
@@ -336,7 +336,7 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
     chosen = Convention.checked(convention)
     if isinstance(chosen, str):
         return Convention.preset(chosen, str(metric))
-    InvalidInputError.raise_for(_misled(metric, chosen))
+    InvalidInputError.raise_if(_misled(metric, chosen))
     return chosen
 
 

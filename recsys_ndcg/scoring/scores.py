@@ -16,14 +16,14 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     Record,
+    as_read_only,
     column_sums,
     concat_ids,
-    quotient,
-    read_only,
+    divide,
 )
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import index_of
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
@@ -115,7 +115,7 @@ class Means:
     @property
     def mean(self) -> Floats:
         """The means, NaN of no numbers."""
-        return quotient(self.total, self.count)
+        return divide(self.total, self.count)
 
 
 class Measured:
@@ -222,7 +222,7 @@ class Scores(Measured, Record):
             There is no such user, one is given twice, or none is.
         """
         if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable):
-            msg = f"Give the users as a list of their ids, not {shown(wanted)}."
+            msg = f"Give the users as a list of their ids, not {quote(wanted)}."
             raise InvalidInputError(msg)
         place_of = {user: place for place, user in enumerate(self.users.tolist())}
         asked = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)
@@ -243,7 +243,7 @@ class Scores(Measured, Record):
             hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
         else:
             hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
-        return f"There is no user {shown(user)} among the {len(ids)} of this report. {hint}"
+        return f"There is no user {quote(user)} among the {len(ids)} of this report. {hint}"
 
     def select(self, places: slice | Sequence[int]) -> Self:
         """Return the scores under some of the measurements."""
@@ -317,18 +317,18 @@ class Scores(Measured, Record):
         """Users who have no score of their own: the denominator is 0."""
         return np.asarray((self.denominator == 0) & ~self.left_out)
 
-    @lazy
+    @lazy_property
     def per_user(self) -> Floats:
         """The score of each user, NaN where there is none: shape (n_users, n_measurements)."""
         if "own" in self.roles:
             return self.roles["own"]
         undefined = self.undefined
-        ratio = quotient(self.numerator, self.denominator, self.defined)
+        ratio = divide(self.numerator, self.denominator, self.defined)
         values = np.empty(ratio.shape)
         for place, one in enumerate(self.measurements):
             values[:, place] = one.metric.score(ratio[:, place])
             values[undefined[:, place], place] = one.undefined
-        return read_only(values)
+        return as_read_only(values)
 
     @property
     def n_scored(self) -> Positions:
@@ -345,7 +345,7 @@ class Scores(Measured, Record):
         there = [column[~np.isnan(column)] for column in self.per_user.T]
         return np.array([np.median(some) if len(some) else np.nan for some in there])
 
-    @lazy
+    @lazy_property
     def fixed(self) -> Flags:
         """Whose list scores the same in every order: shape (n_users, n_measurements)."""
         return same(self.roles["worst"], self.roles["best"])
@@ -355,7 +355,7 @@ class Scores(Measured, Record):
         """The same, of the users who have a score."""
         return np.asarray(self.fixed & ~np.isnan(self.per_user))
 
-    @lazy
+    @lazy_property
     def adjusted(self) -> Floats:
         """Each score less chance, over what the best order has more; NaN of trivial users."""
         return adjusted(self.per_user, self.roles["chance"], self.roles["best"])
@@ -371,10 +371,10 @@ class Scores(Measured, Record):
         """How much more each list collects than in random order."""
         return self.numerator - self.roles["expected"]
 
-    @lazy
+    @lazy_property
     def z(self) -> Floats:
         """Each numerator less its mean in random order, over its standard deviation."""
-        return quotient(self.excess, self.roles["deviation"], self.moving)
+        return divide(self.excess, self.roles["deviation"], self.moving)
 
     def objection(self) -> str:
         """Return whose parts are too large or too small, or who has no score and must have one."""
@@ -384,7 +384,7 @@ class Scores(Measured, Record):
             if beyond.any():
                 first = self.users[beyond][0]
                 return (
-                    f"{one} collects {parts[beyond][0]:g} of user {shown(first)}, too much to be "
+                    f"{one} collects {parts[beyond][0]:g} of user {quote(first)}, too much to be "
                     "added up. Rescale the grades or the estimates; a model that estimates such "
                     "numbers has diverged."
                 )
@@ -392,7 +392,7 @@ class Scores(Measured, Record):
             tiny = (ideal > 0) & (ideal < _SMALLEST) & ~self.left_out[:, place]
             if tiny.any():
                 return (
-                    f"{one} divides by {ideal[tiny][0]:g} for user {shown(self.users[tiny][0])}, "
+                    f"{one} divides by {ideal[tiny][0]:g} for user {quote(self.users[tiny][0])}, "
                     "too little to be exact. Rescale the grades or the gains."
                 )
             undefined = self.undefined[:, place]
@@ -421,4 +421,4 @@ def adjusted(score: Floats, chance: Floats, best: Floats) -> Floats:
     array([0.5, nan])
     """
     open_ = ~same(chance, best) & ~np.isnan(best - chance)
-    return quotient(score - chance, best - chance, open_)
+    return divide(score - chance, best - chance, open_)

@@ -10,8 +10,8 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import BESIDE, BY_THRESHOLD, Convention, ours, parsed, written
-from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, shown
-from recsys_ndcg.lazy import lazy
+from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.scoring.measurement import Measurement
@@ -59,11 +59,11 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):
-            msg = f"A signature is text, not {shown(text)}."
+            msg = f"A signature is text, not {quote(text)}."
             raise InvalidInputError(msg)
         metric, texts = Convention.texts_of(text)
         if not metric:
-            msg = f"{shown(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
+            msg = f"{quote(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
             raise InvalidInputError(msg)
         named = metric if "own" in texts else ours(metric)
         return cls.joined(named, _USUAL | _checked(texts))
@@ -223,18 +223,18 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         """Agree with equality."""
         return hash(frozenset(self._agreed.items()))
 
-    @lazy
+    @lazy_property
     def _texts(self) -> dict[str, str]:
         return Convention.texts_of(self.text)[1]
 
-    @lazy
+    @lazy_property
     def _kind(self) -> type[Metric] | None:
         """The metric, if it is known here."""
         with suppress(RecsysNdcgError):
             return type(parse(self.metric)[0])
         return None
 
-    @lazy
+    @lazy_property
     def _agreed(self) -> dict[str, str]:
         """What must agree for two numbers to be comparable."""
         ignored = {*Convention.names(), "threshold"} - self.reads
@@ -285,7 +285,7 @@ def _checked(texts: dict[str, str]) -> dict[str, str]:
         try:
             found |= {} if text == "none" else {name: str(kind(text) + 0)}  # -0.0 is 0.0
         except ValueError:
-            msg = f"{name}:{shown(text)} is not a number, in a signature."
+            msg = f"{name}:{quote(text)} is not a number, in a signature."
             raise InvalidInputError(msg) from None
     return found
 

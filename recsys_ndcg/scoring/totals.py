@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths, column_sums, quotient
+from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths, column_sums, divide
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import Means, Measured, Scores, adjusted, same
 
@@ -72,12 +72,12 @@ class Moments:
     @property
     def mean_x(self) -> Floats:
         """The mean of x, NaN of no numbers."""
-        return quotient(self.sum_x, self.count)
+        return divide(self.sum_x, self.count)
 
     @property
     def ratio(self) -> Floats:
         """The sum of y over that of x, NaN where that is 0."""
-        return quotient(self.sum_y, self.sum_x)
+        return divide(self.sum_y, self.sum_x)
 
     @property
     def residual(self) -> Floats:
@@ -233,7 +233,7 @@ class Totals(Measured):
     @property
     def z(self) -> Floats:
         """What all users together have more than chance, in standard deviations."""
-        return quotient(self.excess, self.deviation, self.deviation > 0)
+        return divide(self.excess, self.deviation, self.deviation > 0)
 
     @property
     def n_scored(self) -> Positions:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths
-from recsys_ndcg.errors import InvalidInputError, shown
-from recsys_ndcg.parallel import heed, in_threads
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
 
 _SAME = 1e-12  # of the larger of two scores: less is the last digits of their sums
 _SETTLED_AT_ONCE = 1 << 18
@@ -67,7 +67,7 @@ class PairedScores:
         self.pairs: Positions = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         if np.isinf(values).any():
             user, model = (int(one[0]) for one in np.nonzero(np.isinf(values)))
-            msg = f"The score of user {user} in model {model} is {shown(values[user, model])}."
+            msg = f"The score of user {user} in model {model} is {quote(values[user, model])}."
             raise InvalidInputError(msg)
         self.exponent = math.frexp(float(np.nanmax(np.abs(values), initial=0.0)))[1]
         there = ~np.isnan(values)
@@ -78,7 +78,7 @@ class PairedScores:
         self.table: Floats = np.ascontiguousarray(np.ldexp(some, -self.exponent).T)
         settle(self.table)
         self.complete = not np.isnan(self.table).any()  # every model has a score of every user
-        found = in_threads(self._summed_up, range(len(self.pairs)))
+        found = map_in_threads(self._summed_up, range(len(self.pairs)))
         columns = np.array(found, dtype=np.float64).reshape(-1, 6).T
         self.users, self.wins, self.losses = columns[:3].astype(np.int64)
         self.mean, self.deviation, self.absolute = columns[3:]
@@ -151,7 +151,7 @@ def settle(scores: Floats) -> None:
     """
     models, users = scores.shape
     step = max(1, _SETTLED_AT_ONCE // max(models, 1))
-    in_threads(partial(_settle_block, scores, step), range(0, users, step))
+    map_in_threads(partial(_settle_block, scores, step), range(0, users, step))
 
 
 def _settle_block(scores: Floats, step: int, start: int) -> None:
@@ -364,7 +364,7 @@ def drawn_sums(
     float64 array, shape (n_draws, n_columns)
     """
     block, size = (_signs, _SIGNS) if signs else (_weights, _WEIGHTS)
-    blocks = in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
+    blocks = map_in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
     return np.concatenate(blocks)[:draws]
 
 
@@ -378,7 +378,7 @@ def _signs(whole: Floats, seed: int, block: int) -> Floats:
     packed = packed.reshape(_SIGNS, -1)
     sums = np.zeros((_SIGNS, whole.shape[1]))
     for start in range(0, users, _USERS):
-        heed()
+        raise_if_cancelled()
         some = whole[start : start + _USERS]
         bits = np.unpackbits(packed[:, start // 8 :], axis=1, count=len(some))
         sums += product(bits.astype(np.float64), some)
@@ -394,7 +394,7 @@ def _weights(whole: Floats, seed: int, block: int) -> Floats:
     for start in range(0, _WEIGHTS, step):
         some = weights[: _WEIGHTS - start]
         for row in some:
-            heed()
+            raise_if_cancelled()
             row[:] = np.bincount(stream.integers(0, users, users), minlength=users)
         sums[start : start + step] = product(some, whole)
     return sums

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, column_lengths, column_sums
-from recsys_ndcg.errors import check_choice, check_level, check_whole
+from recsys_ndcg.errors import check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.significance.exact_sums import drawn_sums, in_whole_numbers
 
@@ -173,8 +173,8 @@ def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
     """
     check_choice("method", method, BOOTSTRAPS)
     check_level("level", level, such_as=0.95)
-    check_whole("draws", draws, 1)
-    check_whole("seed", seed, 0)
+    check_integer("draws", draws, 1)
+    check_integer("seed", seed, 0)
     low, high = np.full((2, top.shape[1]), np.nan)
     total = column_sums(bottom)
     some = ((bottom != 0).sum(axis=0) > 1) & (total != 0)
@@ -211,7 +211,7 @@ def resampled_intervals(
     there = ~np.isnan(scores)
     top = np.hstack([np.where(there, scores, 0.0), numerator])
     bottom = np.hstack([there, denominator])
-    with progress_bar(wanted=progress) as show:
+    with progress_bar(enabled=progress) as show:
         ends = ratio_bootstrap(top, bottom, **options, show=partial(show, "Resampling users"))
     (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
     return low, high, ratio_low, ratio_high

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, Record
-from recsys_ndcg.errors import InvalidInputError, is_number, shown
-from recsys_ndcg.parallel import in_threads
+from recsys_ndcg.errors import InvalidInputError, is_number, quote
+from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance import student
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
@@ -202,7 +202,7 @@ def check_margin(margin: Any) -> float:
     """
     if not is_number(margin) or margin <= 0:
         msg = (
-            f"margin must be a number above 0, such as 0.005, not {shown(margin)}: up to which a "
+            f"margin must be a number above 0, such as 0.005, not {quote(margin)}: up to which a "
             "model may be worse."
         )
         raise InvalidInputError(msg)
@@ -434,7 +434,7 @@ def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
 def _by_order(scores: PairedScores, how: Testing) -> PValues:
     """Return what ranks or signs say of each pair; users without a difference are out."""
     one_pair = _signed_ranks if how.test == "wilcoxon" else _sign_test
-    found = in_threads(partial(one_pair, scores), range(len(scores.users)))
+    found = map_in_threads(partial(one_pair, scores), range(len(scores.users)))
     p, direction = np.array(found, dtype=np.float64).reshape(-1, 2).T
     p = np.where(scores.users > 1, np.maximum(p, student.SMALLEST), np.nan)
     return _corrected_alone(p, direction, scores, how)

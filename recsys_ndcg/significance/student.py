@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
-from recsys_ndcg.errors import InvalidInputError, check_level, check_whole, is_number, shown
+from recsys_ndcg.errors import InvalidInputError, check_integer, check_level, is_number, quote
 
 #: No p-value is 0.
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -262,12 +262,12 @@ def power(  # noqa: PLR0913 - all that it hangs on
     if sum(open_) != 1:
         msg = (
             "Of difference, users and power give two, and leave the one that is asked for None: "
-            f"here difference={shown(difference)}, users={shown(users)}, power={shown(power)}."
+            f"here difference={quote(difference)}, users={quote(users)}, power={quote(power)}."
         )
         raise InvalidInputError(msg)
     _check(difference, deviation, users, power)
     check_level("alpha", alpha, such_as=0.05)
-    check_whole("pairs", pairs, 1, _MOST)
+    check_integer("pairs", pairs, 1, _MOST)
     level = alpha / pairs
     if users is None:
         return _users(abs(difference or 0.0), deviation, power or 0.0, level)
@@ -282,13 +282,13 @@ def _check(
 ) -> None:
     if difference is not None and (not is_number(difference) or (difference == 0 and not users)):
         other = "" if users else " other than 0"
-        msg = f"difference must be a number{other}, such as 0.005, not {shown(difference)}."
+        msg = f"difference must be a number{other}, such as 0.005, not {quote(difference)}."
         raise InvalidInputError(msg)
     if not is_number(deviation) or deviation < 0:
-        msg = f"deviation must be a number of at least 0, not {shown(deviation)}."
+        msg = f"deviation must be a number of at least 0, not {quote(deviation)}."
         raise InvalidInputError(msg)
     if users is not None:
-        check_whole("users", users, 2, _MOST)
+        check_integer("users", users, 2, _MOST)
     if power is not None:
         check_level("power", power, such_as=0.8)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_level, check_whole
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,8 +207,8 @@ class Testing:
             msg = f"test={self.test!r} has no correction {self.correction!r}; it has {others}."
             raise InvalidInputError(msg)
         check_level("alpha", self.alpha, such_as=0.05)
-        check_whole("draws", self.draws, 1, MOST_DRAWS)
-        check_whole("seed", self.seed, 0)
+        check_integer("draws", self.draws, 1, MOST_DRAWS)
+        check_integer("seed", self.seed, 0)
 
     @property
     def kind(self) -> KindOfTest:

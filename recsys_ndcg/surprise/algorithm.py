@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from surprise import AlgoBase
 
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.surprise.traps import diverged_error
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class CheckedAlgorithm(Algorithm):
         if rows == wanted or (told := Counter(rows)) == (asked := Counter(wanted)):
             return predictions
         missing, more = asked - told, told - asked
-        first = shown(next(iter(missing or more)))
+        first = quote(next(iter(missing or more)))
         fault = "is missing" if missing else "was not asked for"
         msg = (
             f"test() returns predictions of other pairs than asked for: {missing.total()} of "

@@ -23,7 +23,7 @@ from recsys_ndcg.catalogue import (
     top,
 )
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.evaluation import measured
 from recsys_ndcg.input import Rows, check_same_ids, encode, index_of, objects
 from recsys_ndcg.lists import Grades
@@ -107,7 +107,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     if len(strangers):
         msg = (
             f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
-            f"{shown(strangers[0])}. Give raw ids, as in the data; predict_all() has the "
+            f"{quote(strangers[0])}. Give raw ids, as in the data; predict_all() has the "
             "algorithm's estimates for strangers."
         )
         raise InvalidInputError(msg)
@@ -121,7 +121,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
             "estimated": block.table[row, item],
         }
 
-    with progress_bar(wanted=progress) as show:
+    with progress_bar(enabled=progress) as show:
         found = candidates.by_block(raw, first, partial(show, "Ranking the catalogue"))
     return pd.DataFrame(found).infer_objects()
 
@@ -203,7 +203,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
     for metric in plan.metrics:
         refuse_beyond(metric.k, trainset.n_items)
-    with progress_bar(wanted=progress) as show:
+    with progress_bar(enabled=progress) as show:
         lists = Placement(candidates, labels, plan).lists(partial(show, "Ranking the catalogue"))
     _warn_of_seen_labels(candidates, labels)
     # a scale that is wrong spoils what predict() says, if not these ranks
@@ -217,7 +217,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     candidates = candidates_of(
         popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
     )
-    with progress_bar(wanted=progress) as show:
+    with progress_bar(enabled=progress) as show:
         told = partial(show, "Ranking by popularity")
         lists = Placement(candidates, labels, plain, shown=False).lists(told)
         plain = plain.with_reasons(plain.facts_of(lists))
@@ -274,7 +274,7 @@ def predict_all(
     training = candidates.training
     raw = _asked(users, training.users, "user")
     columns = _asked(items, training.items, "item")
-    with progress_bar(wanted=progress) as show:
+    with progress_bar(enabled=progress) as show:
         table = candidates.of_items(raw, columns, partial(show, "Predicting"))
     return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
 
@@ -312,7 +312,7 @@ def candidates_of(
         The algorithm was not fitted, or on other ratings; `exclude` is unknown.
     """
     if exclude not in ("train", None):
-        msg = f"exclude must be 'train' or None, not {shown(exclude)}."
+        msg = f"exclude must be 'train' or None, not {quote(exclude)}."
         raise InvalidInputError(msg)
     _refuse_other_trainset(algo, trainset)
     training = Training(trainset)
@@ -334,7 +334,7 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
         raise InvalidInputError(msg)
     if not isinstance(trainset, Trainset):
         msg = (
-            f"trainset must be a surprise.Trainset, not {shown(trainset)}: what "
+            f"trainset must be a surprise.Trainset, not {quote(trainset)}: what "
             "data.build_full_trainset() returns, or the first of what a split gives."
         )
         raise InvalidInputError(msg)

@@ -18,8 +18,8 @@ from surprise import AlgoBase
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions
 from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import warn
-from recsys_ndcg.lazy import lazy
-from recsys_ndcg.parallel import heed, in_threads
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
 from recsys_ndcg.surprise.traps import refuse_infinite
 
 Items = Positions | slice
@@ -155,7 +155,7 @@ class Neighbours:
             return False
         return bool(np.isfinite(self._sim).all() and np.isfinite(self._weights).all())
 
-    @lazy
+    @lazy_property
     def _places(self) -> Places:
         return places(self._sim)
 
@@ -196,7 +196,7 @@ class Neighbours:
             some = slice(first, first + step)
             sim, place = self._sim[xs[some]], self._places[xs[some]]
             for row, y in enumerate(ys.tolist()):
-                heed()
+                raise_if_cancelled()
                 ratings = slice(offsets[y], offsets[y + 1])
                 near = keep_nearest(sim, place, codes[ratings], k)
                 sums[row, some] = np.vecdot(near, self._weights[ratings])
@@ -280,7 +280,7 @@ def places(sim: Floats) -> Places:
         place = np.cumsum(new, axis=1, dtype=found.dtype)
         np.put_along_axis(found[first : first + step], order, place, axis=1)
 
-    in_threads(fill, range(0, len(sim), step))
+    map_in_threads(fill, range(0, len(sim), step))
     return found
 
 
@@ -487,7 +487,7 @@ class Estimates:
                 impossible[row, column] = (prediction.details or {}).get("was_impossible", False)
         return values, impossible
 
-    @lazy
+    @lazy_property
     def _of_stranger(self) -> tuple[Floats, Flags]:
         """The estimates of a user that cannot exist, for all items."""
         return self._predict(np.array([object()]), self._items)

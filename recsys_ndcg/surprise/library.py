@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from recsys_ndcg.errors import needing
+from recsys_ndcg.errors import require_libraries
 
 
 def import_library(job: str) -> Any:
@@ -26,7 +26,7 @@ def import_library(job: str) -> Any:
         os.environ["SURPRISE_DATA_FOLDER"] = tempfile.gettempdir()
     except Exception:  # noqa: BLE001, S110 - said below
         pass
-    with needing("joblib", "surprise", job=job, extra="surprise"):
+    with require_libraries("joblib", "surprise", job=job, extra="surprise"):
         import_module("surprise.accuracy")  # which a script of that name does not have
     return import_module("surprise")
 

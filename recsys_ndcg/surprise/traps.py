@@ -12,7 +12,7 @@ import numpy as np
 from surprise import CoClustering, SlopeOne
 
 from recsys_ndcg.arrays import Floats, Ids
-from recsys_ndcg.errors import DivergedModelError, shown, warn
+from recsys_ndcg.errors import DivergedModelError, quote, warn
 
 
 def warn_of_truncation(kind: Any, ratings: Floats) -> None:
@@ -51,7 +51,7 @@ def refuse_infinite(name: str, users: Ids, values: Floats) -> None:
 def diverged_error(name: str, user: Any) -> DivergedModelError:
     """Return the error of a model that estimates no number for a user."""
     return DivergedModelError(
-        f"{name} estimates NaN or infinity (first for user {shown(user)}): the model diverged, "
+        f"{name} estimates NaN or infinity (first for user {quote(user)}): the model diverged, "
         "which predict() hides, because clipping turns NaN into the top rating. "
         "Train it with a smaller learning rate or more regularisation."
     )

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.wording import visible
+from recsys_ndcg.errors.wording import escape_invisible
 from tests.commands import refusal, run
+from tests.errors import rejects
 from tests.fuzz import command_line
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ def test_two_of_our_columns_are_not_read_from_one() -> None:
         ({"user": "a", "item": "a"}, "user and item would both be read from the column 'a'"),
         ({"true": "estimated"}, "estimated and true would both be read"),
     ):
-        with refused(match):
+        with rejects(match):
             rn.evaluate(table, columns=columns)
     with pytest.warns(rn.DataWarning, match="threshold=1 is at"):  # of the only row
         swapped = rn.evaluate(table, columns={"user": "item", "item": "user"})
@@ -135,7 +135,7 @@ HOSTILE = "\x1b[2J\u202e\x9b:car:[red]"
 
 def test_ids_and_headings_do_not_act(path: Path) -> None:
     """Nor do they become colours or pictures, which are read from brackets and colons."""
-    seen = visible(HOSTILE)
+    seen = escape_invisible(HOSTILE)
     path.write_text(HEADING + f"{HOSTILE},{HOSTILE},2,5\n{HOSTILE},b,1,2\n", encoding="utf-8")
     explained = run("explain", path, "--user", HOSTILE)
     assert seen in explained.stdout

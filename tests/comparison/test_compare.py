@@ -14,8 +14,8 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.comparison.models import model, models, ratings
+from tests.errors import rejects
 from tests.files.signing import signed
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,11 +206,11 @@ def test_several_cutoffs_are_compared(
 @pytest.mark.parametrize("k", [0, "3", 2.5, [1, 0], []])
 def test_cutoffs_that_are_none_are_refused(reports: dict[str, rn.Report], k: Any) -> None:
     """Of reports as of predictions; ndcg was left out without a word, where there is no k."""
-    with refused("k must be a whole number|at least one metric and one k"):
+    with rejects("k must be a whole number|at least one metric and one k"):
         rn.compare(reports, metrics=["ndcg", "rmse"], k=k)
-    with refused("k must be a whole number|at least one metric and one k"):
+    with rejects("k must be a whole number|at least one metric and one k"):
         rn.compare(models(), metrics=["ndcg", "rmse"], k=k)
-    with refused("k must be a whole number|at least one metric and one k"):
+    with rejects("k must be a whole number|at least one metric and one k"):
         rn.evaluate(models()["good"], metrics=["ndcg", "rmse"], k=k)
     assert rn.evaluate(models()["good"], metrics=["ndcg@5", "rmse"], k=[]).metrics[0] == "ndcg@5"
 
@@ -470,5 +470,5 @@ def test_intervals_are_those_of_the_reports(reports: dict[str, rn.Report], metho
         own = report.intervals(0.9, method=method, draws=299, seed=1)
         ours: Any = found.xs(name, level="model")
         np.testing.assert_allclose(ours.to_numpy(), own.loc[METRICS].to_numpy(), rtol=1e-6)
-    with refused("method must be one of"):
+    with rejects("method must be one of"):
         rn.compare(reports).intervals(method="jackknife")

@@ -11,7 +11,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.comparison.model_scores import ModelScores, parameters_of
 from tests.comparison.models import models
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +100,7 @@ def test_a_trade_off_is_coloured_by_what_differs_most() -> None:
 
     assert title() == "reg"
     assert title(colour="n") == "n"
-    with refused("No model has a parameter 'rig'. .*reg"):
+    with rejects("No model has a parameter 'rig'. .*reg"):
         title(colour="rig")
     found = compared({"n": 1}, {"n": 1})
     assert title() is None

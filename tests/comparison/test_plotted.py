@@ -7,7 +7,7 @@ import pytest
 
 import recsys_ndcg as rn
 from tests.comparison.models import models
-from tests.refusal import refused
+from tests.errors import rejects
 
 pytest.importorskip("altair")
 
@@ -35,19 +35,19 @@ def test_each_kind_says_its_numbers(comparison: rn.Comparison) -> None:
 
 def test_what_cannot_be_plotted_is_told(comparison: rn.Comparison) -> None:
     """Kinds, metrics, models."""
-    with refused("kind must be one of 'tiers', .*, 'trade-off', not 'tier'"):
+    with rejects("kind must be one of 'tiers', .*, 'trade-off', not 'tier'"):
         comparison.plot("tier")
-    with refused("has no metric 'rr'"):
+    with rejects("has no metric 'rr'"):
         comparison.plot(metric="rr")
-    with refused("There is no model 'x'"):
+    with rejects("There is no model 'x'"):
         comparison.plot("differences", a="x")
-    with refused("has no metric 'rr'"):
+    with rejects("has no metric 'rr'"):
         comparison.plot("trade-off", against="rr")
-    with refused("between two metrics, not 'rmse' and itself"):
+    with rejects("between two metrics, not 'rmse' and itself"):
         comparison.plot("trade-off", metric="rmse", against="rmse")
-    with refused("No model has a parameter 'reg'. A search gives its models theirs"):
+    with rejects("No model has a parameter 'reg'. A search gives its models theirs"):
         comparison.plot("trade-off", colour="reg")
-    with refused("compare in another one, too, than ndcg@10"):
+    with rejects("compare in another one, too, than ndcg@10"):
         rn.compare(models()).plot("trade-off")
 
 
@@ -73,9 +73,9 @@ def test_nobody_in_both_is_told() -> None:
     other = {user: [(5 - est, true) for est, true in rows] for user, rows in one.items()}
     with pytest.warns(rn.DataWarning, match="nothing is relevant"):
         found = rn.compare({"a": one, "b": other}, metrics=["recall@10", "rmse"], threshold=4)
-    with refused("Nobody has a score in recall@10"):
+    with rejects("Nobody has a score in recall@10"):
         found.plot("scatter")
-    with refused("No model has a score in both recall@10 and rmse"):
+    with rejects("No model has a score in both recall@10 and rmse"):
         found.plot("trade-off")
 
 
@@ -108,5 +108,5 @@ def test_a_catalogues_baselines_are_rules() -> None:
         items = [set(one.explain(user, 5)["item"].dropna()) for one in reports.values()]
         expected = len(items[0] & items[1]) / len(items[0] | items[1])
         assert np.isclose(overlap[user], expected)
-    with refused("keeps the first 10 ranks"):
+    with rejects("keeps the first 10 ranks"):
         found.overlap(50)

@@ -9,7 +9,7 @@ import pytest
 
 import recsys_ndcg as rn
 from tests.comparison.models import Rows, model, models, ratings
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def test_other_truth_is_refused() -> None:
     both = models()
     user, item, estimated, true = both["fair"][7]
     both["fair"][7] = (user, item, estimated, 6 - true if true != 3 else 1.0)
-    with refused(f"'good' and 'fair' were measured on different ratings.*1 of 60.*user '{user}'"):
+    with rejects(f"'good' and 'fair' were measured on different ratings.*1 of 60.*user '{user}'"):
         rn.compare(both)
 
 
@@ -32,7 +32,7 @@ def test_other_items_are_other_ratings() -> None:
     """With the same grades."""
     one = [("ann", "a", 2.0, 4.0), ("ann", "b", 1.0, 2.0)]
     two = [("ann", "a", 2.0, 4.0), ("ann", "c", 1.0, 2.0)]
-    with refused("different ratings.*Let all models predict the same test ratings"):
+    with rejects("different ratings.*Let all models predict the same test ratings"):
         rn.compare({"one": one, "two": two})
 
 
@@ -40,19 +40,19 @@ def test_other_users_are_refused_until_the_common_ones_are_asked_for() -> None:
     """And then they are counted, never dropped silently."""
     both = models()
     both["fair"] = [row for row in both["fair"] if row[0] >= "u0010"]
-    with refused(r"good has 60, fair has 50.*user 'u0000' of 'good'.*users='common'"):
+    with rejects(r"good has 60, fair has 50.*user 'u0000' of 'good'.*users='common'"):
         rn.compare(both)
     found = rn.compare(both, users="common")
     assert len(found.users) == 50
     assert any("left out: 10 of good, 10 of poor" in line for line in found.remarks)
     alone = [row for row in models()["good"] if row[0] >= "u0010"]
     assert found.leaderboard.loc["good", "mean"] == rn.evaluate(alone).mean["ndcg@10"]
-    with refused("No user is in all of"):
+    with rejects("No user is in all of"):
         rn.compare(
             {"a": models()["good"], "b": [(f"x{u}", *rest) for u, *rest in models()["fair"]]},
             users="common",
         )
-    with refused("users must be one of 'all', 'common', not 'some'"):
+    with rejects("users must be one of 'all', 'common', not 'some'"):
         rn.compare(models(), users="some")
 
 
@@ -62,7 +62,7 @@ def test_ids_of_another_type_are_told() -> None:
         (user, "b", 1.0, 2.0) for user in range(3)
     ]
     two = [(str(user), *rest) for user, *rest in one]
-    with refused("'one' have ids of type number.*'two' of type text"):
+    with rejects("'one' have ids of type number.*'two' of type text"):
         rn.compare({"one": one, "two": two})
 
 
@@ -80,7 +80,7 @@ def test_numbers_computed_in_different_ways_are_refused(choices: Any, told: str)
     """Where the metric reads the choice."""
     both = models()
     one, two = _report(both["good"]), _report(both["fair"], **choices)
-    with refused(f"ndcg@3 was computed in different ways: {told}.*Measure both in the same way"):
+    with rejects(f"ndcg@3 was computed in different ways: {told}.*Measure both in the same way"):
         rn.compare({"a": one, "b": two})
 
 
@@ -92,7 +92,7 @@ def test_choices_that_a_metric_does_not_read_do_not_matter() -> None:
     two = rn.evaluate(both["poor"], convention=rn.Convention(gain="linear"), **how)
     assert rn.compare({"a": one, "b": two}).leaderboard.loc["a", "tier"] == 1
     other = rn.evaluate(both["poor"], metrics=["precision@3"], threshold=3)
-    with refused("threshold is 4.0 for 'a' and 3.0 for 'b'"):
+    with rejects("threshold is 4.0 for 'a' and 3.0 for 'b'"):
         rn.compare({"a": one, "b": other})
 
 
@@ -110,7 +110,7 @@ def test_other_protocols_are_told_in_words() -> None:
             )
         )
     )
-    with refused("'a' ranks each user's own test ratings, 'b' scores lists that were supplied"):
+    with rejects("'a' ranks each user's own test ratings, 'b' scores lists that were supplied"):
         rn.compare({"a": rows, "b": supplied})
 
 
@@ -128,18 +128,18 @@ def test_other_protocols_are_told_in_words() -> None:
 )
 def test_what_are_no_models_is_told(wrong: Any, told: str) -> None:
     """None, one, without names."""
-    with refused(told):
+    with rejects(told):
         rn.compare(wrong)
 
 
 def test_one_model_under_two_names_is_refused(tmp_path: Path) -> None:
     """An object, a file."""
     rows = models()["good"]
-    with refused("'a' and 'b' are the same object"):
+    with rejects("'a' and 'b' are the same object"):
         rn.compare({"a": rows, "b": rows})
     report = rn.evaluate(rows)
     report.save(tmp_path / "one.json")
-    with refused("'a' and 'b' are the same file"):
+    with rejects("'a' and 'b' are the same file"):
         rn.compare({"a": tmp_path / "one.json", "b": str(tmp_path / "." / "one.json")})
 
 
@@ -174,7 +174,7 @@ def test_nobody_has_a_score() -> None:
     """All undefined, in all metrics; or in one of them."""
     true = [(user, item, min(grade, 3.0)) for user, item, grade in ratings(20)]
     both = {"a": model(true, 0.5, 1), "b": model(true, 3.0, 2)}
-    with pytest.warns(rn.DataWarning), refused("No model has a score for any user in recall@3"):
+    with pytest.warns(rn.DataWarning), rejects("No model has a score for any user in recall@3"):
         rn.compare(both, metrics=["recall@3"], threshold=4)
     with pytest.warns(rn.DataWarning):
         found = rn.compare(both, metrics=["recall@3", "ndcg@3"], threshold=4)
@@ -192,16 +192,16 @@ def test_metrics_must_be_shared() -> None:
     assert found.metrics == ["ndcg@3"]
     assert "Only some models have rmse: left out." in found.remarks
     other = _report(both["poor"], metrics=["rmse"])
-    with refused(r"share no metric \(a: ndcg@3, rmse; b: ndcg@3; c: rmse\)"):
+    with rejects(r"share no metric \(a: ndcg@3, rmse; b: ndcg@3; c: rmse\)"):
         rn.compare({"a": one, "b": two, "c": other})
-    with refused("b: It was not measured in rmse; it has ndcg@3"):
+    with rejects("b: It was not measured in rmse; it has ndcg@3"):
         rn.compare({"a": one, "b": two}, metrics=["rmse"])
 
 
 def test_choices_come_too_late_for_a_report() -> None:
     """They would change nothing of it."""
     both = models()
-    with refused("'a' is measured already, so that threshold= would change nothing"):
+    with rejects("'a' is measured already, so that threshold= would change nothing"):
         rn.compare({"a": _report(both["good"]), "b": both["fair"]}, threshold=4)
 
 
@@ -224,17 +224,17 @@ def test_choices_come_too_late_for_a_report() -> None:
 )
 def test_options_that_cannot_be_used_are_told(options: Any, told: str) -> None:
     """Each with what may stand there."""
-    with refused(told):
+    with rejects(told):
         rn.compare(models(), **options)
 
 
 def test_an_error_says_of_which_model_it_is() -> None:
     """And a warning says so unless it is of all."""
-    with refused("good: No metric is named 'ndgc@10'", rn.UnknownMetricError):
+    with rejects("good: No metric is named 'ndgc@10'", rn.UnknownMetricError):
         rn.compare(models(), metrics=["ndgc@10"])
     both = models()
     both["fair"][3] = (*both["fair"][3][:2], float("nan"), 3.0)
-    with refused("fair: .*NaN|fair: .*nan"):
+    with rejects("fair: .*NaN|fair: .*nan"):
         rn.compare(both)
     tied = [
         (user, item, round(estimated / 3), true) for user, item, estimated, true in both["poor"]
@@ -250,19 +250,19 @@ def test_an_error_says_of_which_model_it_is() -> None:
 def test_what_is_asked_of_a_comparison_is_checked() -> None:
     """Models, metrics, numbers."""
     found = rn.compare(models(), metrics=["ndcg@3"])
-    with refused("There is no model 'god'. Did you mean 'good'"):
+    with rejects("There is no model 'god'. Did you mean 'good'"):
         found.movers(3, a="god")
-    with refused("n must be a whole number of at least 1, not 0"):
+    with rejects("n must be a whole number of at least 1, not 0"):
         found.movers(0)
-    with refused("has no metric 'rr'; it has ndcg@3"):
+    with rejects("has no metric 'rr'; it has ndcg@3"):
         found.movers(3, metric="rr")
-    with refused("margin must be a number above 0"):
+    with rejects("margin must be a number above 0"):
         found.not_worse("poor")
-    with refused("'good' is compared with itself"):
+    with rejects("'good' is compared with itself"):
         found.not_worse("good", margin=0.1)
-    with refused("There are no segments: compare"):
+    with rejects("There are no segments: compare"):
         _ = found.segments
-    with refused("no such user|no user", whole=False):
+    with rejects("no such user|no user", whole=False):
         found.movers(3).explain("nobody")
 
 
@@ -272,9 +272,9 @@ def test_lists_that_are_gone_are_told(tmp_path: Path) -> None:
     for name in ("good", "poor"):
         _report(both[name]).save(tmp_path / f"{name}.json")
     found = rn.compare({name: tmp_path / f"{name}.json" for name in ("good", "poor")})
-    with refused("'good' has no lists"):
+    with rejects("'good' has no lists"):
         found.overlap(3)
-    with refused("'good' has no lists"):
+    with rejects("'good' has no lists"):
         found.movers(1).explain("u0000")
 
 
@@ -282,23 +282,23 @@ def test_what_looks_like_a_model_and_is_none_is_told(tmp_path: Path) -> None:
     """A saved comparison; what Surprise's own cross-validation gives."""
     both = models(users=20)
     rn.compare(both).save(tmp_path / "c.json")
-    with refused("c.json is a saved comparison, not a model", whole=False):
+    with rejects("c.json is a saved comparison, not a model", whole=False):
         rn.compare({"a": str(tmp_path / "c.json"), "b": both["poor"]})
     surprise = {"test_rmse": [0.9, 0.8], "fit_time": (1.0, 2.0), "test_time": (1.0, 1.0)}
-    with refused("a: This is what Surprise's own cross_validate returns", whole=False):
+    with rejects("a: This is what Surprise's own cross_validate returns", whole=False):
         rn.compare({"a": surprise, "b": both["poor"]})
 
 
 def test_names_and_draws_are_checked() -> None:
     """Blanks do not tell models apart; too few draws find nothing."""
     both = models(users=20)
-    with refused("called alike but for blanks"):
+    with rejects("called alike but for blanks"):
         rn.compare({"a": both["good"], "a ": both["poor"]})
-    with refused("baseline=\\['good'\\] is none of the models"):
+    with rejects("baseline=\\['good'\\] is none of the models"):
         rn.compare(both, baseline=["good"])  # type: ignore[arg-type]
-    with refused("no corrected p of 3 pairs can be as low as 0.05.*draws=59 or more"):
+    with rejects("no corrected p of 3 pairs can be as low as 0.05.*draws=59 or more"):
         rn.compare(both, test="randomisation", correction="holm", draws=58)
-    with refused("'good' is compared with itself: name two models"):
+    with rejects("'good' is compared with itself: name two models"):
         rn.compare(both).movers(3, a="good", b="good")
 
 

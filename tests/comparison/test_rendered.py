@@ -16,7 +16,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.rendering.wording import number
 from tests.comparison.models import models
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -117,7 +117,7 @@ def test_every_metric_has_its_own_table_and_verdict(comparison: rn.Comparison) -
     assert "in rmse" in comparison.verdict_in("rmse")
     assert comparison.verdict_in("ndcg@5") == comparison.verdict
     assert comparison.signature("rmse") == comparison.signatures["rmse"]
-    with refused("no metric 'recall@5'; it has ndcg@5"):
+    with rejects("no metric 'recall@5'; it has ndcg@5"):
         comparison.to_markdown("recall@5")
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.report import audit_from_parquet, report_to_parquet
 from tests.comparison.models import models
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_all_but_the_lists_comes_back(comparison: rn.Comparison, tmp_path: Path)
     assert again.to_dict() == comparison.to_dict()
     assert again.movers(3).table.equals(comparison.movers(3).table)
     assert str(again.not_worse("fair")) == str(comparison.not_worse("fair"))
-    with refused("'good' has no lists"):
+    with rejects("'good' has no lists"):
         again.overlap(3)
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
@@ -123,7 +123,7 @@ def test_labels_that_json_does_not_have_are_refused(label: Any, tmp_path: Path) 
     """When they are saved, as user ids are; they came back as text."""
     groups = {f"u{user:04}": label if user % 2 else "other" for user in range(9)}
     comparison = rn.compare(models(users=9), by=groups)
-    with refused("segment label .* cannot be saved; use text or numbers", whole=False):
+    with rejects("segment label .* cannot be saved; use text or numbers", whole=False):
         comparison.save(tmp_path / "c.json")
     assert not (tmp_path / "c.json").exists()
 
@@ -147,24 +147,24 @@ def test_a_comparison_that_was_changed_is_refused(
     content = path.read_bytes()
     for place in range(0, len(content), 97):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with refused(f"^{path}: ", whole=False):
+        with rejects(f"^{path}: ", whole=False):
             rn.Comparison.load(path)
     path.write_bytes(content.replace(b'"baseline": "good"', b'"baseline": "fair"', 1))
-    with refused("c.json: this comparison was damaged, or changed after it was", whole=False):
+    with rejects("c.json: this comparison was damaged, or changed after it was", whole=False):
         rn.Comparison.load(path)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     """A report, and what is no JSON."""
     rn.evaluate(models()["good"]).save(tmp_path / "r.json")
-    with refused("not a comparison that recsys_ndcg saved", whole=False):
+    with rejects("not a comparison that recsys_ndcg saved", whole=False):
         rn.Comparison.load(tmp_path / "r.json")
     (tmp_path / "x.json").write_text("{", encoding="utf-8")
-    with refused("not JSON", whole=False):
+    with rejects("not JSON", whole=False):
         rn.Comparison.load(tmp_path / "x.json")
-    with refused("cannot be read", whole=False):
+    with rejects("cannot be read", whole=False):
         rn.Comparison.load(tmp_path / "none.json")
     rows = [((1, 2), item, 1.0 * item, 4.0 - item) for item in range(3)]
     other = [(user, item, -est, true) for user, item, est, true in rows]
-    with refused(r"user id \(1, 2\) cannot be saved"):
+    with rejects(r"user id \(1, 2\) cannot be saved"):
         rn.compare({"a": rows, "b": other}).save(tmp_path / "t.json")

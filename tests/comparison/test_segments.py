@@ -11,7 +11,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.comparison.models import Rows, models, ratings
-from tests.refusal import refused
+from tests.errors import rejects
 
 
 def test_each_segment_is_the_comparison_of_its_users() -> None:
@@ -138,7 +138,7 @@ def test_built_in_segments_and_columns() -> None:
     assert found["users"].unique().tolist() == [30]
     rows = rn.compare(models(), metrics=["ndcg@3"], by="activity").segments
     assert rows.groupby(level="model")["users"].sum().tolist() == [60] * 3
-    with refused("cold"):
+    with rejects("cold"):
         rn.compare(models(), by="cold")
     cold = rn.compare(models(), by="cold", train=["u0001", "u0002"]).segments["users"]
     assert cold.groupby(level="segment", sort=False).first().to_dict() == {

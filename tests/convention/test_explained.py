@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from tests import drawn
+from tests import strategies
 
 
 def half_steps(ranks: Any) -> Any:
     """Return a discount whose name has what LaTeX has to escape."""
-    return drawn.stairs(ranks)
+    return strategies.stairs(ranks)
 
 
 FOLDER = Path(__file__).parent / "explained"
@@ -21,7 +21,7 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "of_clicks": {"gain": "binary", "ideal": "max", "mean_over": "relevant"},
     "of_a_function_and_a_step": {
-        "gain": drawn.root,
+        "gain": strategies.root,
         "discount": half_steps,
         "ideal": "local",
         "max_grade": 5,  # of which a local ideal knows nothing

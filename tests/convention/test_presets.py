@@ -20,8 +20,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,18 +87,18 @@ def test_a_library_may_treat_its_metrics_differently() -> None:
 )
 def test_an_unknown_preset_is_refused_with_the_nearest(name: Any, message: str) -> None:
     """Or all that there are."""
-    with refused(message):
+    with rejects(message):
         rn.Convention.preset(name)
 
 
 def test_a_preset_says_what_the_data_lacks() -> None:
     """Item ids where ties go by id, a threshold, the top of the scale."""
     pairs = {"ann": [(3.0, 5), (3.0, 1)]}
-    with refused("ties='text_desc' orders by item, but the data has no item ids. Give them, or"):
+    with rejects("ties='text_desc' orders by item, but the data has no item ids. Give them, or"):
         rn.evaluate(pairs, convention=rn.Convention.preset("trec_eval"))
-    with refused("gain='binary', mean_over='relevant' needs to know .* pass threshold"):
+    with rejects("gain='binary', mean_over='relevant' needs to know .* pass threshold"):
         rn.evaluate(ROWS, convention=rn.Convention.preset("replay"))
-    with refused("ideal='max' needs the top grade"):
+    with rejects("ideal='max' needs the top grade"):
         rn.Convention.preset("rectools").replace(gain="linear")
 
 
@@ -256,14 +256,14 @@ def test_a_preset_made_for_one_metric_is_not_used_for_another() -> None:
     """CatBoost's NDCG is 1 where nothing is relevant, and its AP 0."""
     ndcg = rn.Convention.preset("catboost")
     how: dict[str, Any] = {"metrics": ["ndcg@5", "ap@5"], "threshold": 3}
-    with refused(
+    with rejects(
         r"holds the choices of its ndcg, but catboost measures ap@5 under undefined=0.0. Write "
         r"convention='catboost', .*or Convention.preset\('catboost', 'ap@5'\)"
     ):
         rn.evaluate(_sparse(), convention=ndcg, **how)
-    with refused("but catboost measures ndcg@5 under undefined=1.0"):
+    with rejects("but catboost measures ndcg@5 under undefined=1.0"):
         rn.evaluate(_sparse(), convention=rn.Convention.preset("catboost", "ap"), **how)
-    with refused("but catboost measures ap@5"):
+    with rejects("but catboost measures ap@5"):
         rn.evaluate(_sparse(), convention=ndcg.replace(short_list="k"), **how)
     report = rn.evaluate(_sparse(), convention="catboost", **how)
     mixed = rn.evaluate(_sparse(), convention=ndcg.replace(undefined=0.0), **how)
@@ -274,7 +274,7 @@ def test_a_preset_made_for_one_metric_is_not_used_for_another() -> None:
     assert ndcg == rn.Convention.from_signature(ndcg.signature)
     assert pickle.loads(pickle.dumps(ndcg)).preset_of == ("catboost", "ndcg")  # noqa: S301
     rn.evaluate(_sparse(), metrics=["ndcg@5", "precision@5"], threshold=3, convention=ndcg)
-    with refused("No preset is named 'catbost'. Did you mean 'catboost'?"):
+    with rejects("No preset is named 'catbost'. Did you mean 'catboost'?"):
         rn.evaluate(_sparse(), convention="catbost", **how)
 
 
@@ -293,7 +293,7 @@ def test_a_preset_made_for_a_metric_measures_another_only_where_it_is_the_same(n
             if getattr(own, field) != getattr(other, field)
         }
         for field, value in changes.items():
-            with refused(f"{made_for}, but {name} measures {measured} under .*{field}={value!r}"):
+            with rejects(f"{made_for}, but {name} measures {measured} under .*{field}={value!r}"):
                 Plan.of(measured, threshold=3, convention=own)
         mended = own.replace(**changes)
         assert Plan.of(measured, threshold=3, convention=mended).measurements[0].convention == other

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 
 import recsys_ndcg as rn
-from tests import drawn
+from tests import strategies
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from tests.textbook import Choices
@@ -45,10 +45,10 @@ def test_a_signature_gives_the_convention_back(name: str, value: Any) -> None:
 
 
 @examples(2)
-@given(chosen=drawn.choices)
+@given(chosen=strategies.choices)
 def test_any_combination_is_read_back(chosen: Choices) -> None:
     """Functions apart, of which only the name is known."""
-    convention = drawn.convention_of(chosen)
+    convention = strategies.to_convention(chosen)
     plain = {
         name: rule
         for name, rule in (("gain", "linear"), ("discount", "ln"))
@@ -98,7 +98,7 @@ def test_a_function_cannot_be_read_back() -> None:
         convention.signature,
         rn.evaluate(ROWS, convention=convention).signature("ndcg@10"),
     ):
-        with refused("gain:callable.*names a function.*replace"):
+        with rejects("gain:callable.*names a function.*replace"):
             rn.Convention.from_signature(text)
 
 
@@ -127,7 +127,7 @@ FULL = rn.Convention().signature
 )
 def test_a_malformed_signature_is_refused(text: object, message: str) -> None:
     """What was found and what to do."""
-    with refused(message):
+    with rejects(message):
         rn.Convention.from_signature(text)  # type: ignore[arg-type]
 
 

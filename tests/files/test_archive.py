@@ -20,10 +20,10 @@ from recsys_ndcg.files import archive
 from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.rendering.exports import per_user_writer
+from tests.errors import rejects
 from tests.files.made_earlier import FOLDER
 from tests.files.signing import signed
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +119,7 @@ def test_a_file_with_any_byte_changed_is_refused(path: Path) -> None:
         changed = bytearray(content)
         changed[place] ^= 1 << place % 7
         path.write_bytes(changed)
-        with refused(f"^{path}: ", whole=False):
+        with rejects(f"^{path}: ", whole=False):
             rn.Report.load(path)
 
 
@@ -128,10 +128,10 @@ def test_a_file_that_was_cut_off_is_refused(path: Path) -> None:
     content = path.read_bytes()
     for end in range(0, len(content), 13):
         path.write_bytes(content[:end])
-        with refused(f"^{path}: ", whole=False):
+        with rejects(f"^{path}: ", whole=False):
             rn.Report.load(path)
     path.write_bytes(content + b" ")
-    with refused(DAMAGED, whole=False):
+    with rejects(DAMAGED, whole=False):
         rn.Report.load(path)
 
 
@@ -152,7 +152,7 @@ def test_what_was_written_by_other_hands_is_refused(
     form = stored["format"]
     change(stored)
     path.write_text(json.dumps({"format": form, **stored}))
-    with refused(f"{path}: this report {DAMAGED}", whole=False):
+    with rejects(f"{path}: this report {DAMAGED}", whole=False):
         rn.Report.load(path)
 
 
@@ -184,7 +184,7 @@ def test_another_format_is_told_as_older_or_newer(path: Path, number: str, told:
     stored = json.loads(path.read_text()) | {"format": f"recsys_ndcg report {number}"}
     for content in (json.dumps(stored).encode(), signed(stored)):
         path.write_bytes(content)
-        with refused(f"r.json: ({told})", whole=False):
+        with rejects(f"r.json: ({told})", whole=False):
             rn.Report.load(path)
 
 
@@ -194,7 +194,7 @@ def test_what_has_no_format_is_no_report(path: Path, form: Any) -> None:
     changed: list[Any] = [json.loads(path.read_text()) | {"format": form}, [form], {}]
     for stored in changed:
         path.write_text(json.dumps(stored))
-        with refused("r.json: not a report that recsys_ndcg saved", whole=False):
+        with rejects("r.json: not a report that recsys_ndcg saved", whole=False):
             rn.Report.load(path)
 
 
@@ -218,7 +218,7 @@ def test_what_json_cannot_be_of_a_report_is_said(
 ) -> None:
     """With where, or why."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with refused(f"r.json: .*{match}", whole=False):
+    with rejects(f"r.json: .*{match}", whole=False):
         rn.Report.load(path)
 
 
@@ -251,7 +251,7 @@ def test_a_column_that_is_none_is_refused_in_little_room(path: Path, place: int)
     stored["columns"]["denominator"] = HOSTILE[place]
     path.write_bytes(signed(stored))
     tracemalloc.start()
-    with refused("r.json: this report was damaged", whole=False):
+    with rejects("r.json: this report was damaged", whole=False):
         rn.Report.load(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -265,7 +265,7 @@ def test_many_columns_may_not_unpack_to_more_than_a_file_of_that_size(path: Path
     stored["columns"] |= {str(place): one for place in range(5)}
     path.write_bytes(signed(stored))
     tracemalloc.start()
-    with refused("r.json: this report was damaged", whole=False):
+    with rejects("r.json: this report was damaged", whole=False):
         rn.Report.load(path)
     assert tracemalloc.get_traced_memory()[1] < 3_000_000
     tracemalloc.stop()
@@ -382,7 +382,7 @@ def test_ids_of_every_kind_come_back(ids: Any, tmp_path: Path) -> None:
 def test_ids_that_json_does_not_have_are_refused(ids: list[Any], tmp_path: Path) -> None:
     """Nothing is written then."""
     rows = [(user, item, 2.0 - item, item) for user in ids for item in (0, 1)]
-    with refused("user id .* cannot be saved; use text or numbers", whole=False):
+    with rejects("user id .* cannot be saved; use text or numbers", whole=False):
         rn.evaluate(rows, metrics="ndcg@2").save(tmp_path / "r.json")
     assert not (tmp_path / "r.json").exists()
 
@@ -390,10 +390,10 @@ def test_ids_that_json_does_not_have_are_refused(ids: list[Any], tmp_path: Path)
 def test_half_a_character_is_refused_as_an_id(tmp_path: Path) -> None:
     """As names of files and broken tables have it: no table could show it."""
     report = rn.evaluate({"\ud800": [(2.0, 1), (1.0, 3)], "b": [(2.0, 1), (1.0, 2)]})
-    with refused("user id .* cannot be saved; use text or numbers without lone", whole=False):
+    with rejects("user id .* cannot be saved; use text or numbers without lone", whole=False):
         report.save(tmp_path / "r.json")
     for end in (".csv", ".csv.gz", ".parquet"):
-        with refused(r"user id '\\ud800' has a lone surrogate, which no file can hold"):
+        with rejects(r"user id '\\ud800' has a lone surrogate, which no file can hold"):
             per_user_writer(end)(report.per_user)
     for shown in (str(report), report.to_markdown(), report.to_latex(), report.to_html()):
         shown.encode()
@@ -405,7 +405,7 @@ def test_what_is_no_path_is_neither_loaded_nor_saved_to(odd: Any) -> None:
     report = rn.evaluate(ROWS)
     acts: list[Callable[[Any], Any]] = [rn.Report.load, report.save, report.to_html]
     for act in acts:
-        with refused("Give the path of a file, not "):
+        with rejects("Give the path of a file, not "):
             act(odd)
 
 
@@ -414,7 +414,7 @@ def test_a_name_that_no_file_has_is_refused(name: str) -> None:
     """With a zero byte, or with half a character."""
     report = rn.evaluate(ROWS)
     for act in (rn.Report.load, report.save, report.to_html):
-        with refused("cannot be the name of a file"):
+        with rejects("cannot be the name of a file"):
             act(name)
 
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from tests.errors import rejects
 from tests.files.made_earlier import FOLDER, comparisons, reports, run
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,7 @@ def test_a_run_whose_scores_were_changed_is_refused(tmp_path: Path) -> None:
     shutil.copytree(FOLDER / "run", tmp_path / "run")
     path = next((tmp_path / "run").glob("cells/top/*.parquet"))
     path.write_bytes(path.read_bytes() + b" ")
-    with refused(path.name, whole=False):
+    with rejects(path.name, whole=False):
         rn.compare(rn.load_runs(tmp_path / "run"))
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import write_whole
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,16 +152,16 @@ def test_what_cannot_be_written_is_told_with_the_reason(
 ) -> None:
     """By every writer, and nothing is left behind."""
     monkeypatch.chdir(path.parent)
-    with refused(match, whole=False):
+    with rejects(match, whole=False):
         report.save(target)
-    with refused(match, whole=False):
+    with rejects(match, whole=False):
         write_whole(target, "x")
     assert alone(path)
 
 
 def test_text_that_no_file_can_hold_is_told(path: Path) -> None:
     """A lone surrogate has no place in UTF-8."""
-    with refused(re.escape(f"{path}: cannot be written"), whole=False):
+    with rejects(re.escape(f"{path}: cannot be written"), whole=False):
         write_whole(path, "\ud800")
     assert path.read_text() == BEFORE
 

@@ -19,7 +19,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.trials import from_toml
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,9 +76,9 @@ def test_a_csv_file_that_is_not_a_table_of_predictions_is_refused(
 ) -> None:
     """An empty field is a missing number or a missing id, never an id of its own."""
     path = written(tmp_path, text)
-    with refused(match):
+    with rejects(match):
         rn.evaluate(path)
-    with refused(match):
+    with rejects(match):
         rn.evaluate(str(path))
 
 
@@ -103,7 +103,7 @@ def test_how_text_is_written_is_said_as_the_message_tells(
 ) -> None:
     """`evaluate` does not take it: the lists are read first."""
     path = written(tmp_path, text)
-    with refused(re.escape(f"text=TextFormat({words}) of RankedLists.from_file")):
+    with rejects(re.escape(f"text=TextFormat({words}) of RankedLists.from_file")):
         rn.evaluate(path)
     assert rn.evaluate(rn.RankedLists.from_file(path, text=how)).mean.notna().all()
 
@@ -114,7 +114,7 @@ def test_a_file_of_very_many_columns_is_refused_at_once(
     tmp_path: Path, separator: str, end: str
 ) -> None:
     """Each would take its time."""
-    with refused("p.csv: more than 1000 columns in line 1. Keep"):
+    with rejects("p.csv: more than 1000 columns in line 1. Keep"):
         rn.evaluate(written(tmp_path, separator * 100_000 + end + GOOD))
 
 
@@ -124,7 +124,7 @@ def test_a_file_of_hardly_more_than_blank_lines_is_refused_before_it_is_a_table(
 ) -> None:
     """Each would be a row of missing cells."""
     heading = HEADING if line != "a\n" else HEADING.strip() + ",x" * 900 + "\n"
-    with refused("p.csv: most lines are blank, or have far fewer columns than the"):
+    with rejects("p.csv: most lines are blank, or have far fewer columns than the"):
         rn.evaluate(written(tmp_path, heading + GOOD + line * 1_000_000))
     assert rn.evaluate(written(tmp_path, HEADING + GOOD + "\n" * 1000)).counts["ratings"] == 2
 
@@ -140,22 +140,22 @@ def test_a_long_file_whose_lines_end_as_on_an_old_macintosh_is_no_line(tmp_path:
 @pytest.mark.parametrize("name", ["a\0b.csv", "a\ud800b.csv", "a\0b.txt"])
 def test_a_name_that_no_file_has_is_refused(name: str) -> None:
     """Such as a path joined from bytes that are none."""
-    with refused("cannot be the name of a file"):
+    with rejects("cannot be the name of a file"):
         rn.evaluate(name)
-    with refused("cannot be the name of a file"):
+    with rejects("cannot be the name of a file"):
         rn.RankedLists.from_trec(name, RUN)
 
 
 @pytest.mark.parametrize("name", ["no.csv", "no.parquet", ""])
 def test_a_file_that_does_not_exist_is_refused_by_name(tmp_path: Path, name: str) -> None:
     """An empty name gives the folder itself."""
-    with refused(f"{name or tmp_path.name}.*: cannot be read.*(No such file|Is a directory)"):
+    with rejects(f"{name or tmp_path.name}.*: cannot be read.*(No such file|Is a directory)"):
         rn.evaluate(tmp_path / name)
 
 
 def test_an_empty_path_is_refused_as_such() -> None:
     """A variable of the shell that was not set."""
-    with refused("''|empty"):
+    with rejects("''|empty"):
         rn.evaluate("")
 
 
@@ -186,10 +186,10 @@ def test_a_device_that_never_ends_is_not_read(tmp_path: Path, reader: str, name:
     """Whoever opens it, and whatever it is called; a device that gives nothing is an empty file."""
     path = tmp_path / name
     path.symlink_to("/dev/zero")
-    with refused("a device in place of a file|Is no file|within a memory limit"):
+    with rejects("a device in place of a file|Is no file|within a memory limit"):
         _READERS[reader](path)
     if reader != "an experiment":
-        with refused("empty|no entries|not JSON|not a whole pickle|cannot be |within a memory"):
+        with rejects("empty|no entries|not JSON|not a whole pickle|cannot be |within a memory"):
             _READERS[reader](Path("/dev/null"))
 
 
@@ -241,10 +241,10 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_refused(odd: Path, end: str) 
             content = frame.to_csv(index=False).encode()
             file.write(gzip.compress(content) if end == ".csv.gz" else content)
     assert rn.evaluate(path) == rn.evaluate(frame)
-    with refused(r"p\\udcff.*: within a memory limit, .*(UTF-8|Parquet and CSV are read)"):
+    with rejects(r"p\\udcff.*: within a memory limit, .*(UTF-8|Parquet and CSV are read)"):
         rn.evaluate(path, memory_limit="4GB")
     path.write_bytes(b"PAR1")
-    with refused(r"p\\udcff|no column"):
+    with rejects(r"p\\udcff|no column"):
         rn.evaluate(path)
 
 
@@ -257,13 +257,13 @@ def test_a_folder_for_temporary_files_has_a_name_in_utf_8(
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     path = odd.with_name("p.csv")
     path.write_text(HEADING + GOOD)
-    with refused(r"p\\udcff.d: the folder for temporary files .* .its name is not UTF-8.. Name"):
+    with rejects(r"p\\udcff.d: the folder for temporary files .* .its name is not UTF-8.. Name"):
         rn.evaluate(path, memory_limit="4GB")
 
 
 def test_bytes_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
     """A download that failed half way."""
-    with refused("p.parquet: cannot be read as Parquet"):
+    with rejects("p.parquet: cannot be read as Parquet"):
         rn.evaluate(written(tmp_path, b"PAR1 not", "p.parquet"))
 
 
@@ -283,7 +283,7 @@ def test_a_trec_file_that_cannot_be_read_is_refused(
     tmp_path: Path, text: str | bytes, match: str
 ) -> None:
     """The line is shown with the form it should have."""
-    with refused(match):
+    with rejects(match):
         rn.RankedLists.from_trec(written(tmp_path, text, "q.txt"), RUN)
 
 
@@ -291,7 +291,7 @@ def test_a_trec_file_that_cannot_be_read_is_refused(
 def test_a_trec_score_that_cannot_be_ranked_is_refused(tmp_path: Path, number: str) -> None:
     """pytrec_eval ranks NaN first."""
     run = written(tmp_path, f"1 Q0 d1 1 {number} tag\n", "run.txt")
-    with refused("row 0"):
+    with rejects("row 0"):
         rn.RankedLists.from_trec({"1": {"d1": 1}}, run)
 
 
@@ -305,15 +305,15 @@ def _report() -> rn.Report:
 )
 def test_a_file_that_is_not_a_report_is_not_loaded(tmp_path: Path, text: str | bytes) -> None:
     """Neither is a pickle, which is never executed."""
-    with refused("r.json: not (JSON|a report)"):
+    with rejects("r.json: not (JSON|a report)"):
         rn.Report.load(written(tmp_path, text, "r.json"))
 
 
 def test_a_report_that_does_not_exist_is_not_loaded(tmp_path: Path) -> None:
     """Nor is a folder."""
-    with refused("none.json: cannot be read"):
+    with rejects("none.json: cannot be read"):
         rn.Report.load(tmp_path / "none.json")
-    with refused("cannot be read"):
+    with rejects("cannot be read"):
         rn.Report.load(tmp_path)
 
 
@@ -351,7 +351,7 @@ def test_a_place_that_cannot_be_written_is_refused_by_name(
     path = tmp_path / name
     acts: list[Callable[[Path], object]] = [report.save, report.to_html]
     for act in acts:
-        with refused(f"{path.name}: cannot be written"):
+        with rejects(f"{path.name}: cannot be written"):
             act(path)
 
 
@@ -359,7 +359,7 @@ def test_a_report_whose_ids_json_cannot_hold_is_not_saved(tmp_path: Path) -> Non
     """Neither an error of the library's innards nor half a file."""
     report = rn.evaluate({frozenset({1}): [(3, 4), (2, 1)]})
     path = tmp_path / "r.json"
-    with refused("cannot be saved"):
+    with rejects("cannot be saved"):
         report.save(path)
     assert not path.exists()
 
@@ -369,7 +369,7 @@ def test_a_report_from_a_file_says_that_it_cannot_explain(
 ) -> None:
     """It has no lists."""
     report.save(tmp_path / "r.json")
-    with refused("read from a file.*Evaluate the rows of this user again"):
+    with rejects("read from a file.*Evaluate the rows of this user again"):
         rn.Report.load(tmp_path / "r.json").explain("a")
 
 
@@ -395,5 +395,5 @@ def test_a_report_asked_for_what_it_has_not_says_what_it_has(
     report: rn.Report, act: Callable[[rn.Report], Any], match: str
 ) -> None:
     """An id of another type is told apart from one that does not exist."""
-    with refused(match):
+    with rejects(match):
         act(report)

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def test_an_estimate_that_cannot_be_ranked_is_refused_with_its_row(
     estimate: Any, match: str
 ) -> None:
     """Also None, text and dates, which come from a table read carelessly."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate([OK[0], ("a", "y", estimate, 1), *OK[2:]])
 
 
@@ -67,17 +67,17 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_a_number_beyond_all_floats_is_refused_with_its_row(form: str, huge: int) -> None:
     """Python counts further than 64 bits, and writes no number of 4301 digits."""
-    with refused("(true|estimated).*: a number beyond 1.8e308 in row 1 "):
+    with rejects("(true|estimated).*: a number beyond 1.8e308 in row 1 "):
         rn.evaluate(FORMS[form](huge))
 
 
 def test_a_number_beyond_all_floats_is_refused_in_trec_data_and_labels_too() -> None:
     """As a grade, a score and a rank."""
-    with refused("qrels: a number beyond 1.8e308 in row 0"):
+    with rejects("qrels: a number beyond 1.8e308 in row 0"):
         rn.RankedLists.from_trec({"1": {"d": HUGE}}, {"1": {"d": 1}})
-    with refused("run: a number beyond 1.8e308 in row 0"):
+    with rejects("run: a number beyond 1.8e308 in row 0"):
         rn.RankedLists.from_trec({"1": {"d": 1}}, {"1": {"d": HUGE}})
-    with refused("rank: a number beyond 1.8e308 in row 2"):
+    with rejects("rank: a number beyond 1.8e308 in row 2"):
         join(results={"user": [1, 1, 2], "item": [10, 12, 11], "rank": [1, 2, HUGE]})
 
 
@@ -98,13 +98,13 @@ def test_an_option_beyond_all_floats_is_refused(
     act: Callable[[int], Any], match: str, huge: int
 ) -> None:
     """Whether or not Python can write it."""
-    with refused(match):
+    with rejects(match):
         act(huge)
 
 
 def test_the_first_rows_of_many_are_named_and_the_rest_counted() -> None:
     """A diverged model gives NaN everywhere; the message stays short."""
-    with refused(r"estimated: NaN in rows? 0, 1, 2 and 1 more"):
+    with rejects(r"estimated: NaN in rows? 0, 1, 2 and 1 more"):
         rn.evaluate(FRAME.assign(estimated=math.nan))
 
 
@@ -112,7 +112,7 @@ def test_the_first_rows_of_many_are_named_and_the_rest_counted() -> None:
 def test_dates_in_place_of_estimates_are_refused_in_every_resolution(unit: str) -> None:
     """Pandas turns nanoseconds into whole numbers without being asked."""
     dates = np.array(["2020-01-01", "2020-01-02"] * 2, dtype=f"datetime64[{unit}]")
-    with refused("estimated.*not (a )?number"):
+    with rejects("estimated.*not (a )?number"):
         rn.evaluate({**FRAME.to_dict("list"), "estimated": dates})
 
 
@@ -129,7 +129,7 @@ def test_dates_in_place_of_estimates_are_refused_in_every_resolution(unit: str) 
 )
 def test_a_grade_without_a_usable_gain_is_refused(grade: Any, match: str) -> None:
     """The message names the grade and who gave it."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate([("a", "x", 3.0, grade), *OK[1:]])
 
 
@@ -138,13 +138,13 @@ def test_gains_whose_sum_does_not_fit_a_number_are_refused(gain: str) -> None:
     """Each gain is finite, but the ideal DCG is infinite and the score would be NaN."""
     top = 1023.0 if gain == "exponential" else 1.7e308
     rows = [("a", item, 5.0 - item, top) for item in range(3)]
-    with refused("too large"):
+    with rejects("too large"):
         rn.evaluate([*rows, ("a", 3, 0.0, 1)], convention=rn.Convention(gain=gain))
 
 
 def test_an_infinite_grade_is_refused_in_labels_too() -> None:
     """It would count as relevant under any threshold."""
-    with refused("true: an infinite grade in row 0"):
+    with rejects("true: an infinite grade in row 0"):
         join(LABELS.assign(true=[math.inf, 1, 2]), metrics="precision@1", threshold=3)
 
 
@@ -155,27 +155,27 @@ def test_an_infinite_grade_is_refused_in_labels_too() -> None:
 )
 def test_no_rows_are_refused(data: Any) -> None:
     """An empty report would look like a result."""
-    with refused("no rows"):
+    with rejects("no rows"):
         rn.evaluate(data)
 
 
 def test_empty_labels_and_empty_results_are_refused() -> None:
     """A filter that let nothing through is found at once."""
-    with refused("no rows|no entries|empty"):
+    with rejects("no rows|no entries|empty"):
         join(LABELS[:0])
-    with refused("no rows"):
+    with rejects("no rows"):
         join(results=RESULTS[:0])
-    with refused("User 'b' has an empty list"):
+    with rejects("User 'b' has an empty list"):
         rn.evaluate({"a": [(1, 2)], "b": []})
-    with refused("no entries"):
+    with rejects("no entries"):
         rn.RankedLists.from_trec({}, {})
 
 
 def test_true_values_that_are_all_missing_or_all_the_same_are_refused() -> None:
     """Surprise's build_anti_testset() fills in the global mean."""
-    with refused("No item has a true value"):
+    with rejects("No item has a true value"):
         rn.evaluate(FRAME.assign(true=math.nan))
-    with refused(r"Every true value is 2\.95 \(4 rows, 2 users\).*build_anti_testset"):
+    with rejects(r"Every true value is 2\.95 \(4 rows, 2 users\).*build_anti_testset"):
         rn.evaluate(FRAME.assign(true=2.95))
 
 
@@ -205,7 +205,7 @@ def test_true_values_that_are_all_missing_or_all_the_same_are_refused() -> None:
 )  # fmt: skip
 def test_data_of_another_shape_is_refused(data: Any, match: str) -> None:
     """The row that differs is shown, with the form it should have."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(data)
 
 
@@ -230,7 +230,7 @@ def test_data_of_another_shape_is_refused(data: Any, match: str) -> None:
 )
 def test_the_same_user_and_item_twice_is_refused(act: Callable[[], Any], match: str) -> None:
     """Counted twice, an item would score above 1."""
-    with refused(match):
+    with rejects(match):
         act()
 
 
@@ -239,15 +239,15 @@ def test_the_same_user_and_item_twice_is_refused(act: Callable[[], Any], match: 
 def test_a_missing_id_is_refused(column: str, missing: Any) -> None:
     """Rows without a user would become a user."""
     ids = [missing, *FRAME[column][1:]]
-    with refused(f"{column}: a missing id in row 0 "):
+    with rejects(f"{column}: a missing id in row 0 "):
         rn.evaluate({**FRAME.to_dict("list"), column: ids})
 
 
 def test_an_id_that_cannot_be_compared_is_refused() -> None:
     """A list as an id comes from a column that was not exploded."""
-    with refused("user: an id is not hashable"):
+    with rejects("user: an id is not hashable"):
         rn.evaluate([(["a"], "x", 3.0, 4), *OK])
-    with refused("iid: an id is not hashable"):
+    with rejects("iid: an id is not hashable"):
         rn.evaluate([("a", ["x"], 4.0, 3.0, {})])
 
 
@@ -255,13 +255,13 @@ def test_an_id_that_cannot_be_compared_is_refused() -> None:
 def test_ids_of_different_types_in_two_tables_are_refused(column: str) -> None:
     """The commonest silent zero: "1" in the file, 1 in the model."""
     match = rf"{column}: the labels .*number \(such as \d+\), the results .*text \(such as '\d+'\)"
-    with refused(match):
+    with rejects(match):
         join(results=RESULTS.astype({column: str}))
 
 
 def test_ids_of_different_types_are_refused_in_the_overlap_of_lists_too() -> None:
     """A Jaccard of 0 for everybody would look like a finding."""
-    with refused("(text|str).*(number|int)|(number|int).*(text|str)"):
+    with rejects("(text|str).*(number|int)|(number|int).*(text|str)"):
         rn.jaccard_at_k([("1", 7, 3.0, 4)], [(1, 7, 3.0, 4)], 1)
 
 
@@ -286,7 +286,7 @@ def test_a_table_without_a_column_is_refused_with_those_it_has(
     act: Callable[[], Any], match: str
 ) -> None:
     """A renamed column is the usual cause."""
-    with refused(match):
+    with rejects(match):
         act()
 
 
@@ -297,5 +297,5 @@ def test_a_table_without_a_column_is_refused_with_those_it_has(
 @pytest.mark.parametrize("data", [FRAME, FRAME.to_dict("list")])
 def test_columns_that_are_no_names_are_refused(data: Any, columns: Any, match: str) -> None:
     """Not looked up, which fails in as many ways as there are tables."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(data, columns=columns)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,14 +76,14 @@ def test_what_is_said_stands_before_what_is_known() -> None:
 def test_two_that_could_be_meant_are_asked_for() -> None:
     """With both, and what to write."""
     frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "rating"]).assign(label=1)
-    with refused(r"no column 'true'; 'rating' and 'label' could each be it.*--columns true="):
+    with rejects(r"no column 'true'; 'rating' and 'label' could each be it.*--columns true="):
         rn.evaluate(frame)
 
 
 def test_one_that_is_missing_is_asked_for_by_name() -> None:
     """With the only one that is left."""
     frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "stars"])
-    with refused(
+    with rejects(
         r"no column 'true'; it has uid.*columns=\{'true': 'stars'\} \(--columns true=stars"
     ):
         rn.evaluate(frame)
@@ -108,7 +108,7 @@ def test_scores_in_place_of_ranks_are_refused(bad: float) -> None:
     """They would turn every list upside down."""
     labels = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})
     results = pd.DataFrame({"user": [1, 1], "item": [10, 12], "rank": [1, bad]})
-    with refused(rf"rank: {bad}, which is no rank, in row 1 .*columns=\{{'estimated': 'rank'\}}"):
+    with rejects(rf"rank: {bad}, which is no rank, in row 1 .*columns=\{{'estimated': 'rank'\}}"):
         rn.RankedLists.from_labels(labels, results)
     columns = {"estimated": "rank"}
     assert not rn.RankedLists.from_labels(labels, results, columns=columns).order_only

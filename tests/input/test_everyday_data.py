@@ -14,7 +14,7 @@ import pytest
 from scipy.sparse import coo_matrix, csr_array, csr_matrix
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ def test_when_an_interaction_was_is_no_grade(name: str) -> None:
         assert evaluated(FRAME.assign(**times), SCORES) == EXPECTED
     with pytest.warns(rn.DataWarning, match=r"Unused: clicks\. If .*labels\[\['user', 'item'\]\]"):
         evaluated(FRAME.assign(**times, clicks=1), SCORES)
-    with refused(r"columns=\{'estimated': 'votes'\}"):
+    with rejects(r"columns=\{'estimated': 'votes'\}"):
         evaluated(FRAME, FRAME.assign(**times, votes=1))
 
 
@@ -175,17 +175,17 @@ def test_a_name_that_may_stand_for_a_grade_is_asked_about(name: Any) -> None:
 
 def test_two_columns_that_could_be_the_grade_are_asked_for() -> None:
     """They are not passed over for a 1; nor are two scores said to be none."""
-    with refused("'rating' and 'weight' could each be it.*--columns true="):
+    with rejects("'rating' and 'weight' could each be it.*--columns true="):
         evaluated(FRAME.assign(rating=1, weight=2), SCORES)
-    with refused("'score' and 'prediction' could each be it.*--columns estimated="):
+    with rejects("'score' and 'prediction' could each be it.*--columns estimated="):
         evaluated(FRAME, FRAME.assign(score=1, prediction=2))
-    with refused("no column 'stars'"):
+    with rejects("no column 'stars'"):
         rn.RankedLists.from_labels(FRAME, SCORES, columns={"true": "stars"})
 
 
 def test_results_without_scores_are_told_what_to_name() -> None:
     """The only column that is left."""
-    with refused(r"neither.*columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"):
+    with rejects(r"neither.*columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"):
         evaluated(FRAME, FRAME.assign(votes=1))
 
 
@@ -200,9 +200,9 @@ def test_what_implicit_does_not_recommend_is_left_out_and_said() -> None:
     assert lists.n_items.tolist() == [2, 1]
     assert lists.items is not None
     assert lists.items.tolist() == [5, 6, 7]
-    with refused(r"User 0 has the item -1, with.*\{user: \[one for one in items if one != -1\]\}"):
+    with rejects(r"User 0 has the item -1, with.*\{user: \[one for one in items if one != -1\]\}"):
         rn.RankedLists.from_labels({0: [5]}, dict(enumerate(items)))
-    with refused("Every estimated is -3.40.*recommends nothing"):
+    with rejects("Every estimated is -3.40.*recommends nothing"):
         rn.RankedLists.from_labels({0: [5]}, {0: [(5, lowest)]})
     scored = {0: [(-1, 2.0), (5, 1.0)]}  # an item of somebody's own
     assert rn.RankedLists.from_labels({0: [5]}, scored).n_items.tolist() == [2]
@@ -243,7 +243,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
 @pytest.mark.parametrize(("labels", "results", "match"), REFUSED)
 def test_what_cannot_be_meant_is_refused(labels: Any, results: Any, match: str) -> None:
     """With the forms that it could have."""
-    with refused(match):
+    with rejects(match):
         rn.RankedLists.from_labels(labels, results)
 
 
@@ -264,7 +264,7 @@ SETS: list[Any] = [{5, 3}, frozenset({5, 3}), {5: 1, 3: 2}.keys()]
 )
 def test_a_set_is_no_ranked_list(act: Callable[[Any], Any], unordered: Any) -> None:
     """It would be ranked by how Python hashes its entries."""
-    with refused("a set, .* has no order: give a list, best first"):
+    with rejects("a set, .* has no order: give a list, best first"):
         act(unordered)
 
 
@@ -285,14 +285,14 @@ JOIN = re.escape("RankedLists.from_labels(labels, results)")
 )
 def test_results_alone_are_told_to_be_joined(results: Any) -> None:
     """Items in place of grades; a dict of numbers was ranked by its keys."""
-    with refused(JOIN):
+    with rejects(JOIN):
         rn.evaluate(results)
 
 
 @pytest.mark.parametrize("x", [{3: 1}, 3, None, "321", FRAME, np.array(3.0)])
 def test_what_is_no_list_is_told_what_one_is(x: Any) -> None:
     """In the functions of one list."""
-    with refused(r"give one list: pairs \(estimated, true\), or grades in ranked order"):
+    with rejects(r"give one list: pairs \(estimated, true\), or grades in ranked order"):
         rn.ndcg_at_k(x, 2)
 
 
@@ -314,7 +314,7 @@ class Tensor:
 def test_a_list_of_a_library_is_read_as_python_has_it() -> None:
     """A tensor of items, and text of pyarrow in place of grades."""
     assert evaluated({1: [5]}, {1: Tensor([5, 7])}).mean["ndcg@2"] == 1
-    with refused("'1'; give numbers"):
+    with rejects("'1'; give numbers"):
         rn.evaluate({1: pa.array(["1", "2"])})
 
 
@@ -334,11 +334,11 @@ def test_a_user_in_the_index_does_not_stand_before_a_column() -> None:
 def test_an_index_without_a_name_is_to_be_named() -> None:
     """It may be of the users; what only numbers the rows is not spoken of."""
     nameless = FRAME.assign(estimated=1.0, true=1).set_index("user").rename_axis(None)
-    with refused(r"no column 'user'.*is the index, name that: table\.rename_axis\('user'\)"):
+    with rejects(r"no column 'user'.*is the index, name that: table\.rename_axis\('user'\)"):
         rn.evaluate(nameless)
     lists = rn.RankedLists.from_frame(nameless.rename_axis("user"))
     assert lists.users.tolist() == ["ann", "bob"]
-    with refused(r"--columns user=\.\.\.\)\.$"):
+    with rejects(r"--columns user=\.\.\.\)\.$"):
         rn.evaluate(nameless.reset_index(drop=True))
 
 

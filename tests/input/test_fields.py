@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.python_objects import read_objects
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +99,7 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
 )
 def test_text_as_long_as_a_number_is_none(rows: Any) -> None:
     """By its length alone it would be one."""
-    with refused("text such as 'abcd' in row 1", whole=False):
+    with rejects("text such as 'abcd' in row 1", whole=False):
         read_objects(rows)
 
 

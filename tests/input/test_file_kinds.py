@@ -23,7 +23,7 @@ from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import text_tables
 from recsys_ndcg.input.arrow_files import FeatherColumns
 from recsys_ndcg.input.file_kinds import KINDS, FileKind
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +91,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, suffix: str, damage: str) 
         "changed": packed[:40] + bytes(20) + packed[60:],
         "empty": b"",
     }[damage]
-    with refused(
+    with rejects(
         rf"p\.csv\{suffix}: (cannot be unpacked \(.+\)\. Pack it again|the file is empty)",
         whole=False,
     ):
@@ -105,7 +105,7 @@ def test_what_unpacks_to_very_much_is_refused_before_it_fills_the_memory(
     """As many bytes as no table of this size has."""
     monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
     packed = PACKED[suffix](CSV + b"1,1,1,1\n" * (1 << 22))
-    with refused(r"it unpacked to [\d,]+ bytes after [\d,]+ of its own.* unpack it yourself"):
+    with rejects(r"it unpacked to [\d,]+ bytes after [\d,]+ of its own.* unpack it yourself"):
         rn.evaluate(written(tmp_path, packed, f"p.csv{suffix}"))
 
 
@@ -118,7 +118,7 @@ def test_what_unpacks_to_very_much_is_refused_wherever_it_begins(
     monkeypatch.setattr(contents, "BYTES_PER_BYTE", 16)
     tame = np.random.default_rng(3).bytes(1 << 22)
     path = written(tmp_path, PACKED[suffix](tame + b"x" * (1 << 26)), f"p.csv{suffix}")
-    with refused("it unpacked to") as caught:
+    with rejects("it unpacked to") as caught:
         rn.evaluate(path)
     (refused_at,) = re.findall(r"unpacked to ([\d,]+) bytes", str(caught.value))
     assert int(refused_at.replace(",", "")) < 1 << 23
@@ -130,17 +130,17 @@ def test_an_archive_holds_one_file(tmp_path: Path) -> None:
     """What a Macintosh adds does not count; of several, one is asked for by name."""
     mac = _zipped(CSV, "p.csv", "__MACOSX/._p.csv")
     assert rn.evaluate(written(tmp_path, mac, "p.zip"), threshold=4) == EXPECTED
-    with refused(r"p.zip: it holds 2 files \(a.csv, b.csv\); pack the one"):
+    with rejects(r"p.zip: it holds 2 files \(a.csv, b.csv\); pack the one"):
         rn.evaluate(written(tmp_path, _zipped(CSV, "a.csv", "b.csv"), "p.zip"))
-    with refused("p.zip: it holds no file"):
+    with rejects("p.zip: it holds no file"):
         rn.evaluate(written(tmp_path, _zipped(CSV, "folder/"), "p.zip"))
 
 
 def test_what_is_binary_is_not_read_from_an_archive(tmp_path: Path) -> None:
     """Parquet is packed already."""
-    with refused("p.parquet.gz: a .parquet in an archive is not read. Unpack it first"):
+    with rejects("p.parquet.gz: a .parquet in an archive is not read. Unpack it first"):
         rn.evaluate(written(tmp_path, gzip.compress(b"PAR1"), "p.parquet.gz"))
-    with refused("p.zip: a .feather in an archive"):
+    with rejects("p.zip: a .feather in an archive"):
         rn.evaluate(written(tmp_path, _zipped(b"ARROW1", "p.feather"), "p.zip"))
 
 
@@ -150,9 +150,9 @@ def test_a_stream_of_text_is_read_and_another_is_told_what_it_is() -> None:
     stream = io.BytesIO()
     FRAME.to_parquet(stream)
     for content, what in ((stream.getvalue(), "Parquet"), (b"\x80\x04]", "a pickle")):
-        with refused(f"the stream: that is {what}, which is read from a file whose name"):
+        with rejects(f"the stream: that is {what}, which is read from a file whose name"):
             rn.evaluate(io.BytesIO(content))
-    with refused("the stream: it gives text; open it for reading bytes"):
+    with rejects("the stream: it gives text; open it for reading bytes"):
         rn.evaluate(io.StringIO(CSV.decode()))
 
 
@@ -184,7 +184,7 @@ def test_a_line_that_is_no_object_is_refused(tmp_path: Path, line: str, match: s
     """By its number."""
     good = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}\n{"user": 1, "item": 3, '
     text = f'{good}"estimated": 2, "true": 1}}\n{line}\n'
-    with refused(match):
+    with rejects(match):
         rn.evaluate(written(tmp_path, text.encode(), "p.jsonl"))
 
 
@@ -209,9 +209,9 @@ def test_a_stream_of_arrow_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"ARROW1\0\0", b"PAR1", CSV])
 def test_what_is_no_feather_is_refused(tmp_path: Path, content: bytes) -> None:
     """As such."""
-    with refused(r"p.feather: cannot be read as Feather \(", whole=False):
+    with rejects(r"p.feather: cannot be read as Feather \(", whole=False):
         rn.evaluate(written(tmp_path, content, "p.feather"))
-    with refused("none.feather: cannot be read .No such file"):
+    with rejects("none.feather: cannot be read .No such file"):
         rn.evaluate(tmp_path / "none.feather")
 
 
@@ -223,14 +223,14 @@ def test_a_feather_file_of_very_much_is_refused_before_it_is_unpacked(
     ipc.new_file(tmp_path / "p.arrow", rows.schema).write_table(rows)
     with ipc.new_file(tmp_path / "p.arrow", rows.schema) as file:
         file.write_table(rows)
-    with refused("p.arrow: 1,000,000 rows in a file of .* bytes. If that is right"):
+    with rejects("p.arrow: 1,000,000 rows in a file of .* bytes. If that is right"):
         rn.evaluate(tmp_path / "p.arrow")
     monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
     table = pa.table({"user": ["x" * (1 << 24)]})
     options = ipc.IpcWriteOptions(compression="zstd")
     with ipc.new_file(tmp_path / "p.feather", table.schema, options=options) as file:
         file.write_table(table)
-    with refused(r"p.feather: 16,777,\d+ bytes in a file of"):
+    with rejects(r"p.feather: 16,777,\d+ bytes in a file of"):
         rn.evaluate(tmp_path / "p.feather")
 
 
@@ -245,7 +245,7 @@ def test_a_feather_file_that_points_anywhere_is_refused(tmp_path: Path) -> None:
     content[begins + 8 : begins + 12] = (1 << 30).to_bytes(4, "little")
     (tmp_path / "p.feather").write_bytes(content)
     columns = FeatherColumns(tmp_path / "p.feather")
-    with refused(r"p.feather: cannot be read as Feather \(", whole=False):
+    with rejects(r"p.feather: cannot be read as Feather \(", whole=False):
         columns["user"]
 
 
@@ -291,7 +291,7 @@ def test_columns_without_a_heading_are_named_by_their_places(tmp_path: Path) -> 
     results = written(tmp_path, b"1,10,0.5\n1,12,0.25\n", "r.csv")
     joined = rn.RankedLists.from_labels(labels, results, text=how)
     assert (joined.estimated.tolist(), joined.unlisted_true.tolist()) == ([0.5, 0.25], [3.0])
-    with refused(r"no column '9'; it has 1, 2, 3, 4, 5"):
+    with rejects(r"no column '9'; it has 1, 2, 3, 4, 5"):
         rn.RankedLists.from_file(path, columns=places | {"true": 9}, text=how)
 
 
@@ -310,7 +310,7 @@ def test_columns_without_a_heading_are_named_by_their_places(tmp_path: Path) -> 
 )
 def test_a_form_that_no_file_has_is_refused(options: Any, match: str) -> None:
     """Before anything is read."""
-    with refused(match):
+    with rejects(match):
         rn.TextFormat(**options)
 
 
@@ -318,7 +318,7 @@ def test_a_form_that_no_file_has_is_refused(options: Any, match: str) -> None:
 def test_how_text_is_written_is_not_said_of_what_is_none(tmp_path: Path, name: str) -> None:
     """Rather than overlooked."""
     path = written(tmp_path, CSV, name)
-    with refused(f"{name}: separator, decimal, heading and encoding .--sep.*Leave them out"):
+    with rejects(f"{name}: separator, decimal, heading and encoding .--sep.*Leave them out"):
         rn.RankedLists.from_file(path, text=rn.TextFormat(separator=";"))
 
 
@@ -335,7 +335,7 @@ def test_a_row_that_was_cut_off_is_no_unlabelled_item(
     tmp_path: Path, text: str, match: str
 ) -> None:
     """A value that is not there is an empty field."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(written(tmp_path, ("user,item,estimated,true\n" + text).encode(), "p.csv"))
 
 
@@ -353,7 +353,7 @@ def test_judgements_and_runs_may_be_packed(tmp_path: Path) -> None:
     run = written(tmp_path, _zipped("1 Q0 d2 1 0.5 tag\n".encode("utf-16"), "run"), "run.zip")
     lists = rn.RankedLists.from_trec(qrels, run)
     assert (lists.true.tolist(), lists.unlisted_true.tolist()) == ([1.0], [2.0])
-    with refused("q.txt.gz: cannot be unpacked"):
+    with rejects("q.txt.gz: cannot be unpacked"):
         rn.RankedLists.from_trec(written(tmp_path, b"1 0 d1 2\n", "q.txt.gz"), run)
 
 
@@ -370,9 +370,9 @@ def test_labels_and_results_without_a_heading_may_have_one_place_for_two_columns
     frames = [pd.read_csv(one, names=["user", "item", "score"]) for one in (labels, results)]
     same = rn.RankedLists.from_labels(*frames, columns={"true": "score", "rank": "score"})
     assert np.asarray(same.items).tolist() == [10, 11, 12]
-    with refused("there is no column 'ranks' to rename"):
+    with rejects("there is no column 'ranks' to rename"):
         rn.RankedLists.from_labels(*frames, columns={"ranks": "score"})
-    with refused("item and true would both be read from the column 'score'"):
+    with rejects("item and true would both be read from the column 'score'"):
         rn.RankedLists.from_labels(*frames, columns={"item": "score", "true": "score"})
 
 
@@ -389,7 +389,7 @@ def test_lines_of_json_are_known_by_how_they_begin(mark: str) -> None:
 def test_an_array_of_json_is_told_to_be_lines(tmp_path: Path) -> None:
     """As pandas writes it by default, or nearly."""
     content = FRAME.to_json(orient="records").encode()
-    with refused(
+    with rejects(
         "p.json, line 1: .* is not an object, .* Of an array, write each object in a line"
     ):
         rn.evaluate(written(tmp_path, content, "p.json"))
@@ -399,7 +399,7 @@ def test_an_array_of_json_is_told_to_be_lines(tmp_path: Path) -> None:
 def test_utf_16_without_its_mark_is_known_by_its_zeros(tmp_path: Path, encoding: str) -> None:
     """Of which half the bytes of Latin letters are; what is advised works."""
     path = written(tmp_path, CSV.decode().encode(encoding), "p.csv")
-    with refused(f"It looks like UTF-16: --encoding {encoding} .encoding=.*"):
+    with rejects(f"It looks like UTF-16: --encoding {encoding} .encoding=.*"):
         rn.evaluate(path)
     for said in (encoding, "utf-16", "UTF-16"):
         lists = rn.RankedLists.from_file(path, text=rn.TextFormat(encoding=said))
@@ -410,7 +410,7 @@ def test_utf_16_without_its_mark_is_known_by_its_zeros(tmp_path: Path, encoding:
 def test_what_is_packed_under_another_name_is_told_to_be_so(tmp_path: Path, suffix: str) -> None:
     """Latin-1 would read it, too, as no table."""
     path = written(tmp_path, PACKED[suffix](CSV), "p.csv")
-    with refused(rf"p.csv: not text.*It begins as a \{suffix} does: let its name end so"):
+    with rejects(rf"p.csv: not text.*It begins as a \{suffix} does: let its name end so"):
         rn.evaluate(path)
 
 
@@ -439,14 +439,14 @@ def test_a_table_that_is_written_otherwise_is_told_what_to_say(
 ) -> None:
     """And nothing that would not help."""
     path = written(tmp_path, content, "p.csv")
-    with refused(match):
+    with rejects(match):
         rn.RankedLists.from_file(path, text=rn.TextFormat(**options))
 
 
 def test_places_count_from_one(tmp_path: Path) -> None:
     """The place 0 is none, and is told before what stands beside it is read as a number."""
     places: Any = {"user": 0, "item": 1, "estimated": 2, "true": 3}
-    with refused("no column '0'; it has 1, 2, 3, 4. Without a heading, .* from 1 on"):
+    with rejects("no column '0'; it has 1, 2, 3, 4. Without a heading, .* from 1 on"):
         rn.RankedLists.from_file(
             written(tmp_path, BARE, "p.csv"), columns=places, text=rn.TextFormat(heading=False)
         )
@@ -471,7 +471,7 @@ def test_the_name_of_a_column_that_is_no_text_is_the_fault_of_the_file(tmp_path:
     frame = pd.DataFrame({"user": [1], "item": [2], "estimated": [1.0], "true": [3.0]})
     frame.to_feather(tmp_path / "p.feather", compression="uncompressed")
     content = (tmp_path / "p.feather").read_bytes().replace(b"item", b"it\x98m")
-    with refused(r"p.feather: cannot be read as Feather \(", whole=False):
+    with rejects(r"p.feather: cannot be read as Feather \(", whole=False):
         rn.evaluate(written(tmp_path, content, "p.feather"))
 
 
@@ -498,12 +498,12 @@ def test_a_new_kind_of_file_is_one_entry(tmp_path: Path) -> None:
     assert rn.evaluate(path, threshold=4) == EXPECTED
     assert FileKind.describe_all().endswith(", Toy (.toy)")
     assert FileKind.stem_of("svd.toy.gz") == "svd"
-    with refused("p.toy: within a memory limit"):
+    with rejects("p.toy: within a memory limit"):
         rn.evaluate(path, threshold=4, memory_limit="1GB")
     (tmp_path / "p.toy.gz").write_bytes(gzip.compress(path.read_bytes()))
-    with refused("p.toy.gz: a .toy in an archive is not read"):
+    with rejects("p.toy.gz: a .toy in an archive is not read"):
         rn.evaluate(tmp_path / "p.toy.gz")
-    with refused("the stream: that is Toy, which is read .*, .toy"):
+    with rejects("the stream: that is Toy, which is read .*, .toy"):
         rn.evaluate(io.BytesIO(b"TOY"))
-    with refused("separator, decimal, heading and encoding"):
+    with rejects("separator, decimal, heading and encoding"):
         rn.RankedLists.from_file(path, text=rn.TextFormat(decimal=","))

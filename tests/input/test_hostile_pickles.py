@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, load, read_pickle
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -331,7 +331,7 @@ def test_the_refusal_says_what_is_wrong(tmp_path: Path, code: bytes, match: str)
     """As far as it helps whoever has to find out where the file comes from."""
     path = tmp_path / "p.pickle"
     path.write_bytes(code)
-    with refused(rf"p\.pickle: not a whole pickle of Surprise predictions \(.*{match}"):
+    with rejects(rf"p\.pickle: not a whole pickle of Surprise predictions \(.*{match}"):
         rn.evaluate(path)
 
 
@@ -342,7 +342,7 @@ def test_what_is_too_long_is_no_id(tmp_path: Path) -> None:
     bits = "a number of more than 8192 bits. Number such ids anew, and write"
     for long, told in (("a" * 100_000, signs), (b"a" * 100_000, signs), (2**100_000, bits)):
         path.write_bytes(pickle.dumps([(long, "i", 1.0, 1.0)]))
-        with refused(f"user: that of prediction 0 .* is {told}"):
+        with rejects(f"user: that of prediction 0 .* is {told}"):
             rn.evaluate(path)
         path.write_bytes(pickle.dumps({"predictions": [("u", "i", 1.0, 1.0)], "algo": long}))
         assert read_pickle(path) == [("u", "i", 1.0, 1.0)]
@@ -360,7 +360,7 @@ def test_rows_of_several_widths_are_refused(tmp_path: Path) -> None:
     """By the number of their entries: to show them may never end."""
     path = tmp_path / "p.pickle"
     path.write_bytes(pickle.dumps([(1, 1, 1.0, 1.0), (1, 1, 1.0, 1.0, {})]))
-    with refused("prediction 1 .counted from 0. has 5 entries, and the first one 4"):
+    with rejects("prediction 1 .counted from 0. has 5 entries, and the first one 4"):
         rn.evaluate(path)
 
 
@@ -369,9 +369,9 @@ def test_a_device_without_an_end_is_not_read(tmp_path: Path) -> None:
     """Not even through a link with the name of a pickle."""
     path = tmp_path / "p.pickle"
     path.symlink_to("/dev/zero")
-    with refused(r"p\.pickle: a device in place of a file"):
+    with rejects(r"p\.pickle: a device in place of a file"):
         rn.evaluate(path)
-    with refused("cannot be the name of a file"):
+    with rejects("cannot be the name of a file"):
         rn.evaluate("a\0.pickle")
 
 

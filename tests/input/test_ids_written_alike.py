@@ -22,7 +22,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.ids import Coded, written
 from recsys_ndcg.rendering.exports import per_user_csv
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,9 +44,9 @@ ALIKE = [
 @pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_different_ids_that_are_written_alike_are_refused(one: Any, other: Any) -> None:
     """Half of the users as 7 and half as "7" would be two users, each with half a list."""
-    with refused("user: .* written alike.*Make all ids of one type"):
+    with rejects("user: .* written alike.*Make all ids of one type"):
         rn.RankedLists.from_tuples([(one, "x", 2.0, 3), (other, "y", 1.0, 4)])
-    with refused("item: .* written alike"):
+    with rejects("item: .* written alike"):
         rn.RankedLists.from_tuples([("ann", one, 2.0, 3), ("ann", other, 1.0, 4)])
 
 
@@ -54,11 +54,11 @@ def test_ids_of_two_tables_that_meet_in_part_are_refused() -> None:
     """1, "2", "3" among 1, 2, 3: one of three was found, and two scored as irrelevant."""
     labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [4, 5, 1]})
     results = pd.DataFrame({"user": 1, "item": [1, "2", "3"], "estimated": [3.0, 2.0, 1.0]})
-    with refused("item: .*2.* written alike"):
+    with rejects("item: .*2.* written alike"):
         rn.RankedLists.from_labels(labels, results)
     ours = [(1, item, 1.0, 1) for item in (1, 2, 3)]
     theirs = [(1, item, 1.0, 1) for item in (1, "2", "3")]
-    with refused("item: .*2.* written alike"):
+    with rejects("item: .*2.* written alike"):
         rn.jaccard_at_k(ours, theirs, 2)
 
 
@@ -92,7 +92,7 @@ def test_times_keep_their_nanoseconds(kind: str) -> None:
 
 def test_times_finer_than_nanoseconds_are_refused() -> None:
     """As whole numbers they would fit."""
-    with refused("user: times in ps are finer than nanoseconds"):
+    with rejects("user: times in ps are finer than nanoseconds"):
         rn.RankedLists.from_arrays(TIMES.astype("M8[ps]"), [1, 2], [1, 2], [1, 2])
 
 
@@ -310,9 +310,9 @@ def test_lists_that_both_mix_types_are_compared_or_refused() -> None:
     """7 in one and "7" in the other: nothing was shared, without a word."""
     first = [("u", 7, 3.0, 1), ("u", "a", 2.0, 1)]
     second = [("u", "7", 3.0, 1), ("u", 8, 2.0, 1)]
-    with refused("item: .*7.* written alike"):
+    with rejects("item: .*7.* written alike"):
         rn.jaccard_at_k(first, second, 2)
-    with refused("item: .*7.* written alike"):
+    with rejects("item: .*7.* written alike"):
         rn.rbo(first, second)
 
 
@@ -325,14 +325,14 @@ def test_times_in_a_list_are_those_in_an_array() -> None:
 def test_times_of_day_are_refused() -> None:
     """NumPy has none, and those of the standard library end at microseconds."""
     day = pl.DataFrame({"user": [dt.time(1), dt.time(2)], "item": [1, 2], "estimated": [1, 2]})
-    with refused("user: times of day cannot be read"):
+    with rejects("user: times of day cannot be read"):
         rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))
 
 
 @pytest.mark.parametrize("user", ["", " ", "\t", "\u3000", "a\0b"])
 def test_ids_that_no_reader_takes_for_ids_are_not_written_to_csv(user: str) -> None:
     """Blank, or with a zero byte: they come from Parquet."""
-    with refused("would be no id in a CSV file", whole=False):
+    with rejects("would be no id in a CSV file", whole=False):
         per_user_csv(rn.evaluate({user: [(3.0, 4), (2.0, 1)]}).per_user)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +86,7 @@ def test_times_and_complex_numbers_are_refused(
     """NumPy makes floats of its own, which would be ranked as large grades, or by a half."""
     given = {"estimated": NUMBERS, "true": NUMBERS, column: [3.0, bad, 2.0]}
     said = {"trec": {"estimated": "run", "true": "qrels"}}.get(door, {}).get(column, column)
-    with refused(rf"{said}.*, which is not a number, in row 1 \(counted from 0\); {advice}"):
+    with rejects(rf"{said}.*, which is not a number, in row 1 \(counted from 0\); {advice}"):
         DOORS[door](given["estimated"], given["true"])
 
 
@@ -113,7 +113,7 @@ def test_arrays_of_them_are_refused_wherever_they_stand(
         lambda: rn.RankedLists.from_arrays([1, 1], [7, 8], [2.0, 1.0], grades),
         lambda: rn.RankedLists.from_arrays([1, 1], [7, 8], grades, [2.0, 1.0]),
     ):
-        with refused(f"(true|estimated).*not a number.*{advice}"):
+        with rejects(f"(true|estimated).*not a number.*{advice}"):
             act()
 
 
@@ -124,14 +124,14 @@ def test_arrays_of_them_are_refused_wherever_they_stand(
 def test_columns_of_them_are_refused_in_tables_of_every_library(make: Any, grades: Any) -> None:
     """Durations and dates, which each library holds in its way."""
     data = {"user": [1, 1], "item": [7, 8], "estimated": [2.0, 1.0], "true": grades}
-    with refused("true.*not a number.*are no grades or scores, name the right column"):
+    with rejects("true.*not a number.*are no grades or scores, name the right column"):
         rn.evaluate(make(data))
 
 
 def test_text_in_a_column_of_pyarrow_is_no_number() -> None:
     """Its scalars would become floats."""
     data = {"user": [1, 1], "item": [7, 8], "estimated": [2.0, 1.0], "true": pa.array(["1", "2"])}
-    with refused("true: text such as '1' in rows? 0"):
+    with rejects("true: text such as '1' in rows? 0"):
         rn.evaluate(data)
 
 
@@ -156,12 +156,12 @@ FIRST: tuple[Any, ...] = ("ann", "x", 4.0, 3.5, {})
 def test_a_later_row_that_is_no_prediction_is_refused(later: Any, match: str) -> None:
     """With its row; that of one entry more was read from its second entry on."""
     for act in (rn.evaluate, rn.RankedLists.from_surprise):
-        with refused(match):
+        with rejects(match):
             act([FIRST, later])
 
 
 @pytest.mark.parametrize("later", [{1, 2, 3, 4}, {"a": 1, "b": 2, "c": 3, "d": 4}, "abcd", 5])
 def test_a_later_row_that_is_no_row_is_refused(later: Any) -> None:
     """Its length alone says nothing."""
-    with refused(r"Row 1 .*each must be \(user, item, estimated, true\)"):
+    with rejects(r"Row 1 .*each must be \(user, item, estimated, true\)"):
         rn.evaluate([("ann", "x", 3.5, 4.0), later])

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.dispatch import read_ratings
+from tests.errors import rejects
 from tests.input.tables import table_in
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_what_is_no_number_in_a_file_is_refused_with_its_line(tmp_path: Path, te
     """Also what Python alone reads as one."""
     path = tmp_path / "p.tsv"
     path.write_text(f"user\titem\testimated\ttrue\n1\t1\t3.5\t1\n1\t2\t{text}\t1\n")
-    with refused("line 3: estimated is .* not a number", whole=False):
+    with rejects("line 3: estimated is .* not a number", whole=False):
         rn.evaluate(path)
 
 
@@ -113,7 +113,7 @@ def test_digits_of_other_scripts_are_no_numbers_at_any_door(
 def test_the_digits_that_are_read_are_named(tmp_path: Path) -> None:
     """The number looks right to those who write it."""
     path = _write(tmp_path / "p.csv", _with("\u0663.\u0665"))
-    with refused("line 2: estimated is .*write numbers with the digits 0 to 9", whole=False):
+    with rejects("line 2: estimated is .*write numbers with the digits 0 to 9", whole=False):
         rn.evaluate(path)
 
 
@@ -139,7 +139,7 @@ def test_ratings_in_quotes_are_no_heading(tmp_path: Path, first: str) -> None:
     path.write_text("user,item,rating\n" + first + "\n")
     assert read_ratings(path)["rating"].tolist() == [4.0]
     path.write_text("u1,i1,\nu2,i2,3.0\n")
-    with refused("line 1: rating is missing", whole=False):
+    with rejects("line 1: rating is missing", whole=False):
         read_ratings(path)
 
 
@@ -148,7 +148,7 @@ def test_ratings_of_a_million_columns_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "r.dat"
     for separator in ("::", ",", "\t"):
         path.write_text(separator.join(["1"] * 100_000))
-        with refused("more than 1000 columns", whole=False):
+        with rejects("more than 1000 columns", whole=False):
             read_ratings(path)
 
 
@@ -278,11 +278,11 @@ def test_a_masked_grade_is_unlabelled() -> None:
 
 def test_a_masked_estimate_or_id_is_missing() -> None:
     """What stands under the mask is nobody's."""
-    with refused("estimated: NaN in row 0 "):
+    with rejects("estimated: NaN in row 0 "):
         _lists(estimated=MASKED)
-    with refused("item: a masked value in row 0 .*leave the row out"):
+    with rejects("item: a masked value in row 0 .*leave the row out"):
         _lists(item=MASKED)
-    with refused("item: a masked value in row 0 "):
+    with rejects("item: a masked value in row 0 "):
         _lists(item=np.ma.array(["x", "y", "z"], mask=[True, False, False]))
 
 
@@ -290,13 +290,13 @@ def test_a_masked_estimate_or_id_is_missing() -> None:
 def test_a_number_that_fits_no_float_is_refused_with_its_row(number: int) -> None:
     """In rows, predictions, lists and columns."""
     fault = r"true.*: a number beyond 1.8e308 in row 1 .*convert"
-    with refused(fault):
+    with rejects(fault):
         rn.evaluate([(1, 1, 3.0, 4), (1, 2, 2.0, number)])
-    with refused(fault):
+    with rejects(fault):
         rn.evaluate([(1, 1, 4, 3.0, {}), (1, 2, number, 2.0, {})])
-    with refused(fault):
+    with rejects(fault):
         rn.evaluate({1: [(3.0, 4), (2.0, number)]})
-    with refused(fault):
+    with rejects(fault):
         rn.evaluate({"user": [1, 1], "item": [1, 2], "estimated": [1, 2], "true": [4, number]})
 
 

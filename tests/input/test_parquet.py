@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -124,7 +124,7 @@ def test_a_column_of_another_type_is_refused(
     path: Path, column: str, values: Any, match: str
 ) -> None:
     """By its name."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(_written(path, **{column: values}))
 
 
@@ -132,7 +132,7 @@ def test_a_column_that_is_not_needed_can_hold_anything(path: Path) -> None:
     """It is not read."""
     expected = rn.evaluate(FRAME)
     assert rn.evaluate(_written(path, other=pa.array([{"a": [1]}] * 4))) == expected
-    with refused("no column 'user'; it has who, item, estimated, true"):
+    with rejects("no column 'user'; it has who, item, estimated, true"):
         FRAME.rename(columns={"user": "who"}).to_parquet(path)
         rn.evaluate(path)
 
@@ -142,7 +142,7 @@ def test_a_column_that_is_there_twice_is_refused(path: Path) -> None:
     array = pa.array([1, 2, 1, 2])
     names = ["user", "item", "item", "estimated", "true"]
     pq.write_table(pa.table([array] * 5, names=names), path)
-    with refused("p.parquet: has the column 'item' twice"):
+    with rejects("p.parquet: has the column 'item' twice"):
         rn.evaluate(path)
 
 
@@ -154,10 +154,10 @@ def test_a_column_without_a_name_is_read_or_refused(path: Path, column: str) -> 
     assert rn.evaluate(path, columns={column: ""}) == expected
     assert rn.evaluate(pd.read_parquet(path), columns={column: ""}) == expected
     assert rn.evaluate(pl.read_parquet(path), columns={column: ""}) == expected
-    with refused(f"no column '{column}'; it has .*''"):
+    with rejects(f"no column '{column}'; it has .*''"):
         rn.evaluate(path)
     for data in (path, dataset.dataset(path), pl.scan_parquet(path)):
-        with refused(f"{column}: within a memory limit, a column that is read needs a name"):
+        with rejects(f"{column}: within a memory limit, a column that is read needs a name"):
             rn.evaluate(data, columns={column: ""}, memory_limit="4GB")
     FRAME.assign(**{"": 1}).to_parquet(path)
     assert rn.evaluate(path) == rn.evaluate(path, memory_limit="4GB") == expected
@@ -220,7 +220,7 @@ def test_a_small_file_of_very_many_rows_is_refused_before_they_are_built(path: P
             writer.write_table(table)
     assert path.stat().st_size < 200_000
     tracemalloc.start()
-    with refused(
+    with rejects(
         r"p.parquet: 10,000,000 rows in a file of .* bytes. .*pass the table", whole=False
     ):
         rn.evaluate(path)
@@ -235,7 +235,7 @@ def test_numbers_that_inflate_to_very_much_are_refused(path: Path) -> None:
     rows = {"user": ids, "item": range(12), "estimated": range(12), "true": range(12)}
     pq.write_table(pa.table({k: pa.array(v) for k, v in rows.items()}), path, compression="zstd")
     assert path.stat().st_size < 100_000
-    with refused("p.parquet: 120,.* bytes in a file of", whole=False):
+    with rejects("p.parquet: 120,.* bytes in a file of", whole=False):
         rn.evaluate(path)
 
 

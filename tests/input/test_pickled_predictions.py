@@ -41,7 +41,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import read_pickle
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -178,14 +178,14 @@ def test_a_pickle_of_an_old_protocol_is_known_by_its_name_alone(tmp_path: Path) 
     """It begins like text."""
     for name in ("p.pickle", "p.pkl", "p.PKL", "p.dump", "p.p"):
         assert len(rn.RankedLists.of(written(tmp_path, GOOD, name, protocol=0))) == 1
-    with refused("no column 'user'|cannot be parsed|p.csv"):
+    with rejects("no column 'user'|cannot be parsed|p.csv"):
         rn.RankedLists.of(written(tmp_path, GOOD, "p.csv", protocol=0))
 
 
 def test_other_bytes_are_told_how_files_are_named(tmp_path: Path) -> None:
     """The byte alone is no pickle; and a pipe is not read to find out."""
     for content in (b"\x80", b"\x80\x81abc", b"\xff\xfea", b"a,b\0c"):
-        with refused(r"p\.txt: not text.*\.parquet.*\.pickle"):
+        with rejects(r"p\.txt: not text.*\.parquet.*\.pickle"):
             rn.evaluate(written(tmp_path, content, "p.txt"))
     assert not pickles.is_pickle(written(tmp_path, b"a\x04,b", "p.txt"))
     pipe = tmp_path / "pipe"
@@ -199,13 +199,13 @@ def test_labels_and_results_may_be_pickles(tmp_path: Path) -> None:
     lists = rn.RankedLists.from_labels(path, path)
     assert lists.true.tolist() == [4.0, 2.0]
     assert rn.RankedLists.from_surprise(path).true.tolist() == [4.0, 2.0]
-    with refused("columns= names the columns of a table, but a pickle"):
+    with rejects("columns= names the columns of a table, but a pickle"):
         rn.RankedLists.from_labels(path, path, columns={"user": "u"})
 
 
 def test_columns_are_refused_with_a_pickle(tmp_path: Path) -> None:
     """It has none."""
-    with refused(r"p\.pickle: columns= names the columns of a table, but a pickle"):
+    with rejects(r"p\.pickle: columns= names the columns of a table, but a pickle"):
         rn.evaluate(written(tmp_path, GOOD), columns={"user": "uid"})
 
 
@@ -214,9 +214,9 @@ def test_rows_of_four_are_read_like_a_list_of_them(tmp_path: Path) -> None:
     rows = [("ann", "x", 3.5, 4.0), ("ann", "y", 2.0, 1.0)]
     for what in (rows, tuple(rows)):
         assert rn.RankedLists.of(written(tmp_path, what)).true.tolist() == [4.0, 1.0]
-    with refused("Row 0 .* each must be"):
+    with rejects("Row 0 .* each must be"):
         rn.evaluate(written(tmp_path, [1, 2]))
-    with refused("no rows"):
+    with rejects("no rows"):
         rn.evaluate(written(tmp_path, []))
 
 
@@ -262,7 +262,7 @@ def test_what_is_no_pickle_of_predictions_is_refused(
     tmp_path: Path, what: object, match: str
 ) -> None:
     """By what was found, and with what to do; never by the innards of pickle."""
-    with refused(match, whole=not isinstance(what, pd.DataFrame)):
+    with rejects(match, whole=not isinstance(what, pd.DataFrame)):
         rn.evaluate(written(tmp_path, what))
 
 
@@ -270,10 +270,10 @@ def test_a_file_that_cannot_be_opened_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Missing, a folder, or somebody else's."""
-    with refused(r"none\.pkl: cannot be read \(No such file"):
+    with rejects(r"none\.pkl: cannot be read \(No such file"):
         rn.evaluate(tmp_path / "none.pkl")
     (tmp_path / "folder.p").mkdir()
-    with refused(r"folder\.p: cannot be read \(Is a directory"):
+    with rejects(r"folder\.p: cannot be read \(Is a directory"):
         rn.evaluate(tmp_path / "folder.p")
 
     def locked(*_: object, **__: object) -> None:
@@ -284,7 +284,7 @@ def test_a_file_that_cannot_be_opened_is_refused(
         with monkeypatch.context() as patch:
             patch.setattr(Path, "open", locked)
             patch.setattr(io, "open", locked)
-            with refused(f"{name}: cannot be read .Permission denied"):
+            with rejects(f"{name}: cannot be read .Permission denied"):
                 rn.evaluate(path)
 
 
@@ -321,7 +321,7 @@ def test_a_hostile_pickle_is_refused_and_writes_nothing(
         {"predictions": GOOD, "algo": bomb},
         {"predictions": GOOD, "algo": algo},
     ):
-        with refused("the pickle asks for '.*', which is neither .*nothing in it was executed"):
+        with rejects("the pickle asks for '.*', which is neither .*nothing in it was executed"):
             rn.evaluate(written(tmp_path, place, protocol=protocol))
     assert not marker.exists()
 
@@ -347,7 +347,7 @@ def test_a_hostile_pickle_is_refused_and_writes_nothing(
 )
 def test_a_global_is_refused_by_its_whole_name(tmp_path: Path, code: bytes) -> None:
     """However it is looked up."""
-    with refused("the pickle asks for '", whole=False):
+    with rejects("the pickle asks for '", whole=False):
         rn.evaluate(written(tmp_path, code))
 
 
@@ -368,7 +368,7 @@ def test_a_stand_in_cannot_be_changed_from_within_a_pickle(tmp_path: Path, code:
     """What one file sets would still be there for the next one."""
     kept = [pickles.Prediction, pickles.NumpyDtype, pickles.InertObject]
     before = [dict(vars(one)) for one in kept]
-    with refused("not a whole pickle|holds an object"):
+    with rejects("not a whole pickle|holds an object"):
         rn.evaluate(written(tmp_path, code))
     assert [dict(vars(one)) for one in kept] == before
 
@@ -387,7 +387,7 @@ def test_a_stand_in_cannot_be_changed_from_within_a_pickle(tmp_path: Path, code:
 def test_functions_of_the_known_packages_are_not_called_either(tmp_path: Path, code: bytes) -> None:
     """NumPy has some that run text, and Surprise one that writes files."""
     marker = tmp_path / "marker"
-    with refused("holds an object in place"):
+    with rejects("holds an object in place"):
         rn.evaluate(written(tmp_path, code % str(marker).encode()))
     assert not marker.exists()
 
@@ -398,10 +398,10 @@ def test_a_forged_number_is_refused(tmp_path: Path) -> None:
     scalar = b"cnumpy.core.multiarray\nscalar\n(cnumpy\ndtype\n(S'%s'\nI0\nI1\ntRC\x08AAAAAAAAtR"
     for kind in kinds:
         code = b"(lp0\n(" + scalar % kind.encode() + b"S'i'\nI1\nI1\n(dta."
-        with refused("user: .*an object"):
+        with rejects("user: .*an object"):
             rn.evaluate(written(tmp_path, code))
     for kind in ("f4", "i1", "U3"):
-        with refused("not a whole pickle"):
+        with rejects("not a whole pickle"):
             rn.evaluate(written(tmp_path, scalar % kind.encode() + b"."))
 
 
@@ -410,7 +410,7 @@ def test_a_registered_extension_is_refused(tmp_path: Path) -> None:
     copyreg.add_extension("os", "getcwd", 241)
     try:
         assert pickle.loads(b"\x80\x04\x82\xf1.") is os.getcwd  # noqa: S301 - now in the cache
-        with refused("it names extension 241"):
+        with rejects("it names extension 241"):
             rn.evaluate(written(tmp_path, b"\x80\x04\x82\xf1)R."))
         assert pickle.loads(b"\x80\x04\x82\xf1.") is os.getcwd  # noqa: S301 - our own bytes
     finally:

@@ -15,9 +15,9 @@ import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import dispatch, plain_text
 from recsys_ndcg.input.text_format import TextFormat
+from tests.errors import rejects
 from tests.input.tables import check, plainly, texts
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,7 +218,7 @@ def test_the_line_of_a_fault_is_told_however_late_it_comes(tmp_path: Path) -> No
     path = tmp_path / "p.csv"
     rows = [f"{place},1,0.5,1\n" for place in range(2000)]
     path.write_text("user,item,estimated,true\n" + "".join(rows) + "2000,1,x,1\n")
-    with refused("p.csv, line 2002: estimated is 'x', which is not a number"):
+    with rejects("p.csv, line 2002: estimated is 'x', which is not a number"):
         rn.evaluate(path)
 
 

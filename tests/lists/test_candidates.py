@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.metrics.metric import Linear
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "judged", "rbp"]
 LABELS = {"a": 5.0, "b": 1.0, "c": 4.0}
@@ -190,7 +190,7 @@ def test_what_hangs_on_the_draw_has_no_chance(metric: str, choices: dict[str, An
 )
 def test_a_size_that_cannot_be_is_refused(size: dict[str, Any], match: str) -> None:
     """With what to give instead."""
-    with refused(match):
+    with rejects(match):
         _report(LABELS, ["a", "x"], {}, **size)
 
 
@@ -204,7 +204,7 @@ def test_a_size_below_that_of_all_tables_is_refused() -> None:
 
 
 def _refuse_sizes(labels: pd.DataFrame, results: pd.DataFrame) -> None:
-    with refused("n_items=5 is less than the 6 different items that there are"):
+    with rejects("n_items=5 is less than the 6 different items that there are"):
         rn.RankedLists.from_labels(labels, results, n_items=5)
     assert (
         rn.RankedLists.from_labels(labels, results, n_items={"u": 5, "v": 3}).protocol

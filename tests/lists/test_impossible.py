@@ -13,9 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests import drawn, textbook
+from tests import strategies, textbook
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.textbook import Row
 
 if TYPE_CHECKING:
@@ -49,12 +49,14 @@ class Prediction(NamedTuple):
 @st.composite
 def predictions(draw: Callable[[Any], Any]) -> list[Prediction]:
     """Draw one to three users with ties, unlabelled items, and flags; the rows are mixed."""
-    grade = st.one_of(st.none(), *[st.just(one) for one in drawn.GRADES])
+    grade = st.one_of(st.none(), *[st.just(one) for one in strategies.GRADES])
     details = st.sampled_from(
         [{"was_impossible": False}, FLAG, FLAG, {}, None, {"actual_k": 3, "was_impossible": True}]
     )
     rows = [
-        Prediction(user, item, draw(grade), draw(st.sampled_from(drawn.ESTIMATES)), draw(details))
+        Prediction(
+            user, item, draw(grade), draw(st.sampled_from(strategies.ESTIMATES)), draw(details)
+        )
         for user in draw(st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True))
         for item in draw(st.lists(st.integers(8, 13), min_size=1, max_size=5, unique=True))
     ]
@@ -96,7 +98,7 @@ def agree(report: rn.Report, lists: Lists, outside: Labels, chosen: Choices) -> 
 
 def asked(chosen: Choices, k: int | None) -> list[str]:
     """Return the metrics that have a value at this cutoff, under these choices."""
-    inexact = chosen.ap_over == "hits" and chosen.ties in drawn.ANY_ORDER
+    inexact = chosen.ap_over == "hits" and chosen.ties in strategies.ANY_ORDER
     no_k = chosen.ap_over == "k" and k is None
     names = [name for name in METRICS if not (name == "ap" and (inexact or no_k))]
     return names if k is None else [f"{name}@{k}" for name in names]
@@ -106,7 +108,7 @@ def asked(chosen: Choices, k: int | None) -> list[str]:
 @given(
     rows=predictions(),
     rule=st.sampled_from(RULES),
-    chosen=drawn.choices.map(drawn.fitting),
+    chosen=strategies.choices,
     k=CUTOFFS,
 )
 def test_each_rule_is_a_transformation_of_the_lists_before_ranking(
@@ -114,7 +116,7 @@ def test_each_rule_is_a_transformation_of_the_lists_before_ranking(
 ) -> None:
     """Last is below all others and tied; drop leaves the label, as one outside the list."""
     assume(usable(rows))
-    convention = drawn.convention_of(chosen).replace(impossible=rule)
+    convention = strategies.to_convention(chosen).replace(impossible=rule)
     names, threshold = asked(chosen, k), chosen.threshold
     report = rn.evaluate(rows, metrics=names, k=None, threshold=threshold, convention=convention)
     agree(report, *by_hand(rows, rule), chosen)
@@ -138,11 +140,11 @@ def test_errors_of_ratings_are_over_what_is_ranked(rows: list[Prediction], rule:
 @given(
     rows=predictions(),
     rule=st.sampled_from(RULES),
-    chosen=drawn.choices.map(drawn.fitting),
+    chosen=strategies.choices,
     k=CUTOFFS,
     test=st.dictionaries(
         st.tuples(st.integers(0, 9), st.integers(8, 13)),
-        st.sampled_from(drawn.GRADES),
+        st.sampled_from(strategies.GRADES),
         min_size=1,
         max_size=6,
     ),
@@ -164,7 +166,7 @@ def test_flags_survive_the_join_with_the_test_ratings(
         if (user, item) not in listed:
             outside.setdefault(user, []).append(true)
     chosen = replace(chosen, recommend_from=None)  # what is joined may be no ratings
-    convention = drawn.convention_of(chosen).replace(impossible=rule)
+    convention = strategies.to_convention(chosen).replace(impossible=rule)
     ranked = rn.RankedLists.from_labels(labels, rows)
     names, threshold = asked(chosen, k), chosen.threshold
     report = rn.evaluate(ranked, metrics=names, k=None, threshold=threshold, convention=convention)
@@ -253,7 +255,7 @@ def test_a_user_without_a_possible_prediction_is_a_missing_user(missing: str, va
 def test_a_missing_user_can_be_an_error() -> None:
     """It is named."""
     rows = [*ann(), *[one._replace(uid="bob", details=FLAG) for one in ann()]]
-    with refused("1 labelled users have no list, the first 'bob'"):
+    with rejects("1 labelled users have no list, the first 'bob'"):
         rn.evaluate(rows, convention=rn.Convention(impossible="drop", missing_user="raise"))
     assert len(rn.evaluate(rows, convention=rn.Convention(missing_user="raise")).per_user) == 2
 
@@ -262,7 +264,7 @@ def test_a_missing_user_can_be_an_error() -> None:
 def test_errors_of_moved_estimates_are_refused(metric: str) -> None:
     """An estimate far below all others is no rating; dropped, the rest can be compared."""
     last = rn.Convention(impossible="last")
-    with refused("impossible='last' moves estimates"):
+    with rejects("impossible='last' moves estimates"):
         rn.evaluate(ann("a"), metrics=["ndcg@2", metric], convention=last)
     assert rn.evaluate(ann(), metrics=metric, convention=last).mean[metric] > 0
 
@@ -308,7 +310,7 @@ def test_details_that_are_no_mapping_are_refused_and_the_row_named(wrong: Any, e
         "labels": lambda: rn.RankedLists.from_labels(rows, ann()),
         "results": lambda: rn.RankedLists.from_labels(ann(), rows),
     }
-    with refused("3"):
+    with rejects("3"):
         acts[entry]()
 
 
@@ -332,7 +334,7 @@ def test_merged_rows_are_impossible_if_any_of_them_that_counts_is(
 
 def test_duplicates_are_refused_whether_flagged_or_not() -> None:
     """A flag is no reason to have a prediction twice."""
-    with refused("a"):
+    with rejects("a"):
         rn.evaluate([*ann("a"), *ann("b")], convention=rn.Convention(impossible="drop"))
 
 
@@ -371,7 +373,7 @@ def test_the_rule_stands_in_the_signature(rule: str) -> None:
 @pytest.mark.parametrize("value", ["lst", None, True, 0, "Drop", ["drop"]])
 def test_another_rule_is_refused(value: Any) -> None:
     """With those that there are."""
-    with refused("impossible must be one of 'rank', 'last', 'drop', not "):
+    with rejects("impossible must be one of 'rank', 'last', 'drop', not "):
         rn.Convention(impossible=value)
 
 

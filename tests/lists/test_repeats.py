@@ -46,7 +46,7 @@ def test_each_pair_is_left_once(rows: list[Any], rule: str, block: int) -> None:
         for place in sorted(kept, key=lambda place: (rows[place][0], place))
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", block)
+        patch.setattr(parallel, "_MAX_ROWS", block)
         lists = rn.RankedLists.from_tuples(rows, duplicates=rule)
     user = np.repeat(lists.users, lists.n_items)
     found = np.column_stack([user, lists.items, lists.estimated, lists.true])  # type: ignore[list-item]
@@ -81,7 +81,7 @@ def test_labels_meet_the_results_of_the_same_pair(
     labels = pd.DataFrame([(*pair, grade) for pair, grade in true.items()] or [(9, 9, 1.0)])
     results = pd.DataFrame([(*pair, number) for pair, number in score.items()])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", block)
+        patch.setattr(parallel, "_MAX_ROWS", block)
         lists = rn.RankedLists.from_labels(
             labels.set_axis(["user", "item", "true"], axis=1),
             results.set_axis(["user", "item", "estimated"], axis=1),

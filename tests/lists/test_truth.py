@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.lists.truth import truth_by_user
-from tests import drawn
+from tests import strategies
 from tests.profiles import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 COLUMNS = ["user", "item", "estimated", "true"]
@@ -73,10 +73,14 @@ def test_it_stays_the_same_for_ever() -> None:
 
 
 @examples(0.4)
-@given(data=drawn.data(may_join=False), seed=st.integers(0, 99), rows=st.sampled_from([1, 1 << 16]))
-def test_it_is_of_the_labels_alone(data: Drawn, seed: int, rows: int) -> None:
+@given(
+    data=strategies.datasets(may_join=False),
+    seed=st.integers(0, 99),
+    rows=st.sampled_from([1, 1 << 16]),
+)
+def test_it_is_of_the_labels_alone(data: Sample, seed: int, rows: int) -> None:
     """Not of estimates, the order of rows, unlabelled rows, or the size of blocks."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     frame = data.frame
     expected = _digests(frame)
     rng = np.random.default_rng(seed)
@@ -85,7 +89,7 @@ def test_it_is_of_the_labels_alone(data: Drawn, seed: int, rows: int) -> None:
     extra = [(user, 5000 + seed, 1.0, np.nan) for user in expected]
     more = pd.concat([other, pd.DataFrame(extra, columns=COLUMNS)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", rows)
+        patch.setattr(parallel, "_MAX_ROWS", rows)
         assert _digests(other) == expected
         assert _digests(more) == expected
     labelled = frame.dropna()
@@ -98,10 +102,10 @@ def test_it_is_of_the_labels_alone(data: Drawn, seed: int, rows: int) -> None:
 
 
 @examples(0.4)
-@given(data=drawn.data())
-def test_it_does_not_matter_how_the_truth_came(data: Drawn) -> None:
+@given(data=strategies.datasets())
+def test_it_does_not_matter_how_the_truth_came(data: Sample) -> None:
     """From labels and results, or one table of what is known."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     rows = [
         *data.frame.dropna()[["user", "item", "true"]].itertuples(index=False, name=None),
         *(

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
-from tests import drawn, textbook
+from tests import strategies, textbook
 from tests.profiles import examples
 from tests.textbook import Choices, Labels, Lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 Answer = TypeVar("Answer")
@@ -35,22 +35,22 @@ def _same(ours: float, theirs: float) -> bool:
     return math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=1e-12)
 
 
-def _names(k: int | None, data: Drawn, chosen: Choices) -> list[str]:
+def _names(k: int | None, data: Sample, chosen: Choices) -> list[str]:
     """Return all metrics at a cutoff, but those that the library refuses there."""
     names = []
     for name, kind in METRICS.items():
         no_cutoff = kind.cutoff == "none" and k is not None
         limited = name in {"precision", "recall", "f1"} and chosen.recommend_from is not None
         no_ratings = (name in {"rmse", "mse", "mae"} or limited) and data.joined
-        hits = name == "ap" and chosen.ap_over == "hits" and chosen.ties in drawn.ANY_ORDER
+        hits = name == "ap" and chosen.ap_over == "hits" and chosen.ties in strategies.ANY_ORDER
         no_k = name == "ap" and chosen.ap_over == "k" and k is None
         if not (no_cutoff or no_ratings or hits or no_k):
             names.append(name if k is None else f"{name}@{k}")
     return names
 
 
-def _report(names: list[str], data: Drawn, chosen: Choices) -> rn.Report:
-    convention = drawn.convention_of(chosen)
+def _report(names: list[str], data: Sample, chosen: Choices) -> rn.Report:
+    convention = strategies.to_convention(chosen)
     threshold = chosen.threshold
     return rn.evaluate(
         data.lists, metrics=names, k=None, threshold=threshold, convention=convention
@@ -60,7 +60,7 @@ def _report(names: list[str], data: Drawn, chosen: Choices) -> rn.Report:
 def _by_textbook(
     what: Callable[[str, int | None, Lists, Labels, Choices], Answer],
     name: str,
-    data: Drawn,
+    data: Sample,
     chosen: Choices,
 ) -> Answer:
     metric = parse(name)[0]
@@ -69,18 +69,18 @@ def _by_textbook(
 
 @examples(4)
 @given(
-    data=drawn.data(),
-    chosen=drawn.choices.map(drawn.fitting),
+    data=strategies.datasets(),
+    chosen=strategies.choices,
     k=CUTOFFS,
     rows=st.sampled_from([1, 3, 1 << 16]),
 )
-def test_agrees_with_the_textbook(data: Drawn, chosen: Choices, k: int | None, rows: int) -> None:
+def test_agrees_with_the_textbook(data: Sample, chosen: Choices, k: int | None, rows: int) -> None:
     """Per user, averaged and pooled, with blocks of any size."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     names = _names(k, data, chosen)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", rows)
-        patch.setattr(parallel, "_CELLS", rows)
+        patch.setattr(parallel, "_MAX_ROWS", rows)
+        patch.setattr(parallel, "_MAX_CELLS", rows)
         report = _report(names, data, chosen)
     for name in names:
         expected = _by_textbook(textbook.table, name, data, chosen)
@@ -95,12 +95,16 @@ def test_agrees_with_the_textbook(data: Drawn, chosen: Choices, k: int | None, r
 
 
 @examples(1)
-@given(data=drawn.data(most=4), chosen=drawn.choices.map(drawn.fitting), k=CUTOFFS)
+@given(
+    data=strategies.datasets(most=4),
+    chosen=strategies.choices,
+    k=CUTOFFS,
+)
 def test_chance_and_tie_range_agree_with_the_textbook(
-    data: Drawn, chosen: Choices, k: int | None
+    data: Sample, chosen: Choices, k: int | None
 ) -> None:
     """The chance level is the mean over all orders, the tie range that of the extreme orders."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     chosen = replace(
         chosen, missing_user="zero", mean_over="all", short_list="k", ap_over="relevant"
     )
@@ -123,10 +127,10 @@ def test_chance_and_tie_range_agree_with_the_textbook(
 
 
 @examples(1.5)
-@given(data=drawn.data(), chosen=drawn.choices.map(drawn.fitting))
-def test_users_called_trivial_have_one_score_in_every_order(data: Drawn, chosen: Choices) -> None:
+@given(data=strategies.datasets(), chosen=strategies.choices)
+def test_users_called_trivial_have_one_score_in_every_order(data: Sample, chosen: Choices) -> None:
     """The count equals the textbook's, by trying all orders."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     chosen = replace(chosen, ties="expected", short_list="k", missing_user="zero", mean_over="all")
     report = _report(["ndcg@2"], data, chosen)
     trivial = 0
@@ -143,16 +147,16 @@ def test_users_called_trivial_have_one_score_in_every_order(data: Drawn, chosen:
 
 @examples(1)
 @given(
-    data=drawn.data(),
-    chosen=drawn.choices.map(drawn.fitting),
+    data=strategies.datasets(),
+    chosen=strategies.choices,
     user=st.integers(0, 2),
     k=st.integers(1, 7),
 )
 def test_explain_ends_where_the_textbook_does(
-    data: Drawn, chosen: Choices, user: int, k: int
+    data: Sample, chosen: Choices, user: int, k: int
 ) -> None:
     """The last row of the table is the user's DCG and NDCG."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     chosen = replace(chosen, undefined="skip", short_list="k")
     one = sorted({**data.users, **data.unlisted})[user % len({**data.users, **data.unlisted})]
     report = _report([f"ndcg@{k}"], data, chosen)

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests import drawn
+from tests import strategies
 from tests.drawn_reports import (
     BOUNDED,
     RANKING,
@@ -28,14 +28,14 @@ from tests.drawn_reports import (
 from tests.textbook import Choices
 
 if TYPE_CHECKING:
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
 
 @usual
 @given(data=data_of, chosen=chosen_of, k=cutoffs)
-def test_scores_with_bounds_keep_them(data: Drawn, chosen: Choices, k: Cutoffs) -> None:
+def test_scores_with_bounds_keep_them(data: Sample, chosen: Choices, k: Cutoffs) -> None:
     """To the last digit: a score of 1.0000000000000002 breaks whoever plots or logs it."""
     report = evaluated(data, chosen, k, metrics=BOUNDED)
     for values in (report.per_user[report.metrics], report.pooled, report.mean):
@@ -85,14 +85,14 @@ def test_no_last_digit_lifts_a_score_above_its_bound() -> None:
 
 @usual
 @given(data=rated_of, chosen=chosen_of, k=cutoffs)
-def test_the_ideal_order_scores_exactly_1(data: Drawn, chosen: Choices, k: Cutoffs) -> None:
+def test_the_ideal_order_scores_exactly_1(data: Sample, chosen: Choices, k: Cutoffs) -> None:
     """Also with a tie between items of the same gain."""
     chosen = replace(
         chosen, gain="exponential", ideal="global", tie_tolerance=0.0, short_list="k",
         undefined="skip", mean_over="all",
     )  # fmt: skip
     perfect = data.frame.assign(estimated=data.frame["true"].fillna(0))
-    convention = drawn.convention_of(chosen)
+    convention = strategies.to_convention(chosen)
     report = rn.evaluate(perfect, metrics="ndcg", k=k, convention=convention)
     scores = report.per_user[report.metrics].to_numpy()
     assert (scores[~np.isnan(scores)] == 1.0).all()
@@ -101,7 +101,7 @@ def test_the_ideal_order_scores_exactly_1(data: Drawn, chosen: Choices, k: Cutof
 @usual
 @given(data=data_of, chosen=chosen_of, k=cutoffs)
 def test_every_order_of_ties_lies_between_the_worst_and_the_best(
-    data: Drawn, chosen: Choices, k: Cutoffs
+    data: Sample, chosen: Choices, k: Cutoffs
 ) -> None:
     """For every metric and user, and for the means."""
     by_rule = {
@@ -119,7 +119,7 @@ def test_every_order_of_ties_lies_between_the_worst_and_the_best(
 
 
 pairs = st.lists(
-    st.tuples(st.sampled_from(drawn.ESTIMATES), st.sampled_from((0.0, 1.0, 3.5, None))),
+    st.tuples(st.sampled_from(strategies.ESTIMATES), st.sampled_from((0.0, 1.0, 3.5, None))),
     min_size=1,
     max_size=5,
 )
@@ -137,7 +137,7 @@ def test_chance_is_the_mean_over_all_orders(
     chosen = linear(chosen)
     options: dict[str, Any] = {
         "metrics": RANKING, "k": k, "threshold": chosen.threshold,
-        "convention": drawn.convention_of(chosen),
+        "convention": strategies.to_convention(chosen),
     }  # fmt: skip
     orders = {
         number: [(-place, true) for place, true in enumerate(order)]

@@ -15,19 +15,19 @@ from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
 from recsys_ndcg.scoring import Measurement, Plan
 from recsys_ndcg.scoring.measuring import in_blocks
-from tests import drawn, made, textbook
+from tests import sample_lists, strategies, textbook
 from tests.textbook import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 CUTOFFS = (None, 2)
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "gain": ("linear", "binary", "exponential_above", drawn.MAPPED, drawn.root),
-    "discount": ("ln", "log2_max", "reciprocal", drawn.stairs),
+    "gain": ("linear", "binary", "exponential_above", strategies.MAPPED, strategies.root),
+    "discount": ("ln", "log2_max", "reciprocal", strategies.stairs),
     "ideal": ("local", "max"),
     "unlabelled": ("filter",),
     "unlisted": ("ignore",),
@@ -69,15 +69,15 @@ def _names(chosen: Choices, among: Mapping[str, Any]) -> list[str]:
         for k in (CUTOFFS if kind.cutoff != "none" else (None,))
         if k or chosen.short_list != "drop"  # without a cutoff, no list is short by itself
     ]
-    tied = chosen.ties in drawn.ANY_ORDER
+    tied = chosen.ties in strategies.ANY_ORDER
     refused = {"k": {"ap"}, "hits": {name for name in names if tied and name.startswith("ap")}}
     return [name for name in names if name not in refused.get(chosen.ap_over, ())]
 
 
-def _agree(data: Drawn, chosen: Choices, names: list[str]) -> None:
+def _agree(data: Sample, chosen: Choices, names: list[str]) -> None:
     options: dict[str, Any] = {"threshold": chosen.threshold, "k": None}
-    convention = drawn.convention_of(chosen)
-    lists = made.lists(joined=data.joined)
+    convention = strategies.to_convention(chosen)
+    lists = sample_lists.lists(joined=data.joined)
     report = rn.evaluate(lists, metrics=names, convention=convention, **options)
     per_user, mean, pooled = report.per_user, report.mean, report.pooled
     for name in names:
@@ -95,7 +95,7 @@ def test_one_choice_agrees_with_the_textbook(chosen: Choices) -> None:
     """Of labels and results: with labels outside the lists, and users without one."""
     by_order = {name: kind for name, kind in METRICS.items() if kind.orders}
     limited = chosen.recommend_from is not None  # on a scale that is known
-    data = made.rated_data() if limited else made.joined_data()
+    data = sample_lists.rated_data() if limited else sample_lists.joined_data()
     _agree(data, chosen, _names(chosen, by_order))
 
 
@@ -104,7 +104,7 @@ def test_one_choice_agrees_with_the_textbook(chosen: Choices) -> None:
 def test_choices_that_meet_agree_with_the_textbook(chosen: Choices, threshold: float) -> None:
     """Of predictions of ratings."""
     chosen = replace(chosen, threshold=threshold)
-    _agree(made.rated_data(), chosen, _names(chosen, METRICS))
+    _agree(sample_lists.rated_data(), chosen, _names(chosen, METRICS))
 
 
 def _predictions() -> rn.RankedLists:
@@ -112,7 +112,7 @@ def _predictions() -> rn.RankedLists:
     return rn.RankedLists.from_surprise(
         [
             (user, row.item, row.true, row.estimated, {"was_impossible": row.item == 9})
-            for user, rows in made.USERS.items()
+            for user, rows in sample_lists.USERS.items()
             for row in rows
         ]
     )
@@ -121,10 +121,10 @@ def _predictions() -> rn.RankedLists:
 @pytest.mark.parametrize("impossible", [None, "last", "drop"])
 def test_no_choice_shows_in_the_columns_beside_it(impossible: str | None) -> None:
     """All of them measured of the same lists in one pass, or each by itself."""
-    lists = _predictions() if impossible else made.lists(joined=True)
+    lists = _predictions() if impossible else sample_lists.lists(joined=True)
     groups = []
     for chosen in [*ONE_CHANGED.values(), *SEVERAL_CHANGED.values()]:
-        convention = drawn.convention_of(chosen).replace(impossible=impossible or "rank")
+        convention = strategies.to_convention(chosen).replace(impossible=impossible or "rank")
         one = Measurement(rn.NDCG(2), convention, chosen.threshold, short_below=2)
         kinds = [replace(one, metric=rn.CG(2)), replace(one, metric=rn.AP())]
         kinds += [replace(each, blind=True) for each in kinds]
@@ -142,11 +142,14 @@ def test_users_in_blocks_of_their_own_score_the_same(
     ties: str, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also one without a list, and at a cutoff that no list reaches."""
-    lists, names = made.lists(joined=True), [name for name, kind in METRICS.items() if kind.orders]
+    lists, names = (
+        sample_lists.lists(joined=True),
+        [name for name, kind in METRICS.items() if kind.orders],
+    )
     how: dict[str, Any] = {"threshold": 3, "convention": rn.Convention(ties=ties), "metrics": names}
     together = [rn.evaluate(lists, k=k, **how) for k in (2, 99)]
-    monkeypatch.setattr(parallel, "_ROWS", rows)
-    monkeypatch.setattr(parallel, "_CELLS", rows)
+    monkeypatch.setattr(parallel, "_MAX_ROWS", rows)
+    monkeypatch.setattr(parallel, "_MAX_CELLS", rows)
     for one, k in zip(together, (2, 99), strict=True):
         apart = rn.evaluate(lists, k=k, **how)
         pd.testing.assert_frame_equal(apart.per_user, one.per_user, check_exact=True)

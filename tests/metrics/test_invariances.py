@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests import drawn
+from tests import strategies
 from tests.drawn_reports import (
     ANY_ROWS,
     RANKING,
@@ -29,7 +29,7 @@ from tests.drawn_reports import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -45,7 +45,7 @@ def increasing(estimates: pd.Series[float]) -> pd.Series[float]:
     data=data_of, chosen=chosen_of, k=cutoffs, ties=st.sampled_from(ANY_ROWS), seed=st.integers()
 )
 def test_a_score_does_not_depend_on_the_order_of_the_rows(
-    data: Drawn, chosen: Choices, k: Cutoffs, ties: str, seed: int
+    data: Sample, chosen: Choices, k: Cutoffs, ties: str, seed: int
 ) -> None:
     """Or pandas, Parquet and Spark would disagree."""
     chosen = replace(chosen, ties=ties)
@@ -63,7 +63,7 @@ def test_a_score_does_not_depend_on_the_order_of_the_rows(
 @usual
 @given(data=data_of, chosen=chosen_of, k=cutoffs, text=st.booleans())
 def test_a_score_does_not_depend_on_what_ids_are_called(
-    data: Drawn, chosen: Choices, k: Cutoffs, *, text: bool
+    data: Sample, chosen: Choices, k: Cutoffs, *, text: bool
 ) -> None:
     """As long as their order stays, which settles ties by item; as text they have another."""
     assume(not chosen.ties.startswith("text"))
@@ -83,7 +83,7 @@ def test_a_score_does_not_depend_on_what_ids_are_called(
 @usual
 @given(data=data_of, chosen=chosen_of, k=cutoffs)
 def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
-    data: Drawn, chosen: Choices, k: Cutoffs
+    data: Sample, chosen: Choices, k: Cutoffs
 ) -> None:
     """Only on their order."""
 
@@ -101,7 +101,7 @@ def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
 @usual
 @given(data=rated_of, chosen=chosen_of, k=cutoffs)
 def test_a_user_does_not_change_the_score_of_another(
-    data: Drawn, chosen: Choices, k: Cutoffs
+    data: Sample, chosen: Choices, k: Cutoffs
 ) -> None:
     """Neither through blocks nor through item codes."""
     report = evaluated(data, chosen, k)
@@ -113,14 +113,14 @@ def test_a_user_does_not_change_the_score_of_another(
         metrics=RANKING,
         k=k,
         threshold=chosen.threshold,
-        convention=drawn.convention_of(chosen),
+        convention=strategies.to_convention(chosen),
     )
     same(report.per_user.iloc[:1], alone.per_user)
 
 
 @usual
 @given(data=data_of, chosen=chosen_of)
-def test_a_cutoff_beyond_the_list_changes_nothing(data: Drawn, chosen: Choices) -> None:
+def test_a_cutoff_beyond_the_list_changes_nothing(data: Sample, chosen: Choices) -> None:
     """Except where the number of places is counted: precision, and the ideal of top grades."""
     chosen = replace(chosen, ideal="global", short_list="k")
     names = ["ndcg", "dcg", "cg", "recall", "ap", "rr", "hit", "rbp"]
@@ -132,7 +132,7 @@ def test_a_cutoff_beyond_the_list_changes_nothing(data: Drawn, chosen: Choices) 
 
 @usual
 @given(
-    grades=st.lists(st.sampled_from(drawn.GRADES), min_size=2, max_size=5, unique=True),
+    grades=st.lists(st.sampled_from(strategies.GRADES), min_size=2, max_size=5, unique=True),
     chosen=chosen_of,
     place=st.integers(0, 3),
 )
@@ -150,7 +150,7 @@ def test_a_better_item_moved_up_never_lowers_a_score(
             metrics=RANKING,
             k=(1, 3),
             threshold=chosen.threshold,
-            convention=drawn.convention_of(chosen),
+            convention=strategies.to_convention(chosen),
         ).mean
         for two in ((low, high), (high, low))
     )

@@ -25,10 +25,10 @@ from recsys_ndcg import parallel
 from recsys_ndcg.cli import options
 from recsys_ndcg.metrics import METRICS, Metric
 from recsys_ndcg.scoring import Measurement, Plan
-from tests import drawn, made, textbook
+from tests import sample_lists, strategies, textbook
 from tests.commands import refusal, run
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.rendering.parsed import Parsed
 from tests.textbook import Choices
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.arrays import Floats
     from recsys_ndcg.ranking import Ranking
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
     from tests.textbook import Row
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -160,7 +160,7 @@ def two(rank: Any) -> Any:
     return (rank <= 2) * 1.0
 
 
-WEIGHTS = [halved, level, logged, two, drawn.stairs]
+WEIGHTS = [halved, level, logged, two, strategies.stairs]
 
 
 def _divisor(  # noqa: PLR0913, PLR0917 - a formula takes all that it depends on
@@ -189,7 +189,7 @@ def _by_hand(  # noqa: PLR0913, PLR0917
     over: str,
     weight: Callable[[float], float],
     k: int | None,
-    data: Drawn,
+    data: Sample,
     chosen: Choices,
 ) -> dict[int, textbook.Parts | None]:
     """Return numerator and denominator of each user who counts, over all orders of ties."""
@@ -214,17 +214,17 @@ def _by_hand(  # noqa: PLR0913, PLR0917
 
 @examples(0.8)
 @given(
-    data=drawn.data(),
-    chosen=drawn.choices.map(drawn.fitting),
+    data=strategies.datasets(),
+    chosen=strategies.choices,
     k=CUTOFFS,
     weight=st.sampled_from(WEIGHTS),
     rows=st.sampled_from([1, 1 << 16]),
 )
 def test_a_function_of_ranks_equals_the_formula(
-    data: Drawn, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
+    data: Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
 ) -> None:
     """Every combination of `of` and `over`: per user, mean and pooled, over all orders of ties."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     _equals_the_formula(data, chosen, k, weight, rows)
 
 
@@ -237,11 +237,11 @@ def test_a_function_of_ranks_on_lists_made_to_show_it(
 ) -> None:
     """With ties across the cutoff, and with users who have no list or no label."""
     chosen = replace(Choices(threshold=3.0, max_grade=5.0), **changes)
-    _equals_the_formula(made.joined_data(), chosen, k, WEIGHTS[0], 1 << 16)
+    _equals_the_formula(sample_lists.joined_data(), chosen, k, WEIGHTS[0], 1 << 16)
 
 
 def _equals_the_formula(
-    data: Drawn, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
+    data: Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
 ) -> None:
     kinds = {
         (of, over): rn.metric(name=f"{weight.__name__}_{of}_{over}", of=of, over=over)(weight)
@@ -249,12 +249,12 @@ def _equals_the_formula(
         for over in ("ideal", "weights", "nothing")
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", rows)
+        patch.setattr(parallel, "_MAX_ROWS", rows)
         report = rn.evaluate(
             data.lists,
             metrics=[kind(k) for kind in kinds.values()],
             threshold=chosen.threshold,
-            convention=drawn.convention_of(chosen),
+            convention=strategies.to_convention(chosen),
         )
     for (of, over), kind in kinds.items():
         name = str(kind(k))
@@ -277,10 +277,14 @@ def _equals_the_formula(
 
 
 @examples(0.4)
-@given(data=drawn.data(), chosen=drawn.choices.map(drawn.fitting), k=st.sampled_from([1, 2, 7]))
-def test_metrics_of_ours_can_be_made_of_a_function(data: Drawn, chosen: Choices, k: int) -> None:
+@given(
+    data=strategies.datasets(),
+    chosen=strategies.choices,
+    k=st.sampled_from([1, 2, 7]),
+)
+def test_metrics_of_ours_can_be_made_of_a_function(data: Sample, chosen: Choices, k: int) -> None:
     """Precision, capped recall, NDCG, DCG and CG, with all that an audit says of them."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     chosen = replace(
         chosen, discount="log2", recommend_from=None, short_list="k", recall_over="capped"
     )
@@ -293,9 +297,12 @@ def test_metrics_of_ours_can_be_made_of_a_function(data: Drawn, chosen: Choices,
     }
     report = rn.evaluate(
         data.lists,
-        metrics=[*(f"{name}@{k}" for name in made), *(kind(k) for kind in made.values())],
+        metrics=[
+            *(f"{name}@{k}" for name in made),
+            *(kind(k) for kind in made.values()),
+        ],
         threshold=chosen.threshold,
-        convention=drawn.convention_of(chosen),
+        convention=strategies.to_convention(chosen),
     )
     for table in (report.per_user, report.summary.T, report.audit.T):
         for name in made:
@@ -322,26 +329,26 @@ def told(estimated: Any, true: Any, items: Any) -> Any:
 
 @examples(0.6)
 @given(
-    data=drawn.data(),
-    chosen=drawn.choices.map(drawn.fitting),
+    data=strategies.datasets(),
+    chosen=strategies.choices,
     k=CUTOFFS,
     ties=st.sampled_from(RULES),
     rows=st.sampled_from([1, 1 << 16]),
 )
 def test_a_function_of_a_list_gets_the_sorted_rows(
-    data: Drawn, chosen: Choices, k: int | None, ties: str, rows: int
+    data: Sample, chosen: Choices, k: int | None, ties: str, rows: int
 ) -> None:
     """By its own rule for ties, cut at k, whatever is measured beside it."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     own = replace(chosen, ties=ties)
     kind = rn.metric(ties=ties)(told)
     how: dict[str, Any] = {
         "threshold": chosen.threshold,
-        "convention": drawn.convention_of(replace(chosen, short_list="k")),
+        "convention": strategies.to_convention(replace(chosen, short_list="k")),
     }
     own = replace(own, short_list="k")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", rows)
+        patch.setattr(parallel, "_MAX_ROWS", rows)
         report = rn.evaluate(data.lists, metrics=[kind(k)], **how)
         beside = rn.evaluate(data.lists, metrics=["ndcg@1", kind(k), "auc", kind(), "rr"], **how)
     name = str(kind(k))
@@ -438,7 +445,7 @@ def test_nan_is_undefined() -> None:
     assert report.counts["undefined best"] == 1
     zero = rn.evaluate(ROWS, metrics=best(), convention=rn.Convention(undefined=0.0))
     assert zero.mean["best"] == 2.5
-    with refused("bob"):
+    with rejects("bob"):
         rn.evaluate(ROWS, metrics=best(), convention=rn.Convention(undefined="raise"))
 
 
@@ -457,7 +464,7 @@ def test_there_are_no_levels_for_a_function_of_a_list() -> None:
     assert users[["chance", "worst", "best", "adjusted", "z"]].isna().all(axis=None)
     assert report.leaderboard("told@2").index.size == 2
     for by in ("adjusted", "z"):
-        with refused("told@2"):
+        with rejects("told@2"):
             report.leaderboard("told@2", by=by)
     for text in (str(report), report.to_markdown(), Parsed(report.to_html()).text):
         assert "told@2" in text
@@ -557,7 +564,7 @@ def test_a_report_on_all_three_kinds_is_taken_apart(somebodys: ModuleType, tmp_p
 def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:
     """Of relevance a threshold, of gains the gain and the ideal, with its top grade."""
     relevant, worth = (rn.metric(name=f"of_{of}", of=of)(halved) for of in ("relevance", "gain"))
-    with refused("of_relevance@2 needs to know which items are relevant"):
+    with rejects("of_relevance@2 needs to know which items are relevant"):
         rn.evaluate(ROWS, metrics=relevant(2))
     top = rn.Convention(ideal="max", max_grade=5, gain="linear")
     report = rn.evaluate(ROWS, metrics=[worth(2)], convention=top)
@@ -695,9 +702,9 @@ def test_a_catalogue_takes_functions_of_ranks_and_refuses_those_of_lists() -> No
     report = evaluate_catalogue(model, train, test, metrics=[ranks(5), "precision@5"], **how)
     assert report.mean["level@5"] == pytest.approx(report.mean["precision@5"])
     assert report.audit.loc["level@5", "z"] == pytest.approx(report.audit.loc["precision@5", "z"])
-    with refused("told@5 looks at whole lists"):
+    with rejects("told@5 looks at whole lists"):
         evaluate_catalogue(model, train, test, metrics=[lists(5)], **how)
-    with refused("told@5.* looks at whole lists"):
+    with rejects("told@5.* looks at whole lists"):
         cross_validate(model, _data(test), ["told@5:catalogue"], cv=2, **how)
 
 
@@ -812,7 +819,7 @@ def test_what_cannot_be_imported_is_told(folder: Path, path: Path, word: str, ma
         "import recsys_ndcg as rn\n@rn.metric(name='ndcg')\ndef taken(rank):\n    return rank\n"
     )
     line = refusal("evaluate", path, "--metrics", word, "--threshold", "4")
-    with refused(match, whole=False):
+    with rejects(match, whole=False):
         raise rn.InvalidInputError(line)
 
 
@@ -824,14 +831,14 @@ def test_what_cannot_be_imported_is_told(folder: Path, path: Path, word: str, ma
 )
 def test_a_taken_name_is_refused(somebodys: ModuleType, name: str) -> None:
     """Of ours, one that leads to ours, or of another module's."""
-    with refused(f"The name '{name}' is taken by", whole=False):
+    with rejects(f"The name '{name}' is taken by", whole=False):
         rn.metric(name=name)(halved)
-    with refused(f"The name '{name}' is taken by", whole=False):
+    with rejects(f"The name '{name}' is taken by", whole=False):
         rn.metric(name=name, ties="input")(told)
     stolen = type("Stolen", (Metric,), {"name": name, "__module__": __name__})
-    with refused(f"The name '{name}' is taken by .*give Stolen another name", whole=False):
+    with rejects(f"The name '{name}' is taken by .*give Stolen another name", whole=False):
         rn.metric(stolen)
-    with refused(f"The name '{name}' is taken by", whole=False):
+    with rejects(f"The name '{name}' is taken by", whole=False):
         rn.evaluate(ROWS, metrics=[stolen(2)], threshold=4)
     assert METRICS["early"] is somebodys.early
 
@@ -843,7 +850,7 @@ def test_a_name_that_does_not_read_back_is_refused(name: Any) -> None:
     """Of letters, digits and _, and text."""
     before = dict(METRICS)
     for make in (rn.metric(name=name), rn.metric(name=name, ties="input")):
-        with refused("needs a name in lower case"):
+        with rejects("needs a name in lower case"):
             make(halved)
     assert before == METRICS
 
@@ -855,7 +862,7 @@ def test_functions_without_a_name_need_one() -> None:
         def __call__(self, rank: Any) -> Any:
             return 1 / rank
 
-    with refused("needs a name in lower case"):
+    with rejects("needs a name in lower case"):
         rn.metric(lambda rank: 1 / rank)
     named = [
         rn.metric(name="anonymous")(lambda rank: 1 / rank),
@@ -883,16 +890,16 @@ def test_functions_without_a_name_need_one() -> None:
 )
 def test_options_of_another_kind_are_refused(wrong: dict[str, Any], match: str) -> None:
     """And those that are none."""
-    with refused(match):
+    with rejects(match):
         rn.metric(**wrong)(halved)
-    with refused("says all by itself: leave out"):
+    with rejects("says all by itself: leave out"):
         rn.metric(**wrong)(type("Own", (Metric,), {"name": "own"}))
 
 
 @pytest.mark.parametrize("made", [3, "early", int, {"early": 1}, Any])
 def test_only_functions_and_classes_make_metrics(made: Any) -> None:
     """And no class of something else."""
-    with refused("A metric is made of a function or a subclass of Metric"):
+    with rejects("A metric is made of a function or a subclass of Metric"):
         rn.metric(made)
 
 
@@ -919,7 +926,7 @@ def test_weights_that_are_none_are_refused(weight: Any, match: str, of: str) -> 
     for over in ("ideal", "weights", "nothing"):
         bad = rn.metric(name="bad", of=of, over=over)(weight)
         for k in (2, 2) if "2" in match else (2, None):
-            with refused(match, whole=match != "'bad'.*nothing"):
+            with rejects(match, whole=match != "'bad'.*nothing"):
                 rn.evaluate(ROWS, metrics=[bad(k)], threshold=4)
 
 
@@ -931,7 +938,7 @@ def test_a_list_function_that_says_no_number_is_refused(answer: Any) -> None:
     def odd(estimated: Any, true: Any, items: Any) -> Any:  # noqa: ARG001
         return answer if np.isnan(true).any() else 1.0
 
-    with refused("'odd' must give a number for each list.*for user 'bob' it gave"):
+    with rejects("'odd' must give a number for each list.*for user 'bob' it gave"):
         rn.evaluate(ROWS, metrics=odd())
 
 
@@ -945,7 +952,7 @@ def test_a_list_function_that_fails_is_told_with_the_user() -> None:
     with pytest.raises(rn.InvalidInputError, match="'failing' fails for user 'bob'") as caught:
         rn.evaluate(ROWS, metrics=failing())
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    with refused("'failing' fails for user 'bob': ZeroDivisionError"):
+    with rejects("'failing' fails for user 'bob': ZeroDivisionError"):
         rn.evaluate(ROWS, metrics=failing())
 
 
@@ -954,7 +961,7 @@ def test_a_huge_cutoff_is_refused_or_harmless(k: int) -> None:
     """Weights of all places are not added up; a list is cut nowhere."""
     for over in ("ideal", "weights", "nothing"):
         kind = rn.metric(name="huge", over=over)(halved)
-        with refused(f"huge@{k} adds up the weights of all k places; choose k up to"):
+        with rejects(f"huge@{k} adds up the weights of all k places; choose k up to"):
             rn.evaluate(ROWS, metrics=[kind(k)], threshold=4)
     lists = rn.metric(ties="input")(told)
     rows = [(user, ord(item), *rest) for user, item, *rest in ROWS]
@@ -1035,7 +1042,7 @@ def test_parameters_read_and_print(text: str, printed: str) -> None:
 )
 def test_odd_parameters_are_refused(text: str, match: str) -> None:
     """With the form that reads."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(ROWS, metrics=text)
 
 
@@ -1043,7 +1050,7 @@ def test_odd_parameters_are_refused(text: str, match: str) -> None:
 @pytest.mark.parametrize("value", ["[1]", "[1", "{}", "{1: 2}", "{1}", "1 2", "1e", "*"])
 def test_parameters_that_cannot_be_compared_are_refused(value: str) -> None:
     """A metric is a value, and its name must read back."""
-    with refused("steep"):
+    with rejects("steep"):
         rn.evaluate(ROWS, metrics=f"steep(power={value})@5")
 
 
@@ -1121,18 +1128,18 @@ def test_a_broken_package_is_told(install: Callable[..., None], point: str, matc
     """When its metric is asked for; others do not suffer."""
     install(point)
     assert rn.evaluate(ROWS, metrics="ndcg@2").metrics == ["ndcg@2"]
-    with refused(match, whole=False):
+    with rejects(match, whole=False):
         rn.evaluate(ROWS, metrics="early@2", threshold=4)
 
 
 def test_a_package_that_fails_or_steals_is_told(install: Callable[..., None]) -> None:
     """Whatever it raises; and a name that leads to ours stays taken."""
     install("early = brought:early", "raise RuntimeError('no licence')")
-    with refused(r"'early' of brought:early cannot be loaded: RuntimeError\('no licence'\)"):
+    with rejects(r"'early' of brought:early cannot be loaded: RuntimeError\('no licence'\)"):
         rn.evaluate(ROWS, metrics="early@2")
     code = SOMEBODYS.replace("@rn.metric\ndef early", "@rn.metric(name='map')\ndef early")
     install("map = stealing:early", code, "stealing")
-    with refused("'map'", whole=False):
+    with rejects("'map'", whole=False):
         rn.evaluate(ROWS, metrics="map@2", threshold=4)
 
 
@@ -1155,7 +1162,7 @@ def test_names_of_ours_ask_no_package(
 def test_an_unknown_name_has_those_of_packages_near(install: Callable[..., None]) -> None:
     """Without loading them."""
     install("earliest = brought:early")
-    with refused("No metric is named 'earlest@2'. Did you mean 'earliest'?", rn.UnknownMetricError):
+    with rejects("No metric is named 'earlest@2'. Did you mean 'earliest'?", rn.UnknownMetricError):
         rn.evaluate(ROWS, metrics="earlest@2")
     assert "brought" not in sys.modules
 
@@ -1179,16 +1186,16 @@ def _pairs(rows: list[Row], chosen: Choices) -> tuple[float, float]:
 
 
 @examples(0.6)
-@given(data=drawn.data(most=9), chosen=drawn.choices.map(drawn.fitting))
-def test_auc_is_the_share_of_pairs(data: Drawn, chosen: Choices) -> None:
+@given(data=strategies.datasets(most=9), chosen=strategies.choices)
+def test_auc_is_the_share_of_pairs(data: Sample, chosen: Choices) -> None:
     """Ties half; pooled is weighted by pairs; exact, as all are halves."""
-    assume(drawn.usable(data))
+    assume(strategies.is_usable(data))
     chosen = replace(chosen, ties="expected", short_list="k", mean_over="all", undefined="skip")
     report = rn.evaluate(
         data.lists,
         metrics="auc",
         threshold=chosen.threshold,
-        convention=drawn.convention_of(chosen),
+        convention=strategies.to_convention(chosen),
     )
     pairs = {user: _pairs(data.users.get(user, []), chosen) for user in report.users.tolist()}
     for user, (right, total) in pairs.items():
@@ -1223,7 +1230,7 @@ def test_auc_of_a_catalogue_is_that_of_all_candidates() -> None:
 
 def test_auc_has_no_cutoff() -> None:
     """And is found under its other names."""
-    with refused("auc has no cutoff; ask for 'auc', not 'auc@5'"):
+    with rejects("auc has no cutoff; ask for 'auc', not 'auc@5'"):
         rn.evaluate(ROWS, metrics="auc@5", threshold=4)
     assert rn.evaluate(ROWS, metrics="auroc", threshold=4).metrics == ["auc"]
     assert rn.evaluate(ROWS, metrics="auc", k=[1, 5], threshold=4).metrics == ["auc"]

@@ -14,8 +14,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS, Metric
 from tests import drawn_reports, textbook
-from tests.drawn import Drawn
 from tests.metrics import test_against_textbook as against_textbook
+from tests.strategies import Sample
 from tests.test_public_api import METRIC_NAMES
 from tests.textbook import Choices, Row
 
@@ -75,7 +75,7 @@ def test_a_tie_can_move_it(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_drawn_where_metrics_are_held_against_the_textbook(name: str) -> None:
     """By the tests of scores, of chance, of the range of ties and of invariances."""
-    data = Drawn({1: TIED}, {}, [0, 1, 2, 3, 4], joined=False)
+    data = Sample({1: TIED}, {}, [0, 1, 2, 3, 4], joined=False)
     assert name in against_textbook._names(None, data, Choices())  # noqa: SLF001 - of our own
     assert METRICS[name].orders == (name in drawn_reports.RANKING)
     assert METRICS[name].bounded == (name in drawn_reports.BOUNDED) or not METRICS[name].orders

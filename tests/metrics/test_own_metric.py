@@ -13,7 +13,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import row_sums
 from recsys_ndcg.metrics import METRICS, Metric
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
@@ -100,7 +100,7 @@ def test_one_that_makes_its_own_score_is_loaded_where_it_is_known(
     assert report.per_user["rooted"].tolist() == pytest.approx([1.0, 0.5**0.5])
     assert "rooted" in str(report)
     report.save(tmp_path / "own.json")
-    with refused("rooted makes its score in a way .* import its module", whole=False):
+    with rejects("rooted makes its score in a way .* import its module", whole=False):
         rn.Report.load(tmp_path / "own.json")
     monkeypatch.setitem(METRICS, "rooted", Rooted)
     assert str(rn.Report.load(tmp_path / "own.json")) == str(report)
@@ -150,7 +150,7 @@ def test_where_the_best_items_do_not_make_the_best_order_none_is_told() -> None:
     unknown = ["worst", "best", "adjusted", "z", "trivial", "tie_low", "decided_by_ties"]
     assert all(np.isnan(late[name]) for name in unknown)
     assert report.counts["trivial late"] == 0
-    with refused("late has no adjusted for any user", whole=False):
+    with rejects("late has no adjusted for any user", whole=False):
         report.leaderboard("late", by="adjusted")
     assert report.leaderboard("late").index.tolist() == ["bob", "ann"]
 
@@ -163,7 +163,7 @@ def test_a_name_that_no_class_can_have_is_refused(name: str) -> None:
         return 1 / ranks
 
     early.__name__ = name
-    with refused("A metric needs a name in lower case, of letters"):
+    with rejects("A metric needs a name in lower case, of letters"):
         rn.metric(early)
 
 
@@ -173,7 +173,7 @@ def test_two_metrics_of_one_name_are_not_measured_together() -> None:
     def made(share: float) -> Any:
         return type("Share", (First,), {"name": "share", "part": share})
 
-    with refused("Two different metrics are called 'share'"):
+    with rejects("Two different metrics are called 'share'"):
         rn.evaluate(ROWS, metrics=[made(0.5)(), made(0.9)()], threshold=4)
 
 

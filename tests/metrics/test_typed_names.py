@@ -9,7 +9,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse
 from recsys_ndcg.metrics.metric import Metric
 from tests.commands import run
-from tests.refusal import refused
+from tests.errors import rejects
 
 ROWS = {"ann": [(4.5, 5), (3.0, 2), (2.0, 4)], "bob": [(2.0, 4), (3.5, 3)]}
 TYPED = {
@@ -70,7 +70,7 @@ def test_a_metric_of_ones_own_is_not_hidden() -> None:
     assert type(parse("First@3")[0]) is own
     for also in ("p", "hitrate", "ndcg"):
         kind = type("Other", (Metric,), {"name": "other", "also_called": (also,)})
-        with refused(f"The name '{also}' is taken by", whole=False):
+        with rejects(f"The name '{also}' is taken by", whole=False):
             rn.metric(kind)
     assert "other" not in METRICS
 

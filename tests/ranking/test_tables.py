@@ -12,8 +12,8 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.ranking import Ranking, rank
 from recsys_ndcg.ranking.ranking import length_of_weights
-from tests import drawn, made, textbook
-from tests.refusal import refused
+from tests import sample_lists, strategies, textbook
+from tests.errors import rejects
 from tests.textbook import Choices
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def test_tables_are_means_over_the_orders_of_ties(
     changes: dict[str, Any], depth: int | None
 ) -> None:
     """A row per user, a column per rank, as many as the longest list with its labels has."""
-    chosen, data = replace(USUAL, **changes), made.joined_data()
+    chosen, data = replace(USUAL, **changes), sample_lists.joined_data()
     lists = data.lists
-    ranking = rank(lists, drawn.convention_of(chosen), depth, threshold=chosen.threshold)
+    ranking = rank(lists, strategies.to_convention(chosen), depth, threshold=chosen.threshold)
     kept = {user: textbook.kept(data.users.get(user, []), chosen) for user in lists.users.tolist()}
     others = {user: textbook.known(data.unlisted.get(user, []), chosen) for user in kept}
     width = depth or max(len(kept[user]) + len(others[user]) for user in kept)
@@ -127,7 +127,7 @@ def test_lists_that_cannot_be_ranked_are_refused(changes: dict[str, Any], why: s
     """With the first row that is the reason."""
     rows = {"ann": [(3.0, 5.0), (2.0, 1.0), (2.0, 2.0)], "bob": [(1.0, None)]}
     lists = rn.RankedLists.from_tuples(rows)
-    with refused(why):
+    with rejects(why):
         rank(lists, rn.Convention(**changes))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.wording import visible
+from recsys_ndcg.errors.wording import escape_invisible
 from recsys_ndcg.rendering.page import data_of
 from recsys_ndcg.rendering.wording import LONGEST, cut, with_cut_names
 from tests.comparison.models import models
@@ -75,7 +75,9 @@ def test_a_name_stays_short(name: str) -> None:
     """And shows what cannot be seen."""
     assert len(cut(name)) <= LONGEST
     assert cut(name).isprintable()
-    sentence = with_cut_names(f"{visible(name)} is better than {visible(name)}.", [name])
+    sentence = with_cut_names(
+        f"{escape_invisible(name)} is better than {escape_invisible(name)}.", [name]
+    )
     assert len(sentence) < 2 * LONGEST + 20
 
 

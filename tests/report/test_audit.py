@@ -13,15 +13,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests import drawn, textbook
+from tests import strategies, textbook
 from tests.commands import run
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
     from tests.textbook import Choices, Row
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -57,18 +57,18 @@ def _with_unlabelled_as(users: dict[int, list[Row]], grade: float) -> dict[int, 
 
 @examples(2)
 @given(
-    data=drawn.data(most=4),
-    chosen=drawn.choices.map(drawn.fitting),
+    data=strategies.datasets(most=4),
+    chosen=strategies.choices,
     k=st.sampled_from([1, 2, 3]),
 )
-def test_every_column_agrees_with_the_textbook(data: Drawn, chosen: Choices, k: int) -> None:
+def test_every_column_agrees_with_the_textbook(data: Sample, chosen: Choices, k: int) -> None:
     """By trying every order of every list."""
-    assume(drawn.usable(data))
-    chosen = drawn.rated(chosen, data)
+    assume(strategies.is_usable(data))
+    chosen = strategies.without_estimate_limit(chosen, data)
     names = [f"{name}@{k}" for name in METRICS]
     report = rn.evaluate(
         data.lists, metrics=names, threshold=chosen.threshold,
-        convention=drawn.convention_of(chosen),
+        convention=strategies.to_convention(chosen),
     )  # fmt: skip
     zero = replace(chosen, unlabelled="zero")
     filled = _with_unlabelled_as(data.users, chosen.max_grade or 0)
@@ -362,5 +362,5 @@ def test_what_needs_a_threshold_is_not_explained_without_one() -> None:
     """The report was of errors, which need none."""
     rows = [("u", "a", 1.0, 2.0), ("u", "b", 2.0, 3.0)]
     report = rn.evaluate(rows, metrics="rmse", convention=rn.Convention(gain="binary"))
-    with refused("gain='binary' needs to know which items are relevant"):
+    with rejects("gain='binary' needs to know which items are relevant"):
         report.explain("u")

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors.wording import visible
+from recsys_ndcg.errors.wording import escape_invisible
 from recsys_ndcg.rendering.wording import cut
 from recsys_ndcg.report.report import Report
+from tests.errors import rejects
 from tests.files.signing import signed
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.rendering.parsed import harmless
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def named(model: str, metric: str = "ndcg@2") -> Report:
 
 def stripped(name: str) -> str:
     """Return what is to be seen of a name; no format keeps spaces at the ends."""
-    return " ".join(visible(name).split())
+    return " ".join(escape_invisible(name).split())
 
 
 def cells_of_markdown(text: str) -> list[str]:
@@ -138,7 +138,7 @@ def test_a_file_cannot_name_what_acts(tmp_path: Path) -> None:
         path.write_bytes(signed(json.loads(plain.replace("ndcg@2", name), strict=False)))
         return rn.Report.load(path)
 
-    with refused("this report was damaged, or changed after it was saved", whole=False):
+    with rejects("this report was damaged, or changed after it was saved", whole=False):
         named("x\x1b[2J\u202e")
     loaded = named("x<b>_")
     assert loaded.metrics == ["x<b>_"]

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from tests import drawn, made, textbook
+from tests import sample_lists, strategies, textbook
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.textbook import Choices
 
 if TYPE_CHECKING:
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 LINEAR = ["cg", "dcg", "ndcg", "precision", "recall", "f1", "rbp", "judged", "rprecision", "auc"]
@@ -30,7 +30,7 @@ GRADED = ["cg@3", "dcg@3", "ndcg@3", "dcg", "ndcg", "ndcg@40"]
 CUTOFFS = st.sampled_from([1, 2, 3, None])
 
 
-def _levels(metric: str, k: int | None, data: Drawn, chosen: Choices) -> pd.DataFrame:
+def _levels(metric: str, k: int | None, data: Sample, chosen: Choices) -> pd.DataFrame:
     """Return a row per user, by trying every order; without numbers for those left out.
 
     The estimates say how many items are recommended, and nothing else.
@@ -80,14 +80,20 @@ def _adjusted(score: float, chance: float, best: float) -> float:
 
 
 @examples(0.6)
-@given(data=drawn.data(most=5), chosen=drawn.choices.map(drawn.fitting), k=CUTOFFS)
-def test_levels_are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> None:
+@given(
+    data=strategies.datasets(most=5),
+    chosen=strategies.choices,
+    k=CUTOFFS,
+)
+def test_levels_are_those_of_all_orders(data: Sample, chosen: Choices, k: int | None) -> None:
     """Chance, extremes, adjusted and z; the last two also of all who have a score together."""
-    assume(drawn.usable(data))
-    chosen = drawn.rated(chosen, data)
+    assume(strategies.is_usable(data))
+    chosen = strategies.without_estimate_limit(chosen, data)
     if chosen.ap_over == "k" and k is None:
         chosen = replace(chosen, ap_over="capped")
-    if chosen.ap_over == "hits" and chosen.ties in drawn.ANY_ORDER:  # without a number under ties
+    if (
+        chosen.ap_over == "hits" and chosen.ties in strategies.ANY_ORDER
+    ):  # without a number under ties
         chosen = replace(chosen, ties="item_asc")
     _are_those_of_all_orders(data, chosen, k)
 
@@ -109,16 +115,16 @@ USUAL = Choices(threshold=3.0, max_grade=5.0)
 )
 def test_levels_of_lists_made_to_show_them(changed: dict[str, Any], k: int | None) -> None:
     """With a tie across the cutoff, and with users who have no list or no label."""
-    data = made.rated_data() if "recommend_from" in changed else made.joined_data()
+    data = sample_lists.rated_data() if "recommend_from" in changed else sample_lists.joined_data()
     _are_those_of_all_orders(data, replace(USUAL, **changed), k)
 
 
-def _are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> None:
+def _are_those_of_all_orders(data: Sample, chosen: Choices, k: int | None) -> None:
     uncut = {"auc", "rprecision"}
     names = {
         name if k is None or name in uncut else f"{name}@{k}": name for name in [*LINEAR, *OTHERS]
     }
-    convention = drawn.convention_of(chosen)
+    convention = strategies.to_convention(chosen)
     report = rn.evaluate(
         data.lists, metrics=[*names], k=None, threshold=chosen.threshold, convention=convention
     )
@@ -141,7 +147,7 @@ def _are_those_of_all_orders(data: Drawn, chosen: Choices, k: int | None) -> Non
 
 
 def _is_that_of_all_ties(
-    found: list[float], metric: str, k: int | None, data: Drawn, chosen: Choices
+    found: list[float], metric: str, k: int | None, data: Sample, chosen: Choices
 ) -> None:
     """Compare with the means of each user's lowest and highest score over all orders of ties."""
     expected = [math.nan, math.nan]
@@ -214,8 +220,8 @@ def test_levels_are_the_users_own_to_the_last_bit(
     mixed = frame.sample(frac=1, random_state=seed % 1000)
     pd.testing.assert_frame_equal(audits(mixed), together, check_exact=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", rows)
-        patch.setattr(parallel, "_CELLS", rows)
+        patch.setattr(parallel, "_MAX_ROWS", rows)
+        patch.setattr(parallel, "_MAX_CELLS", rows)
         pd.testing.assert_frame_equal(audits(mixed), together, check_exact=True)
     for user in "abde":
         own = audits(mixed[mixed["user"] == user])
@@ -229,7 +235,7 @@ def _long_way() -> Any:
 
 
 @examples(0.4)
-@given(inner=st.data(), chosen=drawn.choices.map(drawn.fitting), k=CUTOFFS)
+@given(inner=st.data(), chosen=strategies.choices, k=CUTOFFS)
 def test_a_catalogue_has_the_levels_of_all_its_candidates(
     long_way: Any, inner: st.DataObject, chosen: Choices, k: int | None
 ) -> None:
@@ -243,7 +249,7 @@ def test_a_catalogue_has_the_levels_of_all_its_candidates(
     names = [name if k is None else f"{name}@{k}" for name in [*LINEAR[:-2], *OTHERS]]
     how: dict[str, Any] = {
         "metrics": names, "k": None, "threshold": chosen.threshold,
-        "convention": drawn.convention_of(chosen),
+        "convention": strategies.to_convention(chosen),
     }  # fmt: skip
     report = long_way.evaluate_catalogue(algo, trainset, test, clip=False, **how)
     every = rn.evaluate(lists, **how)
@@ -309,11 +315,11 @@ def test_the_longer_list_stands_first_where_score_and_z_are_equal(short: str) ->
 def test_a_leaderboard_refuses_what_it_cannot_rank_by(board: rn.Report) -> None:
     """No users, no such column, no such number."""
     for n in (0, -1, 2.0, True, "3"):
-        with refused("n must be a whole number of at least 1"):
+        with rejects("n must be a whole number of at least 1"):
             board.leaderboard("recall@2", n)  # type: ignore[arg-type]
-    with refused("by must be one of 'score', 'adjusted', 'z', not 'lift'"):
+    with rejects("by must be one of 'score', 'adjusted', 'z', not 'lift'"):
         board.leaderboard("recall@2", by="lift")
-    with refused("rr@2 has no z for any user: rank them by='score'"):
+    with rejects("rr@2 has no z for any user: rank them by='score'"):
         board.leaderboard("rr@2", by="z")
 
 

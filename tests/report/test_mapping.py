@@ -14,16 +14,16 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests import drawn, drawn_reports
+from tests import drawn_reports, strategies
+from tests.errors import rejects
 from tests.lists import test_impossible as impossible
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -90,7 +90,7 @@ def test_a_metric_that_is_not_there_is_a_missing_key(report: rn.Report, asked: A
     for kind in (rn.InvalidInputError, KeyError):
         with pytest.raises(kind, match=r"has no metric .*; it has ndcg@10, rbp\(p=0.9\)@2"):
             report[asked]
-    with refused("has no metric"):
+    with rejects("has no metric"):
         report[asked]
     assert asked not in report
     assert report.get(asked) is None
@@ -261,7 +261,7 @@ def _some(draw: st.DataObject, users: list[Any]) -> list[Any]:
     draw=st.data(),
 )
 def test_some_users_are_what_their_rows_alone_are(
-    data: Drawn, chosen: Choices, k: Any, draw: st.DataObject
+    data: Sample, chosen: Choices, k: Any, draw: st.DataObject
 ) -> None:
     """Of a table of ratings, or of labels and results; every metric, any convention."""
     names = drawn_reports.RANKING + ([] if data.joined else ["rmse", "mse", "mae"])
@@ -287,7 +287,7 @@ def test_some_users_of_impossible_predictions_are_what_their_rows_alone_are(
     rows: list[impossible.Prediction], chosen: Choices, rule: str, draw: st.DataObject
 ) -> None:
     """Wherever these go."""
-    convention = drawn.convention_of(chosen).replace(impossible=rule)
+    convention = strategies.to_convention(chosen).replace(impossible=rule)
     how: dict[str, Any] = {
         "metrics": drawn_reports.RANKING, "k": 2, "threshold": chosen.threshold,
         "convention": convention,
@@ -366,14 +366,14 @@ def test_users_that_cannot_be_taken_are_refused(
     """By a report that was measured, and by one from a file."""
     report.save(tmp_path / "r.json")
     for one in (report, rn.Report.load(tmp_path / "r.json")):
-        with refused(message):
+        with rejects(message):
             one.take(users)
 
 
 def test_an_id_of_another_type_is_told_apart() -> None:
     """Text is no number; a number of NumPy is one."""
     report = rn.evaluate([(7, 1, 2.0, 1), (7, 2, 1.0, 3), (8, 1, 1.0, 2)])
-    with refused("no user '7' .*whose id is of type int, not str"):
+    with rejects("no user '7' .*whose id is of type int, not str"):
         report.take(["7"])
     for users in ([7], (7,), {7}, np.array([7]), pd.Series([7]), iter([7]), {7: "x"}):
         assert report.take(users).users.tolist() == [7]
@@ -392,7 +392,10 @@ def test_some_of_some_are_some(report: rn.Report) -> None:
 @examples(0.25)
 @given(data=drawn_reports.data_of, chosen=drawn_reports.chosen_of, draw=st.data())
 def test_some_users_of_a_loaded_report_keep_what_a_file_knows(
-    tmp_path_factory: pytest.TempPathFactory, data: Drawn, chosen: Choices, draw: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory,
+    data: Sample,
+    chosen: Choices,
+    draw: st.DataObject,
 ) -> None:
     """Scores, chance, adjusted, z; what takes a look at the lists is NaN."""
     names = drawn_reports.RANKING
@@ -421,7 +424,7 @@ def test_some_users_of_a_loaded_report_keep_what_a_file_knows(
     again = rn.Report.load(path)
     assert again == theirs
     assert str(again) == str(theirs)
-    with refused("read from a file"):
+    with rejects("read from a file"):
         theirs.explain(users[0])
 
 
@@ -474,7 +477,7 @@ def test_a_shortcut_takes_what_evaluate_takes(
                 continue
             limited = base.recommend_from is not None and "recommend_from" in metric.reads
             if limited and pairs is not rows:  # grades in order have no estimates to be limited
-                with refused("recommend_from"):
+                with rejects("recommend_from"):
                     SHORTCUTS[name](rows, k, threshold=4, convention=convention, **choices)
                 continue
             score = SHORTCUTS[name](rows, k, threshold=4, convention=convention, **choices)
@@ -488,12 +491,12 @@ def test_a_shortcut_takes_what_evaluate_takes(
 def test_a_shortcut_refuses_what_is_no_convention(name: str) -> None:
     """With the nearest name, as evaluate does."""
     shortcut = SHORTCUTS[name]
-    with refused("No preset is named 'sklear'. Did you mean 'sklearn'"):
+    with rejects("No preset is named 'sklear'. Did you mean 'sklearn'"):
         shortcut([3, 1], 2, threshold=2, convention="sklear")
-    with refused("no option 'gian'. Did you mean 'gain'"):
+    with rejects("no option 'gian'. Did you mean 'gain'"):
         shortcut([3, 1], 2, threshold=2, convention="sklearn", gian="linear")
-    with refused("gain must be one of"):
+    with rejects("gain must be one of"):
         shortcut([3, 1], 2, threshold=2, convention=rn.Convention(), gain="line")
     for thing in (3, {"gain": "linear"}, rn.Convention):
-        with refused("convention"):
+        with rejects("convention"):
             shortcut([3, 1], 2, threshold=2, convention=thing)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 from tests.rendering.drawings import Layer, drawn, layers, marked
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def test_a_plot_changes_nothing_and_comes_out_the_same() -> None:
 @pytest.mark.parametrize("kind", ["cutoff", "", None, 3, ["k"]])
 def test_a_kind_that_is_none_is_refused(kind: Any) -> None:
     """With those that there are."""
-    with refused("kind must be one of 'k', 'users', not "):
+    with rejects("kind must be one of 'k', 'users', not "):
         rn.evaluate(ratings()).plot(kind)
 
 
@@ -182,11 +182,11 @@ def test_a_metric_that_cannot_be_plotted_is_refused() -> None:
     """One that the report has not, or that has no cutoff."""
     report = rn.evaluate(ratings(), metrics=["rr", "ndcg@2"], threshold=4)
     for kind in ("k", "users"):
-        with refused(r"This report has no metric 'recall'; it has rr, ndcg@2\."):
+        with rejects(r"This report has no metric 'recall'; it has rr, ndcg@2\."):
             report.plot(kind, "recall")
-    with refused(r"rr has no cutoff to be plotted against: evaluate .* or plot\('users'\)\."):
+    with rejects(r"rr has no cutoff to be plotted against: evaluate .* or plot\('users'\)\."):
         report.plot("k", "rr")
-    with refused("No metric of this report has a cutoff to be plotted against"):
+    with rejects("No metric of this report has a cutoff to be plotted against"):
         rn.evaluate(ratings(), metrics=["rr", "auc"], threshold=4).plot()
 
 
@@ -196,6 +196,6 @@ def test_scores_that_nobody_has_are_refused() -> None:
     report = rn.evaluate(rows, metrics=["recall@2", "ndcg@2"], threshold=4)
     assert math.isnan(report.mean["recall@2"])
     for kind in ("k", "users"):
-        with refused(r"Nobody has a score in recall@2: there is nothing to plot\."):
+        with rejects(r"Nobody has a score in recall@2: there is nothing to plot\."):
             report.plot(kind, "recall@2")
     assert len(points(report)) == 1

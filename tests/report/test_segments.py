@@ -22,8 +22,8 @@ from scipy import stats
 import recsys_ndcg as rn
 from recsys_ndcg.report.user_groups import BUILT_IN, segments_of
 from recsys_ndcg.scoring.scores import ListCounts, Scores
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -202,7 +202,7 @@ def test_numbers_are_found_in_a_file_however_they_are_written(tmp_path: Path) ->
     assert _groups(report.by(tmp_path / "g.csv")) == {"a": [1.5], "b": [2.0], "c": [3.0]}
     (tmp_path / "x.csv").write_text("user,plan\nx,a\n")
     assert list(report.by("cold", train=tmp_path / "x.csv")) == ["unknown"]
-    with refused(r"have 'x', and evaluated were 1\.5 to 4\.5"):
+    with rejects(r"have 'x', and evaluated were 1\.5 to 4\.5"):
         report.by(tmp_path / "x.csv")
 
 
@@ -287,7 +287,7 @@ def test_a_comparison_takes_the_same(tmp_path: Path) -> None:
         assert by("cold", data, train=["ann"]) == ["known", "unknown"]
     assert by("country", frame) == by("country", str(tmp_path / "a.csv")) == ["DE", "PL"]
     assert by("country", rows) == ["DE", "PL"]  # the other model's table has it
-    with refused("no segments 'country'.*say of which table"):
+    with rejects("no segments 'country'.*say of which table"):
         rn.compare({"a": rows, "b": [*rows]}, metrics="ndcg@2", by="country")
 
 
@@ -297,7 +297,7 @@ def test_a_column_comes_before_a_file(report: rn.Report, tmp_path: Path) -> None
     pd.Series(COUNTRY, name="x").rename_axis("user").to_csv(path)
     assert list(report.by(path, data={"user": USERS, path: USERS})) == USERS
     assert list(report.by(path, data={"user": USERS, "country": USERS})) == ["DE", "PL"]
-    with refused("data has no column 'country'"):
+    with rejects("data has no column 'country'"):
         report.by("country", data=path)
     (tmp_path / "p.pickle").write_bytes(pickle.dumps([("ann", 1, 2.0, 3.0, {})]))
     assert list(report.by(path, data=str(tmp_path / "p.pickle"))) == ["DE", "PL"]
@@ -464,7 +464,7 @@ def test_sets_and_mappings_tell_who_is_known(report: rn.Report) -> None:
     """And nothing of how many ratings each has."""
     for train in ({"ann", "zed"}, {"ann": [1], "zed": [2, 3]}):
         assert report.by("cold", train=train).counts == {"known": 1, "unknown": 3, None: 0}
-        with refused("each user once"):
+        with rejects("each user once"):
             report.by("activity", train=train)
 
 
@@ -725,7 +725,7 @@ def test_an_unknown_label_is_a_key_error(report: rn.Report) -> None:
     """That says what there is."""
     segments = report.by(COUNTRY)
     for label in ("FR", None, ["PL"], np.array(["PL"])):
-        with refused(r"There is no segment .*; there are \['DE', 'PL'\]"):
+        with rejects(r"There is no segment .*; there are \['DE', 'PL'\]"):
             segments[label]
         with pytest.raises(KeyError):
             segments[label]
@@ -858,13 +858,13 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
 def test_what_fits_no_user_is_refused(match: str, report: rn.Report) -> None:
     """With what was found, and what to do."""
     groups, options = BAD[match]
-    with refused(match):
+    with rejects(match):
         report.by(groups, **options)
 
 
 def test_relevant_needs_a_threshold() -> None:
     """It is said how to give one."""
-    with refused(r"threshold=4.0 \(--threshold 4\)"):
+    with rejects(r"threshold=4.0 \(--threshold 4\)"):
         _evaluated(USERS, metrics="ndcg@2", threshold=None).by("relevant")
 
 
@@ -872,22 +872,22 @@ def test_more_groups_than_anybody_reads_are_refused() -> None:
     """As those by a number that each user has another of."""
     lists = {user: [(2.0, 5), (1.0, user % 5)] for user in range(1001)}
     report = rn.evaluate(lists)
-    with refused("1001 groups of 1001 users by 'segment': more than 1000 are no segments.*qcut"):
+    with rejects("1001 groups of 1001 users by 'segment': more than 1000 are no segments.*qcut"):
         report.by(lambda table: range(len(table)))
 
 
 def test_half_a_character_is_no_label(report: rn.Report) -> None:
     """No table of pandas could have it, and no file."""
-    with refused(r"groups: '\\ud800' has a lone surrogate"):
+    with rejects(r"groups: '\\ud800' has a lone surrogate"):
         report.by({"ann": "\ud800", "bob": "x"})
-    with refused(r"groups: 'kind\\ud800' has a lone surrogate"):
+    with rejects(r"groups: 'kind\\ud800' has a lone surrogate"):
         report.by(pd.Series({"ann": "a", "bob": "x"}, name="kind\ud800"))
 
 
 def test_a_blank_id_in_a_text_is_refused(report: rn.Report, tmp_path: Path) -> None:
     """And no user is called so."""
     (tmp_path / "g.csv").write_text("user,plan\nann,a\n ,b\n")
-    with refused("user: a missing id in row 1"):
+    with rejects("user: a missing id in row 1"):
         report.by(tmp_path / "g.csv")
 
 

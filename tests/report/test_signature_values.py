@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
-from tests import drawn, drawn_reports
+from tests import drawn_reports, strategies
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -55,13 +55,16 @@ def _same_numbers(one: rn.Report, other: rn.Report) -> None:
 def test_what_a_metric_does_not_read_does_not_move_it(name: str, draw: st.DataObject) -> None:
     """All such choices are changed at once, and the threshold where it is not read."""
     kind = METRICS[name]
-    data: Drawn = draw.draw(drawn_reports.data_of if kind.orders else drawn_reports.rated_of)
+    data: Sample = draw.draw(drawn_reports.data_of if kind.orders else drawn_reports.rated_of)
     chosen: Choices = draw.draw(drawn_reports.chosen_of)
-    other: Choices = draw.draw(drawn.choices.filter(lambda one: one.gain != drawn.MAPPED))
+    other: Choices = draw.draw(strategies.choices.filter(lambda one: one.gain != strategies.MAPPED))
     k = None if kind.cutoff == "none" else draw.draw(st.sampled_from([None, 1, 2, 3]))
-    convention, changed = (drawn.convention_of(drawn.rated(one, data)) for one in (chosen, other))
+    convention, changed = (
+        strategies.to_convention(strategies.without_estimate_limit(one, data))
+        for one in (chosen, other)
+    )
     unread = {one: getattr(changed, one) for one in FIELDS if one not in kind.reads}
-    if drawn.MAPPED in (convention.gain, unread.get("gain")):
+    if strategies.MAPPED in (convention.gain, unread.get("gain")):
         for one in ("ideal", "max_grade"):  # its highest gain is not that of the top grade
             unread.pop(one, None)
     how: dict[str, Any] = {"metrics": kind(k), "threshold": chosen.threshold}
@@ -97,12 +100,12 @@ def test_what_a_metric_does_not_read_refuses_nothing(metric: str, choices: dict[
 #: Some users with ties, gaps in the labels, predictions that could not be made, rows there twice.
 def _experiment() -> list[tuple[int, int, float | None, float, dict[str, bool]]]:
     draw, rows = np.random.default_rng(1), []
-    grades = (None, *drawn.GRADES)
+    grades = (None, *strategies.GRADES)
     for user in range(40):
         for item in draw.permutation(range(8, 16))[: draw.integers(1, 7)].tolist():
             for _ in range(draw.choice([1, 1, 1, 2])):
                 true = grades[draw.integers(len(grades))]
-                estimated = float(draw.choice(drawn.ESTIMATES))
+                estimated = float(draw.choice(strategies.ESTIMATES))
                 rows.append((user, item, true, estimated, {"was_impossible": draw.random() < 0.4}))
     return rows
 
@@ -110,8 +113,8 @@ def _experiment() -> list[tuple[int, int, float | None, float, dict[str, bool]]]
 EXPERIMENT = _experiment()
 VALUES: dict[str, tuple[Any, ...]] = {
     **rn.Convention.CHOICES,
-    "gain": (*rn.Convention.CHOICES["gain"], drawn.MAPPED, drawn.root),
-    "discount": (*rn.Convention.CHOICES["discount"], drawn.stairs),
+    "gain": (*rn.Convention.CHOICES["gain"], strategies.MAPPED, strategies.root),
+    "discount": (*rn.Convention.CHOICES["discount"], strategies.stairs),
     "tie_tolerance": (0.0, 1.0, "float32"),
     "recommend_from": (None, 0.3, 2.0, "threshold"),
     "max_grade": (5.0, 6.0),
@@ -201,7 +204,7 @@ def test_the_threshold_is_read_where_a_choice_asks_for_it(
 def test_fields_are_values() -> None:
     """Numbers as numbers, none as None, a mapping as a mapping, a function as its text."""
     text = _signature(
-        "precision@2", gain=dict.fromkeys(range(4), 1), discount=drawn.stairs, undefined=0
+        "precision@2", gain=dict.fromkeys(range(4), 1), discount=strategies.stairs, undefined=0
     )
     found = text.fields
     assert [*found] == ["metric", *FIELDS, "threshold", "protocol", "users", "version"]
@@ -220,13 +223,13 @@ def test_fields_are_values() -> None:
 
 @examples(0.25)
 @given(chosen=drawn_reports.chosen_of, data=drawn_reports.data_of)
-def test_text_and_short_are_read_back(chosen: Choices, data: Drawn) -> None:
+def test_text_and_short_are_read_back(chosen: Choices, data: Sample) -> None:
     """The text whole; of the short form, what the metric reads; both are the same signature."""
     chosen = replace(chosen, gain="linear" if callable(chosen.gain) else chosen.gain)
     chosen = replace(chosen, discount="ln" if callable(chosen.discount) else chosen.discount)
-    chosen = drawn.rated(drawn.fitting(chosen), data)
+    chosen = strategies.without_estimate_limit(chosen, data)
     report = drawn_reports.evaluated(data, chosen, (2,))
-    convention = drawn.convention_of(chosen)
+    convention = strategies.to_convention(chosen)
     for name, text in report.signatures.items():
         assert text.metric == name
         assert rn.Convention.from_signature(text) == convention
@@ -275,7 +278,7 @@ def test_a_short_form_of_other_defaults_is_refused() -> None:
     """It says less than it seems to: in full it could be read."""
     short = _signature().short.replace(rn.Convention.default_digest(), "0123abcd")
     for read in (rn.Signature, rn.Convention.from_signature, _signature().differences):
-        with refused(r"other defaults \(0123abcd; here they are .*Give it in full"):
+        with rejects(r"other defaults \(0123abcd; here they are .*Give it in full"):
             read(short)
     assert _signature() != short
 
@@ -358,7 +361,7 @@ FULL = _signature("precision@2").text
 )
 def test_what_is_no_signature_is_refused(text: Any, message: str) -> None:
     """When it is read, and not when somebody asks for its fields."""
-    with refused(message):
+    with rejects(message):
         rn.Signature(text)
 
 

@@ -21,9 +21,9 @@ import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
 from recsys_ndcg.scale.accumulator import MOST, are_seen, with_smallest
-from tests import drawn
+from tests import strategies
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES
 
@@ -38,11 +38,13 @@ Rows = list[tuple[float, float | None]]
 Settings = dict[str, Any]
 NAMES = sorted(METRICS)
 
-pairs = st.tuples(st.sampled_from(drawn.ESTIMATES), st.none() | st.sampled_from(drawn.GRADES))
+pairs = st.tuples(
+    st.sampled_from(strategies.ESTIMATES), st.none() | st.sampled_from(strategies.GRADES)
+)
 batches_of = st.lists(st.lists(st.lists(pairs, min_size=1, max_size=4), min_size=1, max_size=3),
                       min_size=1, max_size=4)  # fmt: skip
 # an ap_over whose denominator depends on the order has no expectation
-chosen_of = drawn.choices.map(drawn.fitting).map(
+chosen_of = strategies.choices.map(
     lambda one: replace(one, ap_over="capped") if one.ap_over in {"hits", "k"} else one
 )
 
@@ -142,7 +144,7 @@ def test_batches_add_up_to_the_whole(
         "metrics": NAMES,
         "k": [1, 3],
         "threshold": chosen.threshold,
-        "convention": drawn.convention_of(chosen),
+        "convention": strategies.to_convention(chosen),
     }
     tables = frames(batches)
     whole = said(tables, **how)
@@ -196,7 +198,7 @@ def test_the_threshold_is_that_of_all_grades(
     sizes: list[int], grades: tuple[Any, ...], metrics: Any, data: st.DataObject
 ) -> None:
     """Without one, 0/1 means 1, as of the whole; or an update is refused, and says what to do."""
-    row = st.tuples(st.sampled_from(drawn.ESTIMATES), st.sampled_from(grades))
+    row = st.tuples(st.sampled_from(strategies.ESTIMATES), st.sampled_from(grades))
     lists = st.lists(row, min_size=1, max_size=3)
     tables = frames([[data.draw(lists) for _ in range(size)] for size in sizes])
     whole = said(tables, metrics=metrics)
@@ -214,14 +216,14 @@ def test_grades_that_contradict_the_threshold_are_refused() -> None:
     """Once 1 was made use of; with what to do, and nothing is added."""
     scores = rn.Accumulator().update([1, 1], [2, 1], [0, 1])
     assert "threshold 1.0" in repr(scores)
-    with refused("so that 1 was relevant, but this batch has others such as 3.0"):
+    with rejects("so that 1 was relevant, but this batch has others such as 3.0"):
         scores.update([2, 2], [2, 1], [0, 3])
-    with refused("or name metrics that do not need it, such as metrics='ndcg@10'"):
+    with rejects("or name metrics that do not need it, such as metrics='ndcg@10'"):
         scores.update([2, 2], [2, 1], [0, 3])
     assert len(scores) == 1
     assert scores.update([2], [2], [1]).report().counts["users"] == 2
     assert rn.Accumulator("ndcg").update([1], [2], [1]).update([2], [1], [3]).report()
-    with refused("recall@10 needs to know which items are relevant"):
+    with rejects("recall@10 needs to know which items are relevant"):
         rn.Accumulator("recall").update([1], [2], [3])
 
 
@@ -229,7 +231,7 @@ def test_graded_batches_leave_ndcg_alone_by_default() -> None:
     """As evaluate does; an accumulator that saw 0 and 1 alone cannot be merged then."""
     graded = rn.Accumulator().update([1, 1], [2, 1], [0, 3])
     assert graded.update([2, 2], [2, 1], [0, 1]).report().metrics == ["ndcg@10"]
-    with refused("No true value of the one was other than 0 or 1"):
+    with rejects("No true value of the one was other than 0 or 1"):
         rn.Accumulator().update([3, 3], [2, 1], [0, 1]).merge(graded)
 
 
@@ -272,18 +274,18 @@ def test_a_user_in_two_batches_is_refused() -> None:
     """Most likely it was cut in two: the error says what to do; the batch is not added."""
     scores = rn.Accumulator(["ndcg@2"]).update(["ann", "bob"], [2, 1], [5, 1])
     before = state(scores)
-    with refused("1 user came in an earlier batch, such as 'bob'. Give all rows"):
+    with rejects("1 user came in an earlier batch, such as 'bob'. Give all rows"):
         scores.update(["bob", "cy"], [2, 1], [5, 1])
     assert state(scores) == before
     other = rn.Accumulator(["ndcg@2"]).update(["bob"], [2], [5])
-    with refused(r"1 user came in both accumulators.*repeated='count'"):
+    with rejects(r"1 user came in both accumulators.*repeated='count'"):
         scores.merge(other)
     assert state(scores) == before
     scores.merge(rn.Accumulator(["ndcg@2"]).update(["dee"], [2], [5]))
     for user in ("ann", "dee"):  # of both
-        with refused(f"in an earlier batch, such as '{user}'"):
+        with rejects(f"in an earlier batch, such as '{user}'"):
             scores.update([user], [2], [5])
-    with refused("in an earlier batch"):
+    with rejects("in an earlier batch"):
         rn.Accumulator(["ndcg@2"]).update([1], [2], [5]).update([1.0], [2], [5])
 
 
@@ -294,7 +296,7 @@ def test_or_counts_each_time() -> None:
         scores.update(["ann", "ann"], [2, 1], [1, 5])
     assert len(scores) == scores.report().counts["users"] == 3
     assert len(scores | copy.copy(scores)) == 6
-    with refused("give each time an id of its own"):
+    with rejects("give each time an id of its own"):
         rn.Accumulator(repeated="count", per_user=True)
 
 
@@ -330,7 +332,7 @@ def test_what_is_refused_adds_nothing(bad: tuple[Any, ...], per_user: bool) -> N
 def test_the_first_batch_decides_nothing_if_it_is_refused() -> None:
     """Whether users are numbered, and from which grade on they are relevant."""
     scores = rn.Accumulator()
-    with refused("NaN in the cell"):
+    with rejects("NaN in the cell"):
         scores.update(None, [[np.nan, 1.0]], [[0, 1]])
     assert scores.update([1, 1], [2, 1], [3, 1]).report().metrics == ["ndcg@10"]
 
@@ -365,7 +367,7 @@ def test_a_report_is_a_value() -> None:
         pd.testing.assert_frame_equal(first.audit, audit)
         assert first.counts["users"] == 1
         assert len(scores.reset()) == 0
-        with refused("There are no users yet"):
+        with rejects("There are no users yet"):
             scores.report()
         again = scores.update([1, 1], [2, 1], [1, 3]).report()
         pd.testing.assert_frame_equal(again.summary, summary)
@@ -374,7 +376,7 @@ def test_a_report_is_a_value() -> None:
 def test_what_needs_every_user_says_how_to_have_them() -> None:
     """Of a report that sums them up."""
     report = rn.Accumulator("ndcg@2").update([1, 1, 2], [2, 1, 1], [1, 3, 4]).report()
-    with refused(r"sums up 2 users.*Ask for it: Accumulator\(\.\.\., per_user=True\)"):
+    with rejects(r"sums up 2 users.*Ask for it: Accumulator\(\.\.\., per_user=True\)"):
         _ = report.per_user
 
 
@@ -414,7 +416,7 @@ def test_accumulators_of_other_processes_are_merged() -> None:
     merged = shard(0).merge(far).report()
     here = shard(0).merge(shard(50)).report()
     pd.testing.assert_frame_equal(merged.summary, here.summary)
-    with refused("50 users came in both accumulators"):
+    with rejects("50 users came in both accumulators"):
         shard(50).merge(far)
 
 
@@ -428,7 +430,7 @@ OTHER: dict[str, tuple[Settings, str]] = {
         "gain is exponential and linear; ties is expected and input",
     ),
     "function": (
-        {"convention": rn.Convention(gain=drawn.root)},
+        {"convention": rn.Convention(gain=strategies.root)},
         "gain is exponential and callable",
     ),
     "per_user": ({"per_user": True}, "per_user is False and True"),
@@ -441,7 +443,7 @@ def test_other_settings_are_named(change: Settings, told: str) -> None:
     """Also of accumulators without users."""
     usual: Settings = {"metrics": "ndcg@2"}
     scores = rn.Accumulator(**usual)
-    with refused(f"cannot be merged: .*{told}", whole=False):
+    with rejects(f"cannot be merged: .*{told}", whole=False):
         scores.merge(rn.Accumulator(**usual | change))
 
 
@@ -449,7 +451,7 @@ def test_only_another_accumulator_can_be_merged() -> None:
     """Neither itself, nor a report."""
     scores = rn.Accumulator("ndcg@2")
     for other in (scores, 3):
-        with refused("Merge with another accumulator"):
+        with rejects("Merge with another accumulator"):
             scores.merge(other)  # type: ignore[arg-type]
 
 
@@ -463,7 +465,7 @@ def test_only_another_accumulator_can_be_merged() -> None:
 )
 def test_settings_are_checked_at_once(how: Settings, told: str) -> None:
     """Before there is any data."""
-    with refused(told):
+    with rejects(told):
         rn.Accumulator(**how)
 
 
@@ -550,7 +552,7 @@ def test_few_users_are_all_remembered() -> None:
     users = np.arange(MOST)
     scores = rn.Accumulator("ndcg@2").update(users, users, users % 5)
     for user in (0, 777, MOST - 1):
-        with refused("in an earlier batch"):
+        with rejects("in an earlier batch"):
             scores.update([user], [1], [1])
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import recsys_ndcg as rn
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +159,11 @@ def test_tables_come_in_every_form(form: Callable[[Any], Any], by_rows: bool) ->
         pytest.importorskip("torch", reason="torch is not installed")
         form = list
     report = scores.update(
-        form([3, 1]), made(estimated), made(true), form([5, 6, 7]), mask=made(mask)
+        form([3, 1]),
+        made(estimated),
+        made(true),
+        form([5, 6, 7]),
+        mask=made(mask),
     ).report()
     np.testing.assert_array_equal(report.scores.per_user, _expected().scores.per_user)
 
@@ -253,7 +257,7 @@ def test_a_table_is_its_cells(
     scores = rn.Accumulator(["ndcg@2", "recall@2", "rr"], threshold=1, per_user=True)
     given_users, given_items = users if named else None, None if items == "none" else ids
     if not inside:
-        with refused("The mask leaves no cell"):
+        with rejects("The mask leaves no cell"):
             scores.update(given_users, estimated, true, given_items, mask=mask)
         return
     scores.update(given_users, estimated, true, given_items, mask=mask)
@@ -277,13 +281,13 @@ def test_rows_without_users_are_numbered_on() -> None:
     scores.update(None, [[1, 2], [3, 4]], [[1, 2], [3, 4]], mask=mask)
     scores.update(None, [[1, 2], [3, 4]], [[1, 2], [4, 3]])
     assert scores.report().users.tolist() == [0, 2, 3]
-    with refused("Some users have ids, and others are numbered"):
+    with rejects("Some users have ids, and others are numbered"):
         scores.update([9], [1], [1])
-    with refused("Some users have ids, and others are numbered"):
+    with rejects("Some users have ids, and others are numbered"):
         scores.update([9], [[1, 2]], [[1, 2]])
-    with refused("Some users have ids, and others are numbered"):
+    with rejects("Some users have ids, and others are numbered"):
         rn.Accumulator("ndcg@2").update([9], [1], [1]).update(None, [[1, 2]], [[1, 2]])
-    with refused("The users of both are numbered from 0 on"):
+    with rejects("The users of both are numbered from 0 on"):
         scores.merge(rn.Accumulator("ndcg@2", per_user=True).update(None, [[1, 2]], [[1, 2]]))
     scores.reset().update([9], [1], [1])
 
@@ -296,14 +300,14 @@ def test_numbered_users_are_others_in_another_accumulator() -> None:
     both = one | other
     assert len(both) == 4
     assert len(both.update(None, [[1, 2]], [[1, 2]])) == 5
-    with refused("Some users have ids"):
+    with rejects("Some users have ids"):
         one.merge(rn.Accumulator("ndcg@2").update([9], [1], [1]))
 
 
 def test_a_row_is_a_user() -> None:
     """An id that stands at two rows is refused; rows without ids are users of their own."""
     table = [[2, 1], [2, 1], [2, 1]]
-    with refused("users: 'a' stands at 2 rows of the table"):
+    with rejects("users: 'a' stands at 2 rows of the table"):
         rn.Accumulator("ndcg@2").update(["b", "a", "a"], table, table)
     scores = rn.Accumulator("ndcg@2", repeated="count").update(["b", "a"], table[:2], table[:2])
     assert len(scores.update(["a", "c"], table[:2], table[:2])) == 4
@@ -369,7 +373,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
 def test_what_is_wrong_is_told(given_: tuple[Any, ...], how: dict[str, Any], told: str) -> None:
     """What was found, where, and what to do; the accumulator is as it was."""
     scores = rn.Accumulator("ndcg@2")
-    with refused(told):
+    with rejects(told):
         scores.update(*given_, **how)
     assert len(scores.update([1], [1], [1])) == 1
 
@@ -382,7 +386,7 @@ def test_what_numpy_cannot_read_is_told() -> None:
             msg = "it is on another planet\nand so on"
             raise BufferError(msg)
 
-    with refused(
+    with rejects(
         r"estimated: NumPy cannot read what .*Far holds \(it is on another planet\)", whole=False
     ):
         rn.Accumulator("ndcg@2").update([1], Far([1.0]), [1])
@@ -392,5 +396,5 @@ def test_a_sparse_tensor_is_told() -> None:
     """Torch does not hand it out."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     eye = torch.eye(2).to_sparse()
-    with refused("Give a dense array in the memory of the CPU", whole=False):
+    with rejects("Give a dense array in the memory of the CPU", whole=False):
         rn.Accumulator("ndcg@2").update(None, eye, torch.eye(2))

@@ -15,7 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.scale import engines
 from recsys_ndcg.scale.engines import evaluate_batches, given_tables, names_in
 from recsys_ndcg.scale.facts import LazyTable, facts_of
-from tests.refusal import refused
+from tests.errors import rejects
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES, predictions
 
@@ -86,7 +86,7 @@ def test_what_is_refused(column: str, told: str) -> None:
     first = frame.index[frame["user"] == 3][0]
     frame[column] = frame[column].where(frame.index != first, np.nan).astype(object)
     nothing = pd.DataFrame({"user": "Int64", "estimated": "float64"}, index=[0])[column][0]
-    with refused(told):
+    with rejects(told):
         rn.evaluate(pl.from_pandas(frame.astype({column: nothing})).lazy())
 
 
@@ -96,5 +96,5 @@ def test_ids_that_are_two_kinds_of_time() -> None:
     user = pl.col("user").dt.replace_time_zone("UTC")
     other = one.with_columns(user).rename({"true": "estimated"})
     match = r"the labels have ids of type Datetime.*None.* \(such as .*, the results of type .*UTC"
-    with refused(match):
+    with rejects(match):
         rn.evaluate({"labels": one, "results": other})

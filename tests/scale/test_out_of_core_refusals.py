@@ -16,7 +16,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.scale.database import Memory
-from tests.refusal import refused
+from tests.errors import rejects
 from tests.scale.cases import predictions
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_the_file_at_fault_is_named(fault: str, end: str, tmp_path: Path) -> Non
     """What is wrong in the third of ten files is told of that file."""
     third, parquet, csv = FAULTS[fault]
     expected = parquet if end == "parquet" else csv
-    with refused(expected):
+    with rejects(expected):
         rn.evaluate(_files(tmp_path, end, third), threshold=4)
 
 
@@ -116,13 +116,13 @@ def test_files_at_fault_are_counted_with_their_rows(
     _write(eighth, tmp_path / f"p7.{end}")
     more = len(third) // 2 + len(eighth) // 2 - 3
     told = told if end == "parquet" or column == "true" else "no value, or none that is a number,"
-    with refused(rf"p2.{end} and 1 other file: {column}: {told} at .* and {more} more;"):
+    with rejects(rf"p2.{end} and 1 other file: {column}: {told} at .* and {more} more;"):
         rn.evaluate(name, threshold=4)
 
 
 def test_ids_of_other_types(tmp_path: Path) -> None:
     """Text among numbers is another type in Parquet, and text in text."""
-    with refused("p2.parquet: user is text, but whole numbers in .*p0"):
+    with rejects("p2.parquet: user is text, but whole numbers in .*p0"):
         rn.evaluate(_files(tmp_path, "parquet", SOME.assign(user="a")), threshold=4)
     third = SOME.assign(user="a" + SOME["user"].astype(str))
     report = rn.evaluate(_files(tmp_path, "csv", third), threshold=4)
@@ -137,7 +137,7 @@ def test_ranks_that_are_missing_are_told_of_their_file(tmp_path: Path) -> None:
     _write(labels, paths["labels"])
     ranks = labels[["user", "item"]].assign(rank=[np.nan, 2.0, 1.0])
     _write(ranks, paths["results"])
-    with refused("results.parquet: rank: NaN at user 1 item 1; each must be a finite number"):
+    with rejects("results.parquet: rank: NaN at user 1 item 1; each must be a finite number"):
         rn.evaluate(paths, memory_limit="8GB")
 
 
@@ -146,7 +146,7 @@ def test_a_column_that_is_there_twice(tmp_path: Path) -> None:
     table = pa.table([[1], [1], [2], [4.0], [3.0]], ["user", "user", "item", "estimated", "true"])
     parquet.write_table(table, tmp_path / "p.parquet")
     for data, limit in ((tmp_path / "p.parquet", "8GB"), (table, None)):
-        with refused("The table has the column 'user' twice; keep one."):
+        with rejects("The table has the column 'user' twice; keep one."):
             rn.evaluate(data, memory_limit=limit)
 
 
@@ -154,7 +154,7 @@ def test_columns_that_differ_in_capitals(tmp_path: Path) -> None:
     """To DuckDB they are one column of Parquet; text has them by their places."""
     frame = FRAME.assign(User=FRAME["user"] % 7)
     frame.to_parquet(tmp_path / "p.parquet")
-    with refused("'user' and 'User' differ in capitals at most"):
+    with rejects("'user' and 'User' differ in capitals at most"):
         rn.evaluate(tmp_path / "p.parquet", columns={"user": "User"}, memory_limit="2GB")
     frame = frame.drop_duplicates(["User", "item"])
     frame.to_csv(tmp_path / "p.csv", index=False)
@@ -168,7 +168,7 @@ def test_users_are_not_written_onto_the_data(limit: str | None, tmp_path: Path) 
     path = tmp_path / "p.parquet"
     FRAME.to_parquet(path)
     whole = path.read_bytes()
-    with refused("p.parquet: this is a file of the data"):
+    with rejects("p.parquet: this is a file of the data"):
         rn.evaluate(path, memory_limit=limit, per_user=tmp_path / "." / "p.parquet")
     assert path.read_bytes() == whole
 
@@ -176,7 +176,7 @@ def test_users_are_not_written_onto_the_data(limit: str | None, tmp_path: Path) 
 def test_text_in_place_of_numbers(tmp_path: Path) -> None:
     """Of a single file, too."""
     FRAME.assign(estimated="x").to_parquet(tmp_path / "p.parquet")
-    with refused("p.parquet: estimated is text, which is not read as numbers. Convert it"):
+    with rejects("p.parquet: estimated is text, which is not read as numbers. Convert it"):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
 
 
@@ -186,10 +186,10 @@ def test_numbers_of_sixteen_bits(tmp_path: Path) -> None:
     table = pa.Table.from_pandas(short)
     parquet.write_table(table, tmp_path / "p.parquet")
     for data in (tmp_path / "p.parquet", table.to_reader()):
-        with refused("true is halffloat, which is not read as numbers"):
+        with rejects("true is halffloat, which is not read as numbers"):
             rn.evaluate(data, memory_limit="2GB")
     beside = pa.Table.from_pandas(FRAME).append_column("beside", table.column("true"))
-    with refused("Leave such columns out, or convert them"):
+    with rejects("Leave such columns out, or convert them"):
         rn.evaluate(beside.to_reader(), memory_limit="2GB")
 
 
@@ -198,9 +198,9 @@ def test_lazy_tables_that_fail(tmp_path: Path) -> None:
     lazy = pl.from_pandas(FRAME).lazy()
     wrong = lazy.with_columns(true=pl.lit("x").cast(pl.Float64))
     for one in (wrong, pl.scan_parquet(tmp_path / "none.parquet"), lazy.select(pl.col("none"))):
-        with refused("The lazy table of polars cannot be worked out: "):
+        with rejects("The lazy table of polars cannot be worked out: "):
             rn.evaluate(one, memory_limit="2GB")
-    with refused("no column 'estimated'"):
+    with rejects("no column 'estimated'"):
         rn.evaluate(lazy.drop("estimated"), memory_limit="2GB")
 
 
@@ -211,10 +211,10 @@ def test_damaged_files(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for cut in (whole[:-100], b"", b"user,item\n"):
         path.write_bytes(cut)
-        with refused("p2.parquet: cannot be read as Parquet"):
+        with rejects("p2.parquet: cannot be read as Parquet"):
             rn.evaluate(name)
     path.write_bytes(whole[:60] + b"\xff" * 400 + whole[460:])
-    with refused("p2.parquet"):
+    with rejects("p2.parquet"):
         rn.evaluate(name)
     text = tmp_path / "t.csv"
     for content, told in {
@@ -225,10 +225,10 @@ def test_damaged_files(tmp_path: Path) -> None:
         'user,item,estimated,true\n1,2,3,4\n1,"2,3,4\n': "t.csv, line 3: Value with unterminated",
     }.items():
         text.write_text(content)
-        with refused(told):
+        with rejects(told):
             rn.evaluate(text, memory_limit="2GB")
     text.write_bytes(b"user,item,estimated,true\n\xff\xfe,2,3,4\n")
-    with refused("t.csv: not text in UTF-8"):
+    with rejects("t.csv: not text in UTF-8"):
         rn.evaluate(text, memory_limit="2GB")
 
 
@@ -246,33 +246,33 @@ def test_what_is_not_read(data: str, told: str, tmp_path: Path) -> None:
     """Names without a file, and kinds that go through memory alone."""
     if "none" not in data:
         (tmp_path / data).write_bytes(b"x")
-    with refused(told):
+    with rejects(told):
         rn.evaluate(str(tmp_path / data), memory_limit="2GB")
 
 
 def test_a_file_given_twice(tmp_path: Path) -> None:
     """Every row of it would count twice."""
     FRAME.to_parquet(tmp_path / "p.parquet")
-    with refused("p.parquet: is given twice"):
+    with rejects("p.parquet: is given twice"):
         rn.evaluate([tmp_path / "p.parquet"] * 2)
 
 
 def test_other_forms_are_refused_with_what_to_give() -> None:
     """Rows and lists are in memory already."""
-    with refused("Within a memory limit, give files"):
+    with rejects("Within a memory limit, give files"):
         rn.evaluate([("ann", "a", 4.5, 5)], memory_limit="2GB")
 
 
 @pytest.mark.parametrize("limit", ["much", "", "-2GB", 0, None.__class__, "2XB", True])
 def test_limits_that_are_none(limit: Any) -> None:
     """An amount of memory is a number and a unit."""
-    with refused("memory_limit is an amount of memory, such as '2GB', not"):
+    with rejects("memory_limit is an amount of memory, such as '2GB', not"):
         rn.evaluate("p.parquet", memory_limit=limit)
 
 
 def test_a_limit_below_what_the_process_has() -> None:
     """It says what is needed."""
-    with refused("memory_limit='100MB' leaves too little: .* Give at least"):
+    with rejects("memory_limit='100MB' leaves too little: .* Give at least"):
         rn.evaluate("p.parquet", memory_limit="100MB")
 
 
@@ -285,16 +285,16 @@ def test_repeated_pairs_are_named(
     monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
     user, item = FRAME.iloc[7][["user", "item"]].astype(int)
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
-    with refused(f"predictions: user {user} has the item {item} twice or more"):
+    with rejects(f"predictions: user {user} has the item {item} twice or more"):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
 
 
 def test_what_cannot_be_computed_names_user_and_item(tmp_path: Path) -> None:
     """As in memory."""
     FRAME.assign(true=FRAME["true"].where(FRAME.index != 5, -1)).to_parquet(tmp_path / "p.parquet")
-    with refused(r"true: the grade -1.0 \(user .* item .*\) has a negative gain"):
+    with rejects(r"true: the grade -1.0 \(user .* item .*\) has a negative gain"):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
-    with refused("precision@10 needs to know which items are relevant"):
+    with rejects("precision@10 needs to know which items are relevant"):
         rn.evaluate(tmp_path / "p.parquet", metrics="precision", memory_limit="2GB")
 
 
@@ -304,7 +304,7 @@ def test_temporary_files_have_no_place(
     """The folder for them is named, and how to name another."""
     FRAME.to_parquet(tmp_path / "p.parquet")
     monkeypatch.setattr("tempfile.tempdir", str(places / "none"))
-    with refused("none: the folder for temporary files cannot be written to .* TMPDIR="):
+    with rejects("none: the folder for temporary files cannot be written to .* TMPDIR="):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
 
 
@@ -319,7 +319,7 @@ def test_temporary_files_have_no_place(
 def test_users_have_no_place(name: str, told: str, tmp_path: Path) -> None:
     """Before anything is measured."""
     FRAME.to_parquet(tmp_path / "p.parquet")
-    with refused(told):
+    with rejects(told):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB", per_user=tmp_path / name)
 
 
@@ -330,7 +330,7 @@ def test_no_half_of_the_users_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
     pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
     users = tmp_path / "users.parquet"
     users.write_bytes(b"older")
-    with refused("has the item .* twice or more"):
+    with rejects("has the item .* twice or more"):
         rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB", per_user=users)
     assert users.read_bytes() == b"older"
     assert {one.name for one in tmp_path.iterdir()} == {"p.parquet", "users.parquet", "temporary"}

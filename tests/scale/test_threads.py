@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recsys_ndcg import parallel
-from recsys_ndcg.parallel import at_most
+from recsys_ndcg.parallel import limit_threads
 from tests.scale.alike import check_alike
 from tests.scale.cases import CASES
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_blocks_in_threads_are_the_whole(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small blocks in three threads, and one block in one."""
-    with at_most(1):
+    with limit_threads(1):
         whole = case.local()
-    for name, size in {"_ROWS": 64, "_SHARED": 16, "_FEW": 1, "_CELLS": 512}.items():
+    for name, size in {"_MAX_ROWS": 64, "_MIN_ROWS": 16, "_FEW_ROWS": 1, "_MAX_CELLS": 512}.items():
         monkeypatch.setattr(parallel, name, size)
-    with at_most(3):
+    with limit_threads(3):
         report = case.local()
         assert report == whole
         check_alike(report, report.per_user, whole)

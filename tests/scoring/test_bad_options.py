@@ -14,7 +14,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics.rbp import RBP
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ RESULTS = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "rank": [1, 2]})
 )  # fmt: skip
 def test_a_cutoff_that_is_not_a_whole_number_of_at_least_1_is_refused(k: Any) -> None:
     """Text is not read as digits, and True is not 1."""
-    with refused("k must be a whole number of at least 1, not "):
+    with rejects("k must be a whole number of at least 1, not "):
         rn.evaluate(OK, k=k)
 
 
@@ -51,7 +51,7 @@ def test_a_cutoff_that_is_not_a_whole_number_of_at_least_1_is_refused(k: Any) ->
 )
 def test_a_cutoff_is_checked_wherever_it_is_taken(act: Callable[[], Any]) -> None:
     """The same rule in the same words."""
-    with refused("k must be a whole number of at least 1, not "):
+    with rejects("k must be a whole number of at least 1, not "):
         act()
 
 
@@ -77,7 +77,7 @@ def test_a_metric_that_does_not_exist_is_refused_with_the_nearest_name(
     name: str, match: str
 ) -> None:
     """Names that other libraries use are translated."""
-    with refused(match, rn.UnknownMetricError):
+    with rejects(match, rn.UnknownMetricError):
         rn.evaluate(OK, metrics=["ndcg@5", name], threshold=4)
 
 
@@ -99,7 +99,7 @@ def test_a_metric_that_does_not_exist_is_refused_with_the_nearest_name(
 )
 def test_a_metric_that_cannot_be_read_is_refused(metrics: Any, match: str) -> None:
     """A class in place of an object is a common slip."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(OK, metrics=metrics, threshold=4)
 
 
@@ -130,18 +130,18 @@ def test_a_metric_that_cannot_be_read_is_refused(metrics: Any, match: str) -> No
 )
 def test_a_convention_that_does_not_exist_is_refused(options: dict[str, Any], match: str) -> None:
     """The choices are listed; a slip of the pen is recognised."""
-    with refused(match):
+    with rejects(match):
         rn.Convention().replace(**options)
-    with refused(match):
+    with rejects(match):
         rn.ndcg_at_k([3, 2], 2, **options)
 
 
 @pytest.mark.parametrize("p", ["0.5", None, 1, 0, math.nan])
 def test_a_persistence_that_is_no_probability_is_refused(p: Any) -> None:
     """In the metric and in the overlap of lists."""
-    with refused("p must be above 0 and below 1"):
+    with rejects("p must be above 0 and below 1"):
         rn.evaluate(OK, metrics=[RBP(k=3, p=p)], threshold=4)
-    with refused("p must be between 0 and 1, such as 0.9, not"):
+    with rejects("p must be between 0 and 1, such as 0.9, not"):
         rn.rbo(OK, OK, p=p)
 
 
@@ -156,7 +156,7 @@ def test_numbers_from_numpy_are_numbers() -> None:
 @pytest.mark.parametrize("convention", [7, {"ties": "input"}, rn.Convention])
 def test_a_convention_of_another_type_is_refused(convention: Any) -> None:
     """A name of a preset in place of the preset, for one."""
-    with refused("convention must be a Convention"):
+    with rejects("convention must be a Convention"):
         rn.evaluate(OK, convention=convention)
 
 
@@ -165,7 +165,7 @@ def test_a_convention_of_another_type_is_refused(convention: Any) -> None:
 )
 def test_a_threshold_that_is_not_a_number_is_refused(threshold: Any) -> None:
     """Compared with NaN, nothing would be relevant."""
-    with refused("threshold must be a finite number, not "):
+    with rejects("threshold must be a finite number, not "):
         rn.evaluate(OK, threshold=threshold)
 
 
@@ -180,7 +180,7 @@ def test_a_binary_metric_without_a_threshold_is_refused(
     options: dict[str, Any], match: str
 ) -> None:
     """No number of stars is relevant by nature."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(OK, **options)
 
 
@@ -216,7 +216,7 @@ def test_gains_and_discounts_that_no_ndcg_can_have_are_refused(
     convention: dict[str, Any], match: str
 ) -> None:
     """Also what a function of the caller's returns."""
-    with refused(match):
+    with rejects(match):
         rn.evaluate(OK, k=2, convention=rn.Convention(**convention))
 
 
@@ -224,7 +224,7 @@ def test_a_weight_that_rises_below_the_first_is_refused() -> None:
     """Each is held against the one before it."""
     rows = [(1, place, -float(place), place % 3 + 1.0) for place in range(4)]
     convention = rn.Convention(discount=lambda ranks: np.array([1, 0.2, 0.5, 0.1])[: len(ranks)])
-    with refused("discount gives 0.5 at rank 3"):
+    with rejects("discount gives 0.5 at rank 3"):
         rn.evaluate(rows, k=4, convention=convention)
 
 
@@ -245,33 +245,33 @@ def test_an_error_inside_a_function_of_the_caller_is_left_alone() -> None:
 def test_a_convention_that_says_raise_raises(convention: dict[str, Any], match: str) -> None:
     """Naming the first users, and the other choices."""
     lists = rn.RankedLists.from_labels(LABELS, RESULTS)
-    with refused(match):
+    with rejects(match):
         rn.evaluate(lists, metrics="recall@2", threshold=9, convention=rn.Convention(**convention))
 
 
 def test_what_the_data_cannot_answer_is_refused() -> None:
     """No items to order by, no exact expectation, no rating scale."""
-    with refused("ties='item_asc' .*no item ids"):
+    with rejects("ties='item_asc' .*no item ids"):
         rn.evaluate({"a": [(1, 2), (1, 3)]}, convention=rn.Convention(ties="item_asc"))
     hits = rn.Convention(ap_over="hits")
-    with refused("ap_over='hits' .*equal estimates touch the top k"):
+    with rejects("ap_over='hits' .*equal estimates touch the top k"):
         rn.evaluate({"a": [(1, 1), (1, 0)]}, metrics="ap@1", convention=hits)
-    with refused("ap_over='k' needs a cutoff"):
+    with rejects("ap_over='k' needs a cutoff"):
         rn.evaluate(OK, metrics="ap", k=None, threshold=4, convention=rn.Convention(ap_over="k"))
     lists = rn.RankedLists.from_labels(LABELS, RESULTS)
-    with refused("rmse compares estimates with ratings"):
+    with rejects("rmse compares estimates with ratings"):
         rn.evaluate(lists, metrics=["ndcg@2", "rmse"])
     twice = rn.RankedLists.from_tuples([*OK, OK[0]], duplicates="first")
-    with refused("made with duplicates='first'.*convention says 'raise'"):
+    with rejects("made with duplicates='first'.*convention says 'raise'"):
         rn.evaluate(twice)
 
 
 def test_an_option_that_does_not_exist_is_refused_at_once() -> None:
     """A misspelt name must not leave the default in force."""
     misspelt: dict[str, Any] = {"tie": "input"}
-    with refused("no option 'tie'. Did you mean 'ties'"):
+    with rejects("no option 'tie'. Did you mean 'ties'"):
         rn.Convention(**misspelt)
-    with refused("no option 'gian'. Did you mean 'gain'"):
+    with rejects("no option 'gian'. Did you mean 'gain'"):
         rn.ndcg_at_k([3, 2], 2, gian="linear")
 
 
@@ -286,7 +286,7 @@ def test_a_convention_survives_copies_and_processes() -> None:
 def test_estimates_beyond_single_precision_are_refused() -> None:
     """Rounded to it they would be infinite, and all tied."""
     for estimate in (1e39, -1e39):
-        with refused("tie_tolerance='float32' is too small a step"):
+        with rejects("tie_tolerance='float32' is too small a step"):
             rn.evaluate(
                 {"ann": [(estimate, 5), (1.0, 1)]},
                 convention=rn.Convention(tie_tolerance="float32"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.ranking import rank
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def test_intervals_are_in_the_unit_of_the_grades(unit: float) -> None:
 )
 def test_errors_too_large_to_be_added_up_are_refused(rows: Any, metric: str) -> None:
     """Not shown as inf, nor as the largest float there is."""
-    with refused(f"{metric} collects .* of user 'ann', too much to be added up.*diverged"):
+    with rejects(f"{metric} collects .* of user 'ann', too much to be added up.*diverged"):
         rn.evaluate(rows, metrics=[metric])
 
 
@@ -81,7 +81,7 @@ def test_gains_too_small_to_be_divided_are_refused(gain: str, ideal: str) -> Non
     convention = rn.Convention(gain=gain, ideal=ideal)
     options: dict[str, Any] = {"metrics": "ndcg", "convention": convention}
     rows: Any = {"ann": [(2.0, 5e-324), (1.0, 0.0)], "bob": [(3.0, 5.0), (2.0, 1.0)]}
-    with refused("ndcg@10 divides by 4.94.*e-324 for user 'ann', too little .*Rescale the grades"):
+    with rejects("ndcg@10 divides by 4.94.*e-324 for user 'ann', too little .*Rescale the grades"):
         rn.evaluate(rows, **options)
     mixed = {**rows, "ann": [(2.0, 5e-324), (3.0, 5.0)]}
     assert rn.evaluate(mixed, **options)["ndcg@10"] == 1.0
@@ -129,7 +129,7 @@ SCORES = rn.RankedLists.from_labels(
 def test_a_limit_on_what_is_no_rating_is_refused(data: Any, limit: Any, metric: str) -> None:
     """As rmse is: it gave 0.0 or NaN."""
     convention = rn.Convention(recommend_from=limit)
-    with refused("recommend_from=.* scale of the ratings, but these lists hold ranks, or scores"):
+    with rejects("recommend_from=.* scale of the ratings, but these lists hold ranks, or scores"):
         rn.evaluate(data, metrics=[metric], threshold=4, convention=convention)
     rn.evaluate(data, metrics=["ndcg", "ap"], threshold=4, convention=convention)  # do not read it
 
@@ -216,7 +216,7 @@ CONTEXTS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("gain", CONTEXTS.values(), ids=CONTEXTS)
 def test_a_gain_that_hangs_on_other_grades_is_refused(gain: Any) -> None:
     """A user's score would depend on the users beside, in the same block."""
-    with refused("gain must give one value per grade whatever else it is asked.*alone"):
+    with rejects("gain must give one value per grade whatever else it is asked.*alone"):
         rn.evaluate(ROWS, convention=rn.Convention(gain=gain))
 
 
@@ -226,10 +226,10 @@ def test_a_gain_that_hangs_on_other_grades_is_refused(gain: Any) -> None:
 def test_a_discount_that_hangs_on_the_number_of_ranks_is_refused(discount: Any) -> None:
     """A list's score would depend on the longest list beside."""
     fault = "one weight per rank whatever else it is asked"
-    with refused(f"discount must give {fault}"):
+    with rejects(f"discount must give {fault}"):
         rn.evaluate(ROWS, convention=rn.Convention(discount=discount))
     own = rn.metric(name="hanging")(discount)
-    with refused(f"'hanging' must give {fault}"):
+    with rejects(f"'hanging' must give {fault}"):
         rn.evaluate(ROWS, metrics=[own(5)], threshold=4)
 
 
@@ -255,9 +255,9 @@ def test_explain_refuses_what_evaluation_refuses(rows: Any, gain: Any, match: st
     """Where the report is of metrics that read no gains; it showed another grade's."""
     convention = rn.Convention(gain=gain)
     report = rn.evaluate(rows, metrics=["precision"], threshold=2, convention=convention)
-    with refused(match):
+    with rejects(match):
         report.explain("ann")
-    with refused(match):
+    with rejects(match):
         rn.evaluate(rows, metrics=["ndcg"], threshold=2, convention=convention)
 
 
@@ -266,12 +266,12 @@ def test_explain_refuses_what_evaluation_refuses(rows: Any, gain: Any, match: st
 def test_explain_needs_a_threshold_where_gains_do(gain: str, metric: str) -> None:
     """And takes 1 where all grades are 0 or 1, as evaluation does."""
     convention = rn.Convention(gain=gain)
-    with refused(r"threshold=4.0 \(--threshold 4\), for instance"):
+    with rejects(r"threshold=4.0 \(--threshold 4\), for instance"):
         rn.evaluate(ROWS, metrics=[metric], convention=convention).explain("ann")
     flags = {user: [(one, grade > 2) for one, grade in pairs] for user, pairs in ROWS.items()}
     report = rn.evaluate(flags, metrics=[metric], convention=convention)
     if metric == "rmse":
-        with refused(r"threshold=4.0 \(--threshold 4\), for instance"):
+        with rejects(r"threshold=4.0 \(--threshold 4\), for instance"):
             report.explain("ann")
     else:
         assert report.explain("ann")["gain"].tolist() == [1.0, 0.0]
@@ -281,5 +281,5 @@ def test_explain_needs_a_threshold_where_gains_do(gain: str, metric: str) -> Non
 def test_ranking_needs_a_threshold_where_gains_do(gain: str) -> None:
     """Said before anything is ranked."""
     lists = rn.RankedLists.from_tuples(ROWS)
-    with refused(r"threshold=4.0 \(--threshold 4\), for instance"):
+    with rejects(r"threshold=4.0 \(--threshold 4\), for instance"):
         rank(lists, rn.Convention(gain=gain))

@@ -48,8 +48,8 @@ def _drawn(seed: int, n_users: int) -> pd.DataFrame:
 def _scores(frame: pd.DataFrame, options: dict[str, Any], rows: int = 1 << 16) -> pd.DataFrame:
     names = [*METRICS, *(f"{name}@{k}" for name in METRICS if _cut(name) for k in (1, 5, 10, 200))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_ROWS", rows)
-        patch.setattr(parallel, "_CELLS", 4 * rows)
+        patch.setattr(parallel, "_MAX_ROWS", rows)
+        patch.setattr(parallel, "_MAX_CELLS", 4 * rows)
         return rn.evaluate(
             frame, metrics=names, k=None, threshold=3, convention=rn.Convention(**options)
         ).per_user

@@ -20,12 +20,12 @@ from recsys_ndcg.lists.facts import Grades
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Measurement, Plan, Scores, Totals
-from tests import drawn
+from tests import strategies
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 if TYPE_CHECKING:
-    from tests.drawn import Drawn
+    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = [("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1), ("bob", "a", 2.0, 4), ("bob", "b", 2.0, 2)]
@@ -74,7 +74,7 @@ def test_what_nobody_asked_for_is_not_refused() -> None:
     lists = {"ann": [(3, 1), (2, 0), (1, 1)], "bob": [(3, 0), (2, 1)]}
     made_for_ndcg = rn.Convention.preset("recommenders")
     assert rn.evaluate(lists, convention=made_for_ndcg).metrics == ["ndcg@10"]
-    with refused("holds the choices of its ndcg"):
+    with rejects("holds the choices of its ndcg"):
         rn.evaluate(lists, metrics=["ndcg", "precision"], convention=made_for_ndcg)
 
 
@@ -90,8 +90,8 @@ def test_metrics_are_added_under_the_choices_of_the_first() -> None:
 
 
 @examples(0.8)
-@given(data=drawn.data().filter(drawn.usable), cut=st.integers(0, 3))
-def test_facts_of_parts_merge_to_those_of_the_whole(data: Drawn, cut: int) -> None:
+@given(data=strategies.datasets().filter(strategies.is_usable), cut=st.integers(0, 3))
+def test_facts_of_parts_merge_to_those_of_the_whole(data: Sample, cut: int) -> None:
     """In whichever order they come."""
     lists = data.lists
     cut = min(cut, len(lists))
@@ -113,9 +113,9 @@ def test_parts_that_were_read_otherwise_do_not_merge() -> None:
     """Numbers and text never meet, and protocols differ."""
     one = Facts.of(rn.RankedLists.from_tuples(ROWS))
     other = Facts.of(rn.RankedLists.from_tuples([(1, 2, 3.0, 4.0), (1, 3, 3.0, 5.0)]))
-    with refused("users of type text and number"):
+    with rejects("users of type text and number"):
         one + other
-    with refused("differ in protocol"):
+    with rejects("differ in protocol"):
         one + replace(one, protocol="catalogue")
 
 
@@ -165,9 +165,9 @@ def test_what_cannot_be_computed_is_refused_before_scoring(
     kind = type(plan.metrics[0])
     monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
     facts = plan.facts_of(lists)
-    with refused(why):
+    with rejects(why):
         plan.settled(facts, lists)
-    with refused(why):
+    with rejects(why):
         rn.evaluate(ROWS, metrics=metric, k=None, threshold=4, convention=own)
     known = plan.with_reasons(facts)
     assert known.measurements[0].reason
@@ -177,11 +177,14 @@ def test_what_cannot_be_computed_is_refused_before_scoring(
 
 
 @examples(1)
-@given(data=drawn.data().filter(drawn.usable), chosen=drawn.choices.map(drawn.fitting))
-def test_nothing_is_raised_while_scoring(data: Drawn, chosen: Any) -> None:
+@given(
+    data=strategies.datasets().filter(strategies.is_usable),
+    chosen=strategies.choices,
+)
+def test_nothing_is_raised_while_scoring(data: Sample, chosen: Any) -> None:
     """Whatever has no objection against it has a number, or an undefined one."""
     lists = data.lists
-    convention = drawn.convention_of(chosen)
+    convention = strategies.to_convention(chosen)
     measurements = [
         Measurement(kind(k), convention, chosen.threshold)
         for kind in METRICS.values()
@@ -258,7 +261,7 @@ def _predictions(rows: list[tuple[int, float, float | None, bool]]) -> rn.Ranked
 @examples(0.8)
 @given(
     rows=flagged,
-    chosen=st.lists(drawn.choices.map(drawn.fitting), min_size=2, max_size=4),
+    chosen=st.lists(strategies.choices, min_size=2, max_size=4),
     impossible=st.lists(st.sampled_from(["rank", "last", "drop"]), min_size=4, max_size=4),
     grade=st.sampled_from([None, 2.0]),
 )
@@ -273,7 +276,7 @@ def test_what_shares_a_pass_is_what_it_is_alone(
     measurements = [
         Measurement(
             kind(2 if kind.cutoff != "none" else None),
-            drawn.convention_of(one).replace(impossible=rule),
+            strategies.to_convention(one).replace(impossible=rule),
             one.threshold,
             blind=blind,
             unlabelled_as=grade,
@@ -325,7 +328,7 @@ def test_a_function_is_asked_about_no_rank_and_no_grade_that_does_not_count() ->
     gone = rn.Convention(impossible="drop", unlisted="ignore", gain={1.0: 0, 5.0: 1})
     odd = [*P[:2], ("u", "c", -7.0, 2.0, {"was_impossible": True})]
     assert rn.evaluate(odd, metrics="ndcg@3", convention=gone).mean["ndcg@3"] == 1
-    with refused(r"the grade -7.0 .*has no gain"):
+    with rejects(r"the grade -7.0 .*has no gain"):
         rn.evaluate(odd, metrics="ndcg@3", convention=gone.replace(unlisted="count"))
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.scoring import Plan
-from tests import made, textbook
-from tests.drawn import convention_of
-from tests.refusal import refused
+from tests import sample_lists, textbook
+from tests.errors import rejects
+from tests.strategies import to_convention
 from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -25,9 +25,9 @@ def test_a_rule_by_item_needs_items_where_something_is_tied(ties: str) -> None:
     how: dict[str, Any] = {"metrics": "rr", "threshold": 4}
     by_item = rn.Convention(ties=ties)
     assert rn.evaluate(APART, convention=by_item, **how).mean["rr"] == 0.75
-    with refused("item"):
+    with rejects("item"):
         rn.evaluate(TIED, convention=by_item, **how)
-    with refused("item"):
+    with rejects("item"):
         rn.evaluate(APART, convention=by_item.replace(tie_tolerance=4.0), **how)
 
 
@@ -40,7 +40,7 @@ def test_a_ratio_of_hits_has_no_chance_level(k: int) -> None:
     behind = {"ann": [(3.0, 1.0), (2.0, 5.0), (2.0, 1.0)], "bob": [(1.0, 5.0)]}
     how: dict[str, Any] = {"metrics": "ap", "threshold": 4, "convention": over_hits}
     assert rn.evaluate(behind, k=1, **how).pooled["ap@1"] == 1.0
-    with refused("no exact expectation"):
+    with rejects("no exact expectation"):
         rn.evaluate(behind, k=2, **how)
 
 
@@ -59,7 +59,7 @@ def test_over_hits_no_order_of_a_tie_is_taken_for_the_best() -> None:
         user = report.per_user_audit("ap@3")
         assert user[["chance", "best", "worst", "adjusted"]].isna().all(axis=None)
     for ties in ("best", "worst"):
-        with refused("no order of them that is known to be best or worst.*ties='item_asc'"):
+        with rejects("no order of them that is known to be best or worst.*ties='item_asc'"):
             rn.evaluate(rows, convention=over_hits.replace(ties=ties), **how)
         assert rn.evaluate(rows[:3], convention=over_hits.replace(ties=ties), **how)["ap@3"] < 0.9
 
@@ -78,14 +78,14 @@ def test_a_weight_is_refused_where_it_is_needed() -> None:
         plan = Plan.of(metric, k=None, convention=convention)
         assert np.isfinite(plan.scores_of(lists).per_user).all()
     plan = Plan.of("ndcg@5", convention=top)
-    with refused("discount gives .* at rank 4"):
+    with rejects("discount gives .* at rank 4"):
         plan.settled(plan.facts_of(lists))
 
 
 def test_the_first_row_that_is_the_reason_is_named() -> None:
     """By whoever measures lists."""
     lists = rn.RankedLists.from_tuples({**APART, "cy": [(1.0, None)]})
-    with refused("user 'cy'"):
+    with rejects("user 'cy'"):
         Plan.of("ndcg", convention=rn.Convention(unlabelled="raise")).scores_of(lists)
 
 
@@ -95,15 +95,15 @@ def test_a_top_grade_needs_a_gain_where_it_is_the_ideal() -> None:
         "convention": rn.Convention(gain={1: 0, 2: 1, 5: 3}, ideal="max", max_grade=4)
     }
     assert rn.evaluate(APART, metrics="dcg@1", **how).mean["dcg@1"] == 1.5
-    with refused(r"the grade 4\.0 .*has no gain"):
+    with rejects(r"the grade 4\.0 .*has no gain"):
         rn.evaluate(APART, metrics="ndcg@1", **how)
 
 
 def test_without_a_cutoff_no_list_is_short() -> None:
     """Nobody is dropped, not even a user without a list."""
-    chosen, data = Choices(short_list="drop", threshold=3.0), made.joined_data()
+    chosen, data = Choices(short_list="drop", threshold=3.0), sample_lists.joined_data()
     report = rn.evaluate(
-        data.lists, metrics=["rr", "ap"], k=None, threshold=3, convention=convention_of(chosen)
+        data.lists, metrics=["rr", "ap"], k=None, threshold=3, convention=to_convention(chosen)
     )
     for metric in ("rr", "ap"):
         expected = textbook.table(metric, None, data.users, data.unlisted, chosen)
@@ -135,12 +135,12 @@ def test_equal_ratings_are_refused_where_they_must_be_a_mistake() -> None:
     how: dict[str, Any] = {"metrics": "ndcg", "k": 2}
     assert rn.evaluate({"ann": [(2, 3)], "bob": [(1, 3)]}, **how).mean["ndcg@2"] == 1
     assert rn.evaluate({"ann": [(2, 3), (1, 3), (0, 3)]}, **how).mean["ndcg@2"] == 1
-    with refused("Every true value is 3.0"):
+    with rejects("Every true value is 3.0"):
         rn.evaluate({"ann": [(2, 3)], "bob": [(1, 3), (0, 3)]}, **how)
     clicks = {"ann": {"a": 1, "b": 1}, "bob": {"a": 1}}
     runs = {"ann": {"a": 2.0, "b": 1.0}, "bob": {"a": 1.0}}
     lists = rn.RankedLists.from_trec(clicks, runs)
     assert rn.evaluate(lists, **how).mean["ndcg@2"] == 1
     unknown = {"ann": [(2, None), (1, None)], "bob": [(1, None)]}
-    with refused("No item has a true value"):
+    with rejects("No item has a true value"):
         rn.evaluate(unknown, **how)

@@ -15,8 +15,8 @@ from scipy import stats
 import recsys_ndcg as rn
 from recsys_ndcg.significance import exact_sums
 from recsys_ndcg.significance.intervals import BOOTSTRAPS, ratio_bootstrap
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.report.test_reports import drawn_lists
 
 if TYPE_CHECKING:
@@ -164,11 +164,11 @@ def test_a_report_says_t_where_nothing_else_is_asked_for() -> None:
     """And refuses what it does not know."""
     report = rn.evaluate(drawn_lists(5, 0))
     assert report.intervals(0.9).equals(report.intervals(0.9, method="t", seed=1))
-    with refused("method must be one of 't', 'percentile', 'bca', not 'BCa'"):
+    with rejects("method must be one of 't', 'percentile', 'bca', not 'BCa'"):
         report.intervals(method="BCa")
-    with refused("draws must be a whole number of at least 1"):
+    with rejects("draws must be a whole number of at least 1"):
         report.intervals(method="bca", draws=0)
-    with refused("seed must be"):
+    with rejects("seed must be"):
         report.intervals(method="bca", seed=-1)
-    with refused("level must be between 0 and 1"):
+    with rejects("level must be between 0 and 1"):
         report.intervals(2, method="bca")

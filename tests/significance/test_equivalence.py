@@ -12,8 +12,8 @@ from scipy import stats
 
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.significance import textbook
 from tests.significance.drawn import made, tables
 
@@ -102,5 +102,5 @@ def test_a_margin_changes_nothing_else() -> None:
 @pytest.mark.parametrize("margin", [0, -0.1, "0.1", float("nan"), float("inf"), True])
 def test_a_margin_is_above_0(margin: Any) -> None:
     """Anything else is refused."""
-    with refused("margin must be a number above 0, such as 0.005, not"):
+    with rejects("margin must be a number above 0, such as 0.005, not"):
         _all(made(5, 2, 0), Testing(), margin)

@@ -15,7 +15,7 @@ from recsys_ndcg.significance.intervals import mean_interval
 from recsys_ndcg.significance.student import power
 from tests.commands import refusal
 from tests.comparison.models import models
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,9 +80,9 @@ def test_an_alpha_that_cannot_be_computed_exactly_is_refused(door: str) -> None:
     """Intervals were too narrow, and those at 1e-300 took minutes."""
     DOORS[door](1.1e-12)
     for alpha in (9e-13, 1e-16):
-        with refused(_TOO_CLOSE):
+        with rejects(_TOO_CLOSE):
             DOORS[door](alpha)
-    with refused(_TOO_CLOSE):
+    with rejects(_TOO_CLOSE):
         DOORS[door](1 - 1e-14)
 
 

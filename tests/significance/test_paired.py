@@ -14,8 +14,8 @@ from scipy import stats
 
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 from tests.significance import textbook
 from tests.significance.drawn import GRID, made, tables
 
@@ -300,13 +300,13 @@ def test_no_pairs_are_no_tests() -> None:
 )
 def test_what_is_no_way_of_testing_is_refused(options: dict[str, Any], match: str) -> None:
     """With what there is instead."""
-    with refused(match):
+    with rejects(match):
         Testing(**options)
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     """Rather than tested."""
-    with refused("The score of user 0 in model 1 is inf"):
+    with rejects("The score of user 0 in model 1 is inf"):
         compare_pairs([[0.5, np.inf]], [(0, 1)], Testing())
 
 
@@ -343,7 +343,7 @@ def test_what_could_be_found_under_holm_is_not_promised_too_lightly() -> None:
 )
 def test_too_few_draws_to_find_anything_are_refused(how: Testing, needed: int) -> None:
     """With how many would do."""
-    with refused(f"draws={how.draws} no corrected p of 3 pairs.*draws={needed} or more"):
+    with rejects(f"draws={how.draws} no corrected p of 3 pairs.*draws={needed} or more"):
         how.check_pairs(3)
     replace(how, draws=needed).check_pairs(3)
     found = _all(made(40, 3, 0, apart=1.0), how)

@@ -12,8 +12,8 @@ from scipy import stats
 
 from recsys_ndcg.significance import student
 from recsys_ndcg.significance.student import power
+from tests.errors import rejects
 from tests.profiles import examples
-from tests.refusal import refused
 
 ratios = st.sampled_from([0.02, 0.1, 0.3, 1.0, 3.0])
 alphas = st.sampled_from([0.001, 0.05, 0.3])
@@ -118,5 +118,5 @@ def test_where_the_noncentral_t_fails_there_is_a_normal_one(
 )
 def test_what_cannot_be_solved_is_refused(options: dict[str, Any], match: str) -> None:
     """With what to give instead."""
-    with refused(match):
+    with rejects(match):
         power(**{"deviation": 1.0} | options)

@@ -12,7 +12,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from tests.refusal import refused
+from tests.errors import rejects
 
 surprise = pytest.importorskip("surprise")
 
@@ -120,7 +120,7 @@ def test_everything_is_listed() -> None:
 @pytest.mark.parametrize("name", BINARY)
 def test_a_binary_metric_needs_a_threshold(name: str, predictions: list[Any]) -> None:
     """Half stars do not say what is relevant; 0 and 1 do."""
-    with refused(f"{name}@10 needs to know which items are relevant: pass threshold"):
+    with rejects(f"{name}@10 needs to know which items are relevant: pass threshold"):
         getattr(accuracy, name)(predictions)
     liked = [one._replace(r_ui=float(one.r_ui >= 4)) for one in predictions]
     value = getattr(accuracy, name)(liked, verbose=False)
@@ -130,7 +130,7 @@ def test_a_binary_metric_needs_a_threshold(name: str, predictions: list[Any]) ->
 def test_a_gain_that_needs_a_threshold_says_so(predictions: list[Any]) -> None:
     """NDCG itself needs none, unless its gain does."""
     convention = rn.Convention(gain="binary")
-    with refused("threshold"):
+    with rejects("threshold"):
         accuracy.ndcg(predictions, convention=convention)
     assert accuracy.ndcg(predictions, verbose=False, threshold=4, convention=convention) < 1
 
@@ -184,7 +184,7 @@ def test_estimates_that_differ_in_the_last_digit_are_tied() -> None:
 @pytest.mark.parametrize("wrong", [{"gain": "linear"}, 5, rn.Convention])
 def test_a_convention_that_is_none_is_refused(wrong: Any) -> None:
     """Neither its name, nor its options."""
-    with refused("convention must be a Convention"):
+    with rejects("convention must be a Convention"):
         accuracy.ndcg(ANN, convention=wrong)
 
 
@@ -192,14 +192,14 @@ def test_a_convention_that_is_none_is_refused(wrong: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cutoff_is_a_whole_number_of_at_least_1(name: str, k: Any) -> None:
     """One of them: a function returns one number."""
-    with refused("k must be a whole number of at least 1, not "):
+    with rejects("k must be a whole number of at least 1, not "):
         getattr(accuracy, name)(ANN, k=k, threshold=4)
 
 
 @pytest.mark.parametrize("threshold", ["4", math.nan, math.inf, True, [4]])
 def test_a_threshold_is_a_number(threshold: Any) -> None:
     """Of the ratings' scale."""
-    with refused("threshold must be a finite number"):
+    with rejects("threshold must be a finite number"):
         accuracy.precision(ANN, threshold=threshold)
 
 
@@ -208,7 +208,7 @@ def test_lists_of_one_item_are_refused(name: str) -> None:
     """Any order of one item is perfect: LeaveOneOut gives NDCG 1 to every model."""
     trainset, testset = next(LeaveOneOut(1, random_state=0).split(dataset()))
     model = surprise.BaselineOnly(verbose=False).fit(trainset)
-    with refused("All 60 users have one predicted item.*LeaveNOut.*evaluate_catalogue"):
+    with rejects("All 60 users have one predicted item.*LeaveNOut.*evaluate_catalogue"):
         getattr(accuracy, name)(model.test(testset), threshold=4)
 
 
@@ -225,7 +225,7 @@ def test_predictions_of_an_anti_testset_are_refused(
     """Its ratings are invented; the message says which to take instead."""
     model, trainset = anti
     found = model.test(trainset.build_anti_testset(fill=fill))
-    with refused("real ratings|users' own ratings", whole=False):
+    with rejects("real ratings|users' own ratings", whole=False):
         getattr(accuracy, name)(found, threshold=3)
 
 
@@ -234,7 +234,7 @@ def test_the_refusal_of_an_anti_testset_names_it_and_what_to_do(anti: tuple[Any,
     model, trainset = anti
     found = model.test(trainset.build_anti_testset())
     advice = r"build_anti_testset\(\).*RankedLists.from_labels\(test_ratings, predictions\)"
-    with refused(advice, whole=False):
+    with rejects(advice, whole=False):
         accuracy.ndcg(found)
 
 
@@ -258,20 +258,20 @@ def test_predictions_without_a_rating_are_refused(anti: tuple[Any, Any]) -> None
         for item in range(5)
     ]
     assert found[0].r_ui is None
-    with refused("No item has a true value.*own ratings"):
+    with rejects("No item has a true value.*own ratings"):
         accuracy.ndcg(found)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_estimates_that_cannot_be_ranked_are_refused(value: float) -> None:
     """The row is named."""
-    with refused("estimated.*(NaN|infinite).*(diverged|train it again)"):
+    with rejects("estimated.*(NaN|infinite).*(diverged|train it again)"):
         accuracy.ndcg([*ANN, ("ann", "d", 1, value, {})])
 
 
 def test_no_predictions_are_refused() -> None:
     """As Surprise refuses them."""
-    with refused("There are no rows in the predictions"):
+    with rejects("There are no rows in the predictions"):
         accuracy.ndcg([])
 
 
@@ -296,7 +296,7 @@ GARBAGE: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("data", "match"), GARBAGE, ids=range(len(GARBAGE)))
 def test_what_are_no_predictions_is_refused(data: Any, match: str) -> None:
     """With the row that is wrong."""
-    with refused(match):
+    with rejects(match):
         accuracy.ndcg(data)
 
 
@@ -305,15 +305,15 @@ def test_digits_in_text_are_no_number(place: int) -> None:
     """As in every other form of predictions: where a column is text, others may be wrong too."""
     row: list[Any] = ["ann", "a", 5, 4.5, {}]
     row[place] = str(row[place])
-    with refused("text such as '"):
+    with rejects("text such as '"):
         accuracy.ndcg([tuple(row), *ANN[1:]])
-    with refused("text such as '"):
+    with rejects("text such as '"):
         rn.evaluate([tuple(row[:2] + row[3:1:-1]), ("ann", "b", 3.0, 2)])
 
 
 def test_garbage_for_the_whole_is_refused_with_what_is_wanted() -> None:
     """A testset instead of predictions is a common slip."""
-    with refused("Row 0 .*each must be"):
+    with rejects("Row 0 .*each must be"):
         accuracy.ndcg([("ann", "a", 5.0), ("bob", "a", 4.0)])
 
 
@@ -371,8 +371,8 @@ def test_a_librarys_name_measures_each_metric_in_its_way() -> None:
         own = rn.Convention.preset("catboost", name)
         value = function(rows, 2, verbose=False, threshold=3, convention="catboost")
         assert value == function(rows, 2, verbose=False, threshold=3, convention=own)
-    with refused("but catboost measures ap@2 under undefined=0.0"):
+    with rejects("but catboost measures ap@2 under undefined=0.0"):
         ndcg = rn.Convention.preset("catboost")
         accuracy.ap(rows, 2, verbose=False, threshold=3, convention=ndcg)
-    with refused("No preset is named 'cat'"):
+    with rejects("No preset is named 'cat'"):
         accuracy.ap(rows, 2, verbose=False, threshold=3, convention="cat")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from recsys_ndcg.datasets import sample_ratings
-from tests.refusal import refused
+from tests.errors import rejects
 
 surprise = pytest.importorskip("surprise")
 
@@ -182,7 +182,7 @@ def test_what_surprise_refuses_is_refused(cv: Any, match: str) -> None:
         lambda cv: RandomizedSearchCV(surprise.SVD, GRID, 1, ["rmse"], cv).fit(DATA),
     ]
     for tool in tools:
-        with refused(match, whole=False):
+        with rejects(match, whole=False):
             tool(cv)
 
 
@@ -234,7 +234,7 @@ def test_the_same_measure_in_two_forms_counts_once(measures: list[Any], names: l
 
 def test_without_measures_there_is_nothing_to_refit_by() -> None:
     """Where Surprise has an IndexError."""
-    with refused("refit=True chooses by a measure, and measures is empty"):
+    with rejects("refit=True chooses by a measure, and measures is empty"):
         GridSearchCV(surprise.SVD, GRID, [], refit=True)
 
 
@@ -320,7 +320,7 @@ def test_what_cannot_be_is_refused_by_fit_too(name: str, value: Any, match: str)
 @pytest.mark.parametrize("n_jobs", [0, "2", 1.5])
 def test_jobs_that_joblib_does_not_know_are_refused(n_jobs: Any) -> None:
     """Before anything is trained."""
-    with refused("n_jobs must be a whole number"):
+    with rejects("n_jobs must be a whole number"):
         cross_validate(svd(), DATA, ["rmse"], TWO, n_jobs=n_jobs)
 
 
@@ -334,7 +334,7 @@ def test_no_number_of_jobs_is_one() -> None:
 @pytest.mark.parametrize("algo", [None, 5, surprise.SVD, "SVD"])
 def test_what_is_no_algorithm_is_refused(algo: Any) -> None:
     """Before anything is split."""
-    with refused("algo is an algorithm"):
+    with rejects("algo is an algorithm"):
         cross_validate(algo, DATA, ["rmse"], TWO)
 
 
@@ -365,19 +365,19 @@ def test_parameters_that_are_no_lists_are_refused(grid: Any, match: str) -> None
     """Where Surprise has a TypeError."""
     with pytest.raises((TypeError, AttributeError)):
         model_selection.GridSearchCV(surprise.SVD, grid)
-    with refused(match):
+    with rejects(match):
         GridSearchCV(surprise.SVD, grid)
     if "n_factors" not in grid or not hasattr(grid["n_factors"], "rvs"):
-        with refused(match):
+        with rejects(match):
             RandomizedSearchCV(surprise.SVD, grid, 1)
 
 
 def test_nothing_can_be_tested_without_an_estimator() -> None:
     """As predict says it."""
     search = GridSearchCV(surprise.SVD, GRID, ["rmse"], TWO)
-    with refused("refit is False, so no estimator is fitted"):
+    with rejects("refit is False, so no estimator is fitted"):
         search.test([])
-    with refused("Nothing has been searched yet"):
+    with rejects("Nothing has been searched yet"):
         GridSearchCV(surprise.SVD, GRID, ["rmse"], TWO, refit=True).test([])
 
 
@@ -403,7 +403,7 @@ def test_the_scores_of_every_user_are_kept_where_asked_for(kind: Any) -> None:
     )
     users = [{row[0] for row in rows} for _, rows in FOLDS]
     assert len(kept.per_user) == 2 * sum(map(len, users))
-    with refused("pass keep_per_user=True, and fit again"):
+    with rejects("pass keep_per_user=True, and fit again"):
         without.per_user  # noqa: B018
     doubled = surprise.Dataset.load_from_df(
         sample_ratings(120, 40)[["user", "item", "rating"]], READER

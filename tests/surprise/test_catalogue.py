@@ -19,8 +19,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import Plan
-from tests.drawn import choices, convention_of, fitting
-from tests.refusal import refused
+from tests.errors import rejects
+from tests.strategies import choices, to_convention
 
 surprise = pytest.importorskip("surprise")
 
@@ -120,7 +120,7 @@ def test_the_report_is_that_of_all_candidates_ranked(
 ) -> None:
     """Every metric, every convention: per user, pooled, and what stands beside them."""
     algo, trainset, test = experiment
-    convention = convention_of(fitting(chosen)).replace(impossible=impossible)
+    convention = to_convention(chosen).replace(impossible=impossible)
     if coarse or convention.tie_tolerance == 0:
         convention = convention.replace(tie_tolerance=coarse or 1e-9)
     names = METRICS
@@ -380,9 +380,9 @@ def test_a_report_shows_what_was_measured_whatever_becomes_of_the_algorithm(
     gc.collect()
     assert [one() for one in kept] == [None, None]
     assert own.summary["chance"].gt(0).all()
-    with refused("keeps the first 10 ranks of each list.*up to k=10"):
+    with rejects("keeps the first 10 ranks of each list.*up to k=10"):
         own.explain(user, 11)
-    with refused("keeps the first 10 ranks"):
+    with rejects("keeps the first 10 ranks"):
         own.explain(user, None)
 
 
@@ -419,7 +419,7 @@ def test_a_threshold_is_settled_before_anything_is_ranked(split: tuple[Any, Any]
     alone = evaluate_catalogue(algo, trainset, test, metrics="ndcg", **options)
     assert "threshold:none" in alone.signature("ndcg@10")
     algo.trainset = None  # nothing is asked of the algorithm
-    with refused("needs to know which items are relevant"):
+    with rejects("needs to know which items are relevant"):
         evaluate_catalogue(algo, trainset, test, metrics="recall@5", threshold=None)
 
 
@@ -455,7 +455,7 @@ def test_an_anti_testset_is_no_test_of_the_catalogue(split: tuple[Any, Any]) -> 
     trainset, _ = split
     algo = ALGORITHMS["SVD"]().fit(trainset)
     for fill in (None, 0, 4):
-        with refused("build_anti_testset.., which fills in the mean.*real ratings of a test"):
+        with rejects("build_anti_testset.., which fills in the mean.*real ratings of a test"):
             evaluate_catalogue(algo, trainset, trainset.build_anti_testset(fill))
 
 
@@ -496,13 +496,13 @@ def test_what_the_catalogue_does_not_reach_is_refused(split: tuple[Any, Any]) ->
     n_items = trainset.n_items
     assert len(rank_catalogue(algo, trainset, n_items, users=["u001"], exclude=None)) == n_items
     beyond = f"k={n_items + 1}, but the catalogue has {n_items} items"
-    with refused(beyond):
+    with rejects(beyond):
         rank_catalogue(algo, trainset, n_items + 1)
-    with refused(beyond):
+    with rejects(beyond):
         evaluate_catalogue(algo, trainset, test, metrics=[f"ndcg@{n_items + 1}"])
-    with refused("1 of 2 users are not in the trainset, the first 'bob'.*predict_all"):
+    with rejects("1 of 2 users are not in the trainset, the first 'bob'.*predict_all"):
         rank_catalogue(algo, trainset, users=["u001", "bob"])
-    with refused("2 of 2 users of the testset are not in the trainset, such as 'ann'"):
+    with rejects("2 of 2 users of the testset are not in the trainset, such as 'ann'"):
         evaluate_catalogue(algo, trainset, [("ann", "i001", 5.0), ("bob", "i001", 2.0)])
 
 
@@ -555,7 +555,7 @@ def test_lists_that_hold_places_are_ranked_like_whole_ones(
 ) -> None:
     """Every table of a `Ranking`; and another rule for ties or tolerance is refused."""
     algo, trainset, test = experiment
-    convention = convention_of(fitting(chosen)).replace(tie_tolerance=1e-9, unlabelled="zero")
+    convention = to_convention(chosen).replace(tie_tolerance=1e-9, unlabelled="zero")
     known = {trainset.to_raw_uid(inner) for inner in trainset.all_users()}
     assume(known & {user for user, _, _ in test})
     whole = ranked_the_long_way(algo, trainset, test)
@@ -576,8 +576,8 @@ def test_lists_that_hold_places_are_ranked_like_whole_ones(
         np.testing.assert_allclose(
             getattr(ours, name), getattr(expected, name), rtol=1e-12, atol=1e-12, err_msg=name
         )
-    with refused("hold the places of their items under tie_tolerance=1e-09, not tie_tolerance=0.5"):
+    with rejects("hold the places of their items under tie_tolerance=1e-09, not tie_tolerance=0.5"):
         rank(placed, convention.replace(tie_tolerance=0.5))
     other = "item_asc" if convention.ties != "item_asc" else "input"
-    with refused(f"under ties={convention.ties}, not ties={other}"):
+    with rejects(f"under ties={convention.ties}, not ties={other}"):
         rank(placed, convention.replace(ties=other))

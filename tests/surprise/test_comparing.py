@@ -9,7 +9,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from tests.refusal import refused
+from tests.errors import rejects
 
 pytest.importorskip("surprise")
 
@@ -107,7 +107,7 @@ def test_rated_and_catalogue_may_disagree_and_that_is_said(models: dict[str, Any
 def test_other_folds_are_other_lists(models: dict[str, Any], data: Any) -> None:
     """Though all ratings are the same."""
     other = _validated(BaselineOnly(verbose=False), data, seed=1)
-    with refused("measured on different ratings.*in the same folds"):
+    with rejects("measured on different ratings.*in the same folds"):
         rn.compare({**models, "Baseline": other})
 
 
@@ -152,14 +152,14 @@ def test_each_combination_of_a_search_is_a_model(models: dict[str, Any], data: A
     assert alone.metrics == ["ndcg@10:catalogue"]
     search.keep_per_user = False
     search.fit(data)
-    with refused("keep_per_user=True"):
+    with rejects("keep_per_user=True"):
         rn.compare(search)
 
 
 def test_what_has_no_scores_of_users_is_told(models: dict[str, Any], data: Any) -> None:
     """Errors alone, or a search that was never fitted."""
     errors = cross_validate(NormalPredictor(), data, ["fcp"], cv=3)
-    with refused("fcp: No measure here ranks anything"):
+    with rejects("fcp: No measure here ranks anything"):
         rn.compare({"fcp": errors, "KNN": models["KNN"]})
-    with refused("Nothing has been searched yet"):
+    with rejects("Nothing has been searched yet"):
         rn.compare(GridSearchCV(SVD, {"n_epochs": [1, 2]}, MEASURES, threshold=4))

@@ -15,7 +15,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from tests.refusal import refused
+from tests.errors import rejects
 
 surprise = pytest.importorskip("surprise")
 
@@ -244,21 +244,21 @@ def test_folds_from_files_are_taken(tmp_path: Path) -> None:
 
 def test_a_threshold_is_asked_for_before_any_fit_of_folds_from_files_too(tmp_path: Path) -> None:
     """They are read when they are split, but nothing need be trained for it."""
-    with refused("pass threshold"):
+    with rejects("pass threshold"):
         cross_validate(NeverFitted(), folds_of(tmp_path), ["recall@5"], cv=PredefinedKFold())
 
 
 def test_refit_of_folds_from_files_is_refused_before_any_fit(tmp_path: Path) -> None:
     """There is no whole to fit on, as in Surprise."""
     search = GridSearchCV(NeverFitted, {"x": [1]}, ["ndcg@5"], cv=PredefinedKFold(), refit=True)
-    with refused("refit needs all ratings"):
+    with rejects("refit needs all ratings"):
         search.fit(folds_of(tmp_path))
 
 
 @pytest.mark.parametrize("cv", [3.5, "5", [1, 2], object()])
 def test_a_cv_that_cannot_split_is_refused(cv: Any) -> None:
     """Text has a method split, and is none either."""
-    with refused("cv must be None, a number of folds, or have a method split, not "):
+    with rejects("cv must be None, a number of folds, or have a method split, not "):
         cross_validate(NeverFitted(), DATA, ["ndcg@5"], cv=cv)
 
 
@@ -734,7 +734,7 @@ def test_without_refit_there_is_nothing_to_predict_with() -> None:
     """It says how to ask for it."""
     search = GridSearchCV(surprise.SVD, GRID, ["ndcg@5"], cv=TWO)
     search.fit(DATA)
-    with refused("refit is False.*refit='ndcg@10'"):
+    with rejects("refit is False.*refit='ndcg@10'"):
         search.predict("u001", "i001")
     with pytest.raises(ValueError, match="refit is False"):
         search.test([])
@@ -888,9 +888,9 @@ def test_the_scores_of_every_user_of_a_search_are_kept(search: Any) -> None:
 def test_nothing_can_be_read_before_the_search() -> None:
     """It says what to call."""
     search = GridSearchCV(surprise.SVD, GRID, ["ndcg@5"])
-    with refused(r"Call fit\(data\) first"):
+    with rejects(r"Call fit\(data\) first"):
         search.to_frame()
-    with refused(r"Call fit\(data\) first"):
+    with rejects(r"Call fit\(data\) first"):
         assert search.per_user
 
 
@@ -976,7 +976,7 @@ def test_where_nothing_has_a_score_nothing_is_the_best(greater: bool) -> None:  
         )
         outcome: Any = contextlib.nullcontext()
         if refit is measure:
-            outcome = refused("No combination has a score in worth, so there is none to refit")
+            outcome = rejects("No combination has a score in worth, so there is none to refit")
         with outcome, pytest.warns(rn.DataWarning, match="No combination has a score in worth"):
             search.fit(DATA)
         assert search.best_index["worth"] is None
@@ -993,7 +993,7 @@ def test_a_measure_that_returns_no_number_is_refused(value: Any) -> None:
     def broken(_: Any) -> Any:
         return value
 
-    with refused("The measure 'broken' must return a number, not "):
+    with rejects("The measure 'broken' must return a number, not "):
         cross_validate(svd(), DATA, ["rmse", broken], cv=TWO)
 
 
@@ -1070,7 +1070,7 @@ def test_a_functions_own_measure_is_the_same_number_as_surprises() -> None:
 )
 def test_a_measure_cannot_be_made_of_anything(function: Any, name: Any, match: str) -> None:
     """A function, and a name."""
-    with refused(match):
+    with rejects(match):
         make_measure(function, name)
 
 
@@ -1114,20 +1114,20 @@ def test_what_cannot_be_measured_is_refused_before_any_fit(
     measures: Any, kind: type[rn.RecsysNdcgError], match: str
 ) -> None:
     """With the nearest name, or what to write; a search refuses it when it is made."""
-    with refused(match, kind):
+    with rejects(match, kind):
         cross_validate(NeverFitted(), DATA, measures, cv=TWO, threshold=4)
     for make in (GridSearchCV, RandomizedSearchCV):
-        with refused(match, kind):
+        with rejects(match, kind):
             make(NeverFitted, {"x": [1]}, measures=measures, threshold=4)
 
 
 def refused_before_any_fit(match: str, measures: list[Any], data: Any = DATA, **how: Any) -> None:
     """Expect the same refusal of cross_validate and of both searches, and nothing trained."""
-    with refused(match):
+    with rejects(match):
         cross_validate(NeverFitted(), data, measures, cv=TWO, **how)
-    with refused(match):
+    with rejects(match):
         GridSearchCV(NeverFitted, {"x": [1, 2]}, measures, cv=TWO, **how).fit(data)
-    with refused(match):
+    with rejects(match):
         RandomizedSearchCV(NeverFitted, {"x": [1, 2]}, 1, measures, cv=TWO, **how).fit(data)
 
 
@@ -1183,7 +1183,7 @@ def test_train_measures_of_a_catalogue_are_refused_before_any_fit() -> None:
 @pytest.mark.parametrize("convention", [{"gain": "linear"}, 3])
 def test_a_convention_that_is_none_is_refused(convention: Any) -> None:
     """Before anything is trained."""
-    with refused("convention must be a Convention"):
+    with rejects("convention must be a Convention"):
         cross_validate(NeverFitted(), DATA, ["rmse"], cv=TWO, convention=convention)
 
 
@@ -1242,7 +1242,7 @@ def test_the_same_seed_gives_the_same_search() -> None:
 
 def test_more_combinations_than_there_are_cannot_be_drawn() -> None:
     """It says how many there are."""
-    with refused("n_iter.* 9 combinations"):
+    with rejects("n_iter.* 9 combinations"):
         RandomizedSearchCV(surprise.SVD, LISTS, n_iter=10)
     search = RandomizedSearchCV(surprise.SVD, LISTS, n_iter=9)
     assert len({tuple(one.items()) for one in search.param_combinations}) == 9
@@ -1308,7 +1308,7 @@ def test_a_search_can_be_fitted_again() -> None:
 
 def test_a_cutoff_beyond_the_catalogue_is_refused_before_any_fit() -> None:
     """No list can be that long."""
-    with refused("k=10000, but the catalogue has"):
+    with rejects("k=10000, but the catalogue has"):
         cross_validate(NeverFitted(), DATA, ["ndcg@10000:catalogue"], cv=2)
 
 
@@ -1343,8 +1343,8 @@ def test_a_librarys_name_measures_each_metric_in_its_way() -> None:
         mine = cross_validate(knn(), DATA, [name], **own)
         np.testing.assert_array_equal(found[f"test_{name}"], mine[f"test_{name}"])
     ndcg = how | {"convention": rn.Convention.preset("catboost")}
-    with refused("but catboost measures ap@5 under undefined=0.0"):
+    with rejects("but catboost measures ap@5 under undefined=0.0"):
         cross_validate(NeverFitted(), DATA, names, **ndcg)
-    with refused("rank the catalogue under different choices"):
+    with rejects("rank the catalogue under different choices"):
         other = how | {"convention": "ir_measures"}
         cross_validate(NeverFitted(), DATA, ["ndcg@5:catalogue", "rr@5:catalogue"], **other)

@@ -23,7 +23,7 @@ from recsys_ndcg.folds.splits import (
     UserKFold,
     seconds_of,
 )
-from tests.refusal import refused
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ def test_folds_test_every_rating_once_and_deal_each_users_evenly(
     many = [row for row, user in enumerate(users) if count[user] > 1]
     splits = UserKFold(n_splits, random_state=seed)
     if len(many) < n_splits:
-        with refused(f"UserKFold: {len(many)} ratings .* cannot fill {n_splits} folds"):
+        with rejects(f"UserKFold: {len(many)} ratings .* cannot fill {n_splits} folds"):
             parts(splits, data)
         return
     folds = parts(splits, data)
@@ -109,7 +109,7 @@ def test_leave_n_out_takes_n_of_each_user_who_has_enough(
     expected = {user: n for user in count if count[user] >= n + min_train}
     splits = LeaveNOut(n, 2, seed, min_train)
     if not expected or sum(expected.values()) == len(users):
-        with refused("LeaveNOut: (no user has|all .* are in the test)"):
+        with rejects("LeaveNOut: (no user has|all .* are in the test)"):
             parts(splits, data)
         return
     for train, test in parts(splits, data):
@@ -134,7 +134,7 @@ def test_leave_last_out_takes_the_last_by_time_then_by_row(
             expected += [row for _, row in own[-n:]]
     splits = LeaveLastOut(n, min_train)
     if not expected or len(expected) == len(rows):
-        with refused("LeaveLastOut: (no user has|all .* are in the test)"):
+        with rejects("LeaveLastOut: (no user has|all .* are in the test)"):
             parts(splits, data)
         return
     [(train, test)] = parts(splits, data)
@@ -162,7 +162,7 @@ def test_a_cut_in_time_keeps_equal_times_together(
         if row not in train and (users[row] in known or not known_users)
     ]
     if not train or not test:
-        with refused("TimeSplit: .*(leaves no|none)"):
+        with rejects("TimeSplit: .*(leaves no|none)"):
             parts(splits, data)
         return
     [(trained, tested)] = parts(splits, data)
@@ -381,7 +381,7 @@ def test_users_without_a_past_are_left_out_and_counted() -> None:
 )
 def test_a_wrong_option_is_refused_before_any_split(make: Callable[[], Any], match: str) -> None:
     """With what it should be."""
-    with refused(match, whole="random_state" not in match and "Generator" not in match):
+    with rejects(match, whole="random_state" not in match and "Generator" not in match):
         make()
 
 
@@ -423,7 +423,7 @@ def test_a_wrong_option_is_refused_before_any_split(make: Callable[[], Any], mat
 )
 def test_a_split_that_leaves_a_side_empty_is_refused(splits: Any, data: Any, match: str) -> None:
     """With the numbers that tell why."""
-    with refused(f"{type(splits).__name__}: {match}"):
+    with rejects(f"{type(splits).__name__}: {match}"):
         list(splits.split(data))
 
 
@@ -454,7 +454,7 @@ def test_times_that_cannot_be_compared_are_refused(
     splits: Any, times: list[Any], match: str
 ) -> None:
     """Missing ones with how to keep them, others with the first."""
-    with refused(match):
+    with rejects(match):
         list(splits.split(rated(*"aaaaa", times=times)))
 
 
@@ -481,5 +481,5 @@ def test_data_that_is_no_list_of_ratings_is_refused(splits: Any, tmp_path: Path)
         (rated("a", "a", "a", ["b"], times=range(4)), "user: an id is not hashable"),
     ]
     for data, match in cases:
-        with refused(match):
+        with rejects(match):
             list(splits.split(data))

@@ -14,7 +14,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.errors import DivergedModelError
-from tests.refusal import refused
+from tests.errors import rejects
 from tests.surprise.warned import said
 
 surprise = pytest.importorskip("surprise")
@@ -194,7 +194,7 @@ def test_a_diverged_model_is_no_model(split: tuple[Any, Any], name: str, clip: b
         "evaluate_catalogue": lambda: evaluate_catalogue(algo, trainset, testset, clip=clip),
         "predict_all": lambda: predict_all(algo, clip=clip),
     }
-    with refused("SVD estimates NaN.*diverged.*smaller learning rate", DivergedModelError):
+    with rejects("SVD estimates NaN.*diverged.*smaller learning rate", DivergedModelError):
         acts[name]()
 
 
@@ -202,7 +202,7 @@ def test_a_diverged_model_is_no_model(split: tuple[Any, Any], name: str, clip: b
 @pytest.mark.parametrize("measures", [["rmse"], ["ndcg@5"], ["ndcg@5:catalogue"], ["fcp", "mae"]])
 def test_cross_validation_of_a_diverged_model_is_an_error(measures: Any, n_jobs: int) -> None:
     """Whatever is measured: an RMSE of the bound is not the model's either."""
-    with refused("SVD estimates NaN.*diverged", DivergedModelError):
+    with rejects("SVD estimates NaN.*diverged", DivergedModelError):
         cross_validate(diverging(), dataset(), measures, cv=FOLDS, n_jobs=n_jobs)
 
 
@@ -216,7 +216,7 @@ def test_a_diverged_slow_path_is_an_error_too(split: tuple[Any, Any]) -> None:
         lambda: predict_all(algo),
         lambda: cross_validate(Constant(of=testset[0][1]), dataset(), ["ndcg@5"], cv=FOLDS),
     ):
-        with refused("Constant estimates NaN.*diverged", DivergedModelError):
+        with rejects("Constant estimates NaN.*diverged", DivergedModelError):
             act()
 
 
@@ -229,7 +229,7 @@ def test_infinite_estimates_are_an_error_too(split: tuple[Any, Any], value: floa
         lambda: rank_catalogue(algo, trainset),
         lambda: evaluate_catalogue(algo, trainset, testset),
     ):
-        with refused("Constant estimates"):
+        with rejects("Constant estimates"):
             act()
 
 
@@ -376,7 +376,7 @@ def test_ids_of_another_type_are_an_error_that_names_both(
 ) -> None:
     """Surprise takes them for unknown, and estimates the mean of all ratings."""
     assert numbered[0].predict("1", "10").details["was_impossible"] is False
-    with refused(f"^{column}: .*trainset have ids of type number .*of type text .*'[12]"):
+    with rejects(f"^{column}: .*trainset have ids of type number .*of type text .*'[12]"):
         act(*numbered)
 
 
@@ -384,9 +384,9 @@ def test_numbers_where_the_trainset_has_text_are_an_error(
     fitted: Any, split: tuple[Any, Any]
 ) -> None:
     """The other way round: load_from_file reads all ids as text."""
-    with refused("user: .*trainset have ids of type text .*of type number"):
+    with rejects("user: .*trainset have ids of type text .*of type number"):
         rank_catalogue(fitted, split[0], users=[1, 2])
-    with refused("item: .*trainset have ids of type text .*of type number"):
+    with rejects("item: .*trainset have ids of type text .*of type number"):
         evaluate_catalogue(fitted, split[0], [(1, 10, 4.0)])
 
 
@@ -425,9 +425,9 @@ def test_one_test_rating_per_user_is_refused_for_rated_lists_before_any_fit(
     """Any order of one item is perfect: the message says how to test instead."""
     timed = surprise.Dataset.load_from_df(TABLE, surprise.Reader(rating_scale=(0.5, 5)))
     timed.raw_ratings = [(*row[:3], place) for place, row in enumerate(timed.raw_ratings)]
-    with refused(r"one predicted item.*LeaveNOut\(5\).*'ndcg@10:catalogue'"):
+    with rejects(r"one predicted item.*LeaveNOut\(5\).*'ndcg@10:catalogue'"):
         cross_validate(NeverFitted(), timed, measures, cv=cv, threshold=4)
-    with refused("one predicted item"):
+    with rejects("one predicted item"):
         GridSearchCV(NeverFitted, {"x": [1]}, measures, cv=cv, threshold=4).fit(timed)
 
 
@@ -515,7 +515,7 @@ def test_an_algorithm_that_is_not_fitted_is_refused(split: tuple[Any, Any]) -> N
         lambda: evaluate_catalogue(model(), trainset, testset),
         lambda: predict_all(model()),
     ):
-        with refused(r"SVD is not fitted.*algo.fit\(trainset\)"):
+        with rejects(r"SVD is not fitted.*algo.fit\(trainset\)"):
             act()
 
 
@@ -526,7 +526,7 @@ def test_another_trainset_than_that_of_the_algorithm_is_refused(fitted: Any) -> 
         lambda: rank_catalogue(fitted, other),
         lambda: evaluate_catalogue(fitted, other, [("u001", "i001", 4.0)]),
     ):
-        with refused(
+        with rejects(
             rf"another trainset \(\d+ ratings\) than this one \({other.n_ratings} ratings"
         ):
             act()
@@ -536,12 +536,12 @@ def test_the_same_ratings_in_another_order_are_another_trainset(split: tuple[Any
     """As many ratings, but other inner ids; the same order is the same trainset."""
     whole = dataset().build_full_trainset()
     algo = model().fit(whole)
-    with refused("another trainset"):
+    with rejects("another trainset"):
         rank_catalogue(algo, dataset(TABLE.iloc[::-1]).build_full_trainset())
     again = dataset().build_full_trainset()
     assert again is not whole
     pd.testing.assert_frame_equal(rank_catalogue(algo, again), rank_catalogue(algo, whole))
-    with refused("another trainset"):
+    with rejects("another trainset"):
         rank_catalogue(algo, split[0])
 
 
@@ -551,7 +551,7 @@ def test_a_testset_where_a_trainset_belongs_is_refused(
 ) -> None:
     """A list is no trainset; nor is the dataset."""
     for wrong in (split[1], dataset(), None, "train"):
-        with refused("[Tt]rainset"):
+        with rejects("[Tt]rainset"):
             if name == "rank_catalogue":
                 rank_catalogue(fitted, wrong)
             else:
@@ -565,7 +565,7 @@ def test_an_unknown_exclude_is_refused(fitted: Any, split: tuple[Any, Any], wron
         lambda: rank_catalogue(fitted, split[0], exclude=wrong),
         lambda: evaluate_catalogue(fitted, *split, exclude=wrong),
     ):
-        with refused("exclude must be 'train' or None, not "):
+        with rejects("exclude must be 'train' or None, not "):
             act()
 
 
@@ -578,21 +578,21 @@ def test_a_cutoff_is_a_whole_number_of_at_least_1(
         lambda: rank_catalogue(fitted, split[0], k=k),
         lambda: evaluate_catalogue(fitted, *split, k=k),
     ):
-        with refused("k must be a whole number of at least 1, not "):
+        with rejects("k must be a whole number of at least 1, not "):
             act()
 
 
 @pytest.mark.parametrize("users", [[], (), np.array([]), iter(())])
 def test_no_users_are_refused(fitted: Any, split: tuple[Any, Any], users: Any) -> None:
     """An empty selection is a slip; None means all."""
-    with refused("users is empty: give raw ids, or None"):
+    with rejects("users is empty: give raw ids, or None"):
         rank_catalogue(fitted, split[0], users=users)
 
 
 @pytest.mark.parametrize("users", ["u001", 5, b"u001"])
 def test_users_are_several(fitted: Any, split: tuple[Any, Any], users: Any) -> None:
     """One id is no list of ids."""
-    with refused("users: found .* in place of a column"):
+    with rejects("users: found .* in place of a column"):
         rank_catalogue(fitted, split[0], users=users)
 
 
@@ -612,7 +612,7 @@ def test_rows_of_a_testset_that_have_another_shape_are_refused(
     fitted: Any, split: tuple[Any, Any], row: Any
 ) -> None:
     """Predictions, or raw ratings with their timestamps; the row is counted."""
-    with refused(r"Row 2 \(counted from 0\) of the testset .*\(user, item, rating\)"):
+    with rejects(r"Row 2 \(counted from 0\) of the testset .*\(user, item, rating\)"):
         evaluate_catalogue(fitted, split[0], [*split[1][:2], row])
 
 
@@ -629,7 +629,7 @@ def test_ratings_of_a_testset_that_are_no_grades_are_refused(
     fitted: Any, split: tuple[Any, Any], rating: Any, match: str
 ) -> None:
     """Text, infinity, and what has no gain."""
-    with refused(match):
+    with rejects(match):
         evaluate_catalogue(fitted, split[0], [*split[1][:2], ("u999", "i001", rating)])
 
 
@@ -638,13 +638,13 @@ def test_a_testset_that_is_no_list_is_refused(
     fitted: Any, split: tuple[Any, Any], wrong: Any
 ) -> None:
     """With what it should be."""
-    with refused("testset"):
+    with rejects("testset"):
         evaluate_catalogue(fitted, split[0], wrong)
 
 
 def test_an_empty_testset_is_refused(fitted: Any, split: tuple[Any, Any]) -> None:
     """There is nothing to measure, in the catalogue and in a fold."""
-    with refused("[Tt]estset is empty|no rows in the (labels|testset)"):
+    with rejects("[Tt]estset is empty|no rows in the (labels|testset)"):
         evaluate_catalogue(fitted, split[0], [])
 
 
@@ -679,9 +679,9 @@ def test_a_split_without_folds_is_refused() -> None:
             assert data
             return iter(())
 
-    with refused("(?i)fold|split"):
+    with rejects("(?i)fold|split"):
         cross_validate(model(), dataset(), ["rmse"], cv=NoFolds())
-    with refused("(?i)fold|split"):
+    with rejects("(?i)fold|split"):
         GridSearchCV(surprise.SVD, {"n_factors": [2]}, ["rmse"], cv=NoFolds()).fit(dataset())
 
 
@@ -692,7 +692,7 @@ def test_a_pair_that_is_twice_in_the_testset_is_refused_or_merged(
     trainset, testset = split
     user, item, rating = testset[0]
     twice = [*testset, (user, item, 0.5)]
-    with refused("the testset: user .* has the item .* twice or more"):
+    with rejects("the testset: user .* has the item .* twice or more"):
         evaluate_catalogue(fitted, trainset, twice)
     once = evaluate_catalogue(fitted, trainset, testset, metrics="ndcg@5")
     first = evaluate_catalogue(
@@ -706,7 +706,7 @@ def test_a_pair_that_is_twice_in_the_testset_is_refused_or_merged(
 def test_a_pair_that_is_twice_in_the_ratings_is_refused_before_any_fit() -> None:
     """Where lists are ranked; Surprise's own measures take them."""
     data = dataset(pd.concat([TABLE, TABLE.iloc[:1]]))
-    with refused("user .* has the item .* twice or more"):
+    with rejects("user .* has the item .* twice or more"):
         cross_validate(NeverFitted(), data, ["ndcg@5"], cv=FOLDS)
     seen = "^2 of 1538 test ratings"  # each, where the other is trained on
     with pytest.warns(rn.DataWarning, match=seen):
@@ -800,7 +800,7 @@ def test_raw_ratings_of_another_form_are_refused_before_any_fit() -> None:
     """Three columns, where Surprise has four."""
     data = dataset()
     data.raw_ratings = [row[:3] for row in data.raw_ratings]
-    with refused("raw_ratings: row 0 .*must be .user, item, rating, timestamp"):
+    with rejects("raw_ratings: row 0 .*must be .user, item, rating, timestamp"):
         cross_validate(NeverFitted(), data, ["ndcg@10"], cv=FOLDS)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.errors import needing
+from recsys_ndcg.errors import require_libraries
 from recsys_ndcg.files import json_value
 from recsys_ndcg.rendering.wording import of_level
 
@@ -231,7 +231,7 @@ def chart(
     MissingExtraError
         Vega-Altair is not installed.
     """
-    with needing("altair", job="A plot", extra="report"):
+    with require_libraries("altair", job="A plot", extra="report"):
         import altair as alt  # noqa: PLC0415 - an extra
 
     # not alt.LayerChart.from_dict, which tries every class that a part could be of: half a second
@@ -263,7 +263,7 @@ def svg(chart: alt.TopLevelMixin) -> str:
         Vega-Altair is not installed, or vl-convert, which draws.
     """
     drawn = StringIO()
-    with needing("altair", "vl_convert", job="A plot as SVG", extra="report"):
+    with require_libraries("altair", "vl_convert", job="A plot as SVG", extra="report"):
         chart.save(drawn, format="svg")
     # a drawing that nobody reads to the end, so that what is told stands at its top
     said = escape(chart.description)  # type: ignore[attr-defined] # which all charts here have

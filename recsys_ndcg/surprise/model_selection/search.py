@@ -18,7 +18,7 @@ from surprise.utils import get_rng
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, check_whole, nearest, shown, warn
+from recsys_ndcg.errors import InvalidInputError, check_integer, quote, suggest, warn
 from recsys_ndcg.folds import FoldPlan, FoldRuns, Measure, Splits, resolved, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
@@ -333,7 +333,7 @@ class RandomizedSearchCV(SearchResult, model_selection.RandomizedSearchCV):  # t
         keep_per_user: bool = False,
         progress: bool = True,
     ) -> None:
-        check_whole("n_iter", n_iter, 1)
+        check_integer("n_iter", n_iter, 1)
         self.threshold, self.convention = threshold, convention
         self.keep_per_user, self.progress = keep_per_user, progress
         super().__init__(
@@ -378,13 +378,13 @@ def _checked_class(given: Any) -> Any:
 
 def _checked_lists(parameters: Any, *, drawn: bool = False) -> dict[str, Any]:
     if not isinstance(parameters, Mapping):
-        msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {shown(parameters)}."
+        msg = f"Parameters are a dict of lists, {{'n_factors': [20, 50]}}, not {quote(parameters)}."
         raise InvalidInputError(msg)
     for name, values in parameters.items():
         if name in ("sim_options", "bsl_options"):
             _checked_lists(values)
         elif not isinstance(values, Iterable) and not (drawn and hasattr(values, "rvs")):
-            msg = f"{name}={shown(values)} is no list of values to try. Write [{shown(values)}]."
+            msg = f"{name}={quote(values)} is no list of values to try. Write [{quote(values)}]."
             if hasattr(values, "rvs"):
                 msg = f"{name} is a distribution, which only RandomizedSearchCV draws from."
             raise InvalidInputError(msg)
@@ -403,11 +403,11 @@ def _refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:
         return False
     known = {one.name: one for one in measures}
     if not known:
-        msg = f"refit={shown(refit)} chooses by a measure, and measures is empty."
+        msg = f"refit={quote(refit)} chooses by a measure, and measures is empty."
         raise InvalidInputError(msg)
     name = measures[0].name if refit is True else resolved([refit], known)[0].name
     if name not in known:
-        msg = f"refit={shown(refit)} is none of the measures. {nearest(name, known)}"
+        msg = f"refit={quote(refit)} is none of the measures. {suggest(name, known)}"
         raise InvalidInputError(msg)
     return name
 

@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from surprise.model_selection import KFold
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, shown
+from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.folds import FoldPlan, FoldRun, FoldRuns, Measure, Splits, run_in_order
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete, say
@@ -199,7 +199,7 @@ def _check_algorithm(algo: Any) -> None:
         msg = f"algo is an algorithm, {algo.__name__}(), not its class."
         raise InvalidInputError(msg)
     if not callable(getattr(algo, "fit", None)) or not callable(getattr(algo, "test", None)):
-        msg = f"algo is an algorithm of Surprise, which has fit and test, not {shown(algo)}."
+        msg = f"algo is an algorithm of Surprise, which has fit and test, not {quote(algo)}."
         raise InvalidInputError(msg)
 
 

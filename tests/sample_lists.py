@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tests.drawn import Drawn
+from tests.strategies import Sample
 from tests.textbook import Row
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ UNLISTED = {2: [0.5, 5.0, 3.5], 3: [5.0, 1.0], 5: [1.0]}
 _ROWS = sum(map(len, USERS.values()))
 
 
-def joined_data() -> Drawn:
+def joined_data() -> Sample:
     """Return labels and results."""
-    return Drawn(USERS, UNLISTED, [*range(_ROWS)], joined=True)
+    return Sample(USERS, UNLISTED, [*range(_ROWS)], joined=True)
 
 
-def rated_data() -> Drawn:
+def rated_data() -> Sample:
     """Return predictions of ratings, the rows of the users mixed."""
     mixed = sorted(range(_ROWS), key=lambda place: place * 7 % _ROWS)
-    return Drawn(USERS, {}, mixed, joined=False)
+    return Sample(USERS, {}, mixed, joined=False)
 
 
 @cache

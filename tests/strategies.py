@@ -32,7 +32,7 @@ def stairs(ranks: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Sample:
     """The same data for the textbook and for the library."""
 
     users: dict[int, list[Row]]
@@ -73,7 +73,7 @@ class Drawn:
 
 
 @st.composite
-def data(draw: Callable[[Any], Any], most: int = 5, *, may_join: bool = True) -> Drawn:
+def datasets(draw: Callable[[Any], Any], most: int = 5, *, may_join: bool = True) -> Sample:
     """Draw one to three users."""
     joined = draw(st.booleans()) if may_join else False
     grade = st.one_of(st.none(), st.sampled_from(GRADES))
@@ -90,10 +90,10 @@ def data(draw: Callable[[Any], Any], most: int = 5, *, may_join: bool = True) ->
     users = {user: one for user, one in users.items() if one or unlisted[user]}
     unlisted = {user: trues for user, trues in unlisted.items() if trues}
     rows = [row for one in users.values() for row in one]
-    return Drawn(users, unlisted, draw(st.permutations(range(len(rows)))), joined)
+    return Sample(users, unlisted, draw(st.permutations(range(len(rows)))), joined)
 
 
-def usable(drawn: Drawn) -> bool:
+def is_usable(drawn: Sample) -> bool:
     """Tell data that `evaluate` accepts: not empty, not all unlabelled, not all the same."""
     trues = [row.true for one in drawn.users.values() for row in one]
     labels = [true for true in trues if true is not None]
@@ -102,6 +102,12 @@ def usable(drawn: Drawn) -> bool:
         return bool(trues) and bool(labels or extra)
     constant = None not in trues and len(set(trues)) == 1 and len(drawn.users) > 1
     return bool(labels) and not constant
+
+
+def _set_reachable_max_grade(chosen: Choices) -> Choices:
+    """Return choices whose max_grade has the largest gain: those of `MAPPED` do not rise."""
+    mapped = chosen.gain == MAPPED and chosen.ideal == "max"
+    return replace(chosen, max_grade=3.5) if mapped else chosen
 
 
 choices = st.builds(
@@ -124,21 +130,15 @@ choices = st.builds(
     mean_over=st.sampled_from(["all", "labelled", "relevant"]),
     recommend_from=st.sampled_from([None, 2.0, 0.2, 0.3, "threshold"]),
     threshold=st.sampled_from([0.0, 1.0, 3.0]),
-)
+).map(_set_reachable_max_grade)
 
 
-def rated(chosen: Choices, data: Drawn) -> Choices:
+def without_estimate_limit(chosen: Choices, data: Sample) -> Choices:
     """Return choices without a limit on estimates that may be no ratings."""
     return replace(chosen, recommend_from=None) if data.joined else chosen
 
 
-def fitting(chosen: Choices) -> Choices:
-    """Return choices with the top grade of the mapping, whose gains do not rise."""
-    mapped = chosen.gain == MAPPED and chosen.ideal == "max"
-    return replace(chosen, max_grade=3.5) if mapped else chosen
-
-
-def convention_of(chosen: Choices) -> rn.Convention:
+def to_convention(chosen: Choices) -> rn.Convention:
     """Return the library's form of the textbook's choices."""
     options = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
     del options["threshold"]

@@ -16,7 +16,7 @@ INSIDE = ("np.", "numpy", "Traceback", "recsys_ndcg/", "recsys_ndcg.", "site-pac
 
 
 @contextmanager
-def refused(
+def rejects(
     match: str, kind: type[rn.RecsysNdcgError] = rn.InvalidInputError, *, whole: bool = True
 ) -> Iterator[pytest.ExceptionInfo[rn.RecsysNdcgError]]:
     """Expect an error of our own whose message tells, and shows nothing of the machinery.

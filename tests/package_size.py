@@ -1,4 +1,4 @@
-"""Count what the package is made of: ``python -m tests.house`` prints the table.
+"""Count lines, files and imports: ``python -m tests.package_size`` prints them.
 
 `tests/test_architecture.py` fails if a count grows.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(recsys_ndcg.__file__).parent
-#: Short files with one neighbour, and why: it goes with version 0.3.
+#: Will be removed with version 0.3.
 _MAY_BE_SHORT = {"files/earlier.py"}
 _NO_CODE = {
     tokenize.COMMENT,
@@ -39,16 +39,16 @@ class Import:
 
     module: str
     name: str
-    typed: bool  # for type checkers alone
+    typed: bool  # under TYPE_CHECKING
 
     @property
     def room(self) -> str:
-        """The room that it is imported from, "" for the package itself."""
+        """The room that the name belongs to; "" for the top level."""
         return ".".join(self.module.split(".")[1:2])
 
     @property
     def is_past_the_door(self) -> bool:
-        """Whether it names a file of a room in place of the room."""
+        """Whether it names a file inside a room instead of the room."""
         return self.module.count(".") > 1 or f"{self.module}.{self.name}" in MODULES
 
 
@@ -60,28 +60,28 @@ class SourceFile:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Its syntax tree."""
+        """The syntax tree."""
         return ast.parse(self.path.read_text(encoding="utf-8"))
 
     @property
     def place(self) -> str:
-        """Its path below the package."""
+        """The path below the package."""
         return self.path.relative_to(ROOT).as_posix()
 
     @property
     def module(self) -> str:
-        """Its name as it is imported."""
+        """The dotted module name."""
         parts = self.path.relative_to(ROOT.parent).with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     @property
     def room(self) -> str:
-        """The folder below the package that it stands in, or its own name."""
+        """The folder below the package, or the name of a top-level file."""
         return self.path.relative_to(ROOT).with_suffix("").parts[0]
 
     @cached_property
     def code_lines(self) -> set[int]:
-        """The numbers of its lines without docstrings, comments and blank lines."""
+        """The line numbers of code: no docstrings, comments or blank lines."""
         lines = set()
         with io.StringIO(self.path.read_text(encoding="utf-8")) as source:
             for token in tokenize.generate_tokens(source.readline):
@@ -94,7 +94,7 @@ class SourceFile:
         return lines
 
     def imports(self) -> Iterator[Import]:
-        """Yield what it imports from the package."""
+        """Yield the names that the file imports from the package."""
         typed = set()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -110,8 +110,8 @@ FILES = [SourceFile(path) for path in sorted(ROOT.rglob("*.py"))]
 MODULES = {one.module: one for one in FILES}
 
 
-def doors() -> dict[str, dict[str, str]]:
-    """Return the names that each room's stub lists, with the modules that define them."""
+def read_stubs() -> dict[str, dict[str, str]]:
+    """Return, for each room, the names in its stub and the modules that define them."""
     found: dict[str, dict[str, str]] = {}
     for stub in sorted(ROOT.rglob("__init__.pyi")):
         nodes = ast.parse(stub.read_text(encoding="utf-8")).body
@@ -125,8 +125,8 @@ def doors() -> dict[str, dict[str, str]]:
     return found
 
 
-def crossing() -> dict[str, set[str]]:
-    """Return the names of each room that other rooms import."""
+def names_used_elsewhere() -> dict[str, set[str]]:
+    """Return, for each room, the names that other rooms import from it."""
     names = defaultdict(set)
     for file in FILES:
         for one in file.imports():
@@ -135,8 +135,8 @@ def crossing() -> dict[str, set[str]]:
     return dict(names)
 
 
-def past_the_door() -> list[str]:
-    """Return the imports of a room's file from another room."""
+def imports_past_doors() -> list[str]:
+    """Return imports of a file inside another room."""
     return [
         f"{file.place} imports {one.name} of {one.module}"
         for file in FILES
@@ -146,7 +146,7 @@ def past_the_door() -> list[str]:
 
 
 def repeated_classes() -> list[str]:
-    """Return the names that two classes of the package have."""
+    """Return names of more than one class."""
     names = Counter(
         node.name
         for file in FILES
@@ -156,9 +156,9 @@ def repeated_classes() -> list[str]:
     return sorted(name for name, times in names.items() if times > 1)
 
 
-def small_pieces(shortest: int = 100) -> list[str]:
-    """Return the short files that just one other file imports, a neighbour in its folder."""
-    stubs = doors()
+def short_files(shortest: int = 100) -> list[str]:
+    """Return short files that only one file imports, in the same folder."""
+    stubs = read_stubs()
     users = defaultdict(set)
     for file in FILES:
         for one in file.imports():
@@ -180,29 +180,29 @@ def small_pieces(shortest: int = 100) -> list[str]:
     ]
 
 
-def counts() -> dict[str, int]:
-    """Return the numbers that may only fall."""
+def count_all() -> dict[str, int]:
+    """Return the counts that may not grow."""
     return {
         "code lines": sum(len(file.code_lines) for file in FILES),
         "code lines of the tests": sum(len(file.code_lines) for file in TESTS),
         "files": len(FILES),
-        "names crossing a room's border": sum(map(len, crossing().values())),
-        "imports past a door": len(past_the_door()),
+        "names crossing a room's border": sum(map(len, names_used_elsewhere().values())),
+        "imports past a door": len(imports_past_doors()),
         "class names used twice": len(repeated_classes()),
-        "short files with one neighbour": len(small_pieces()),
+        "short files with one neighbour": len(short_files()),
     }
 
 
 def main() -> None:
-    """Print the counts, and the rooms' shares of them."""
-    for what, count in counts().items():
+    """Print the counts, and the lines of each room and test folder."""
+    for what, count in count_all().items():
         print(f"{count:>7,}  {what}")
     print()
-    borders = crossing()
+    names_of = names_used_elsewhere()
     for room in sorted({file.room for file in FILES}):
         files = [file for file in FILES if file.room == room]
         lines = sum(len(file.code_lines) for file in files)
-        names = len(borders.get(room, ()))
+        names = len(names_of.get(room, ()))
         print(f"{lines:>7,} lines {len(files):>4} files {names:>4} names  {room}")
     print()
     lengths: Counter[str] = Counter()
