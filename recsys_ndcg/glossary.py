@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -21,26 +22,42 @@ def read_terms() -> dict[str, dict[str, Any]]:
 
 def meanings_of(headings: Iterable[str]) -> dict[str, str]:
     """Return the meaning, in one line, of each heading of a table that is a term."""
-    known = {
-        column: term["short"]
+    names = _terms_by_column()
+    return {one: read_terms()[names[one]]["short"] for one in headings if one in names}
+
+
+def format_legend(headings: Iterable[str]) -> list[str]:
+    """Return a line for each term among the headings of a table, except plain ones."""
+    names = _terms_by_column()
+    shown: dict[str, list[str]] = {}
+    for heading in headings:
+        if heading in names and heading not in shown.setdefault(names[heading], []):
+            shown[names[heading]].append(heading)
+    terms = {name: term for name, term in read_terms().items() if not term.get("is_plain")}
+    return [f"{', '.join(shown[name])}: {terms[name]['short']}" for name in shown if name in terms]
+
+
+def _terms_by_column() -> dict[str, str]:
+    return {
+        column: name
         for name, term in read_terms().items()
         for column in term.get("columns", [name])
     }
-    return {heading: known[heading] for heading in headings if heading in known}
 
 
 def format_page() -> str:
     """Return docs/glossary.md."""
-    lines = ["# Glossary", "", "| term | meaning |", "|---|---|"]
+    intro = "The terms of reports, comparisons and pages, in alphabetical order."
+    lines = ["# Glossary", "", intro, "", "| term | meaning |", "|---|---|"]
     for name, term in read_terms().items():
         short = term["short"][0].upper() + term["short"][1:]
         link = f" [More]({term['see']})." if "see" in term else ""
         more = f" {term['more']}" if "more" in term else ""
-        headings = [f"`{one}`" for one in term.get("columns", []) if one != name]
+        headings = [f"`{column}`" for column in term.get("columns", []) if column != name]
         columns = f" In tables: {', '.join(headings)}." if headings else ""
         lines.append(f"| **{name}** | {short}.{more}{columns}{link} |")
     return "\n".join([*lines, ""])
 
 
 if __name__ == "__main__":
-    print(format_page(), end="")  # noqa: T201 - a script
+    sys.stdout.write(format_page())

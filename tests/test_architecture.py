@@ -24,6 +24,7 @@ ROOMS = [
     "files",
     "progress",
     "datasets",
+    "glossary",
     "significance",
     "convention",
     "input",

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recsys_ndcg.errors import escape_for_stdout
+from recsys_ndcg.glossary import format_legend
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable
 
 if TYPE_CHECKING:
@@ -24,7 +25,12 @@ _NARROW = 72  # columns; below, a row with long cells is a paragraph
 
 
 def print_document(
-    document: Document, to: Console, *, quiet: bool = False, full: bool = False
+    document: Document,
+    to: Console,
+    *,
+    quiet: bool = False,
+    full: bool = False,
+    legend: bool = True,
 ) -> None:
     """Print a document: the tables, the verdict below the first one, and what else is said.
 
@@ -38,6 +44,8 @@ def print_document(
         Whether the tables are printed alone.
     full : bool
         Whether signatures are, in place of their short forms.
+    legend : bool
+        Whether the meaning of the headings is printed above the signatures, unless quiet.
     """
     if document.verdict and not quiet:
         to.print(escape_for_stdout(document.facts), soft_wrap=False)
@@ -49,9 +57,21 @@ def print_document(
                 draw = draw_grid if part.numeric is None else _draw_list
                 to.print(*draw(part, to.width), sep="\n")
             elif not quiet:
+                if legend and isinstance(part, Code):
+                    print_legend([document], to)
+                    legend = False
                 _print_lines(part, to, full=full)
         if document.verdict and not place and not quiet:
             to.print(escape_for_stdout(document.verdict), soft_wrap=False)
+    if legend and not quiet:
+        print_legend([document], to)
+
+
+def print_legend(documents: Sequence[Document], to: Console) -> None:
+    """Print what the headings of the documents' tables mean."""
+    headings = [str(name) for one in documents for table in one.tables for name in table.cells]
+    for line in format_legend(headings):
+        to.print(escape_for_stdout(line), style="dim", soft_wrap=False)
 
 
 def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: bool) -> None:

@@ -246,19 +246,23 @@ def _check_enough(ratings: pd.DataFrame) -> None:
 
 
 def _show_models(comparison: Comparison, reports: dict[str, Report]) -> None:
-    from recsys_ndcg.cli.terminal import print_document
+    from recsys_ndcg.cli.terminal import print_document, print_legend
 
     name, best = comparison.metrics[0], comparison.leaderboard.index[0]
     say()
-    print_document(comparison.document(name), out, quiet=True)
+    models = comparison.document(name)
+    print_document(models, out, quiet=True)
     say(comparison.verdict, wrap=True)
     report = reports[best]
     say()
     say(f"{best}, {name}, in detail", "bold")
-    Style().show_report(report)
+    scores = report.document()
+    print_document(scores, out, legend=False)
     for title, ascending in (("Best users", False), ("Worst users", True)):
         users = report.leaderboard(name, n=5, by="z", ascending=ascending)
         say()
         document = leaderboard_document(users, f"{title} by z", report.signature(name))
         print_document(document, out, quiet=True)
     say(f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True)
+    say()
+    print_legend([models, scores, document], out)

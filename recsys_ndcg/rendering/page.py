@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, require_libraries
 from recsys_ndcg.files import write_whole
+from recsys_ndcg.glossary import meanings_of
 from recsys_ndcg.rendering.parts import Part, Section, UserLists
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import cut, with_cut_names
@@ -116,7 +117,12 @@ def template() -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals |= {"cut": cut, "packed": packed, "data": data_of}
+    environment.globals |= {
+        "cut": cut,
+        "packed": packed,
+        "data": data_of,
+        "meanings_of": meanings_of,
+    }
     return environment.from_string(_own("page.html.jinja"))
 
 

@@ -64,7 +64,7 @@ def test_models_are_called_by_their_files() -> None:
     means = [line.split()[2] for line in rest[:3]]
     assert means == [f"{mean:.4f}" for mean in found.leaderboard["mean"]]
     assert rest[3] == found.verdict
-    assert rest[4:-2] == [f"- {line}" for line in found.remarks]
+    assert rest[4 : 4 + len(found.remarks)] == [f"- {line}" for line in found.remarks]
     assert rest[-2] == found.signature("ndcg@10").short
 
 
