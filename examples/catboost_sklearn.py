@@ -1,8 +1,8 @@
 """Do CatBoost, scikit-learn and we agree on DCG and NDCG? Yes, once the gain is the same.
 
-CatBoost says type=Exp or type=Base, we say gain="exponential" or gain="linear", and scikit-learn
-is always linear, so for the exponential rows it is given 2^t - 1 instead of t. Where nothing is
-relevant they part: CatBoost scores 1, scikit-learn 0, and here there is no score by default.
+CatBoost's type=Exp and type=Base are our gain="exponential" and gain="linear". scikit-learn is
+always linear, so for the exponential rows it receives 2^t - 1 instead of t. They differ if no item
+is relevant: CatBoost scores 1, scikit-learn 0, and we give no score by default.
 """
 
 from importlib import import_module
@@ -13,12 +13,12 @@ import recsys_ndcg as rn
 judged = {"d1": 2, "d2": 2, "d3": 2, "d4": 3, "d5": 1}
 returned = ["d4", "d2", "d1", "d5", "d3"]
 grades = [judged[document] for document in returned]
-scores = [5, 4, 3, 2, 1]  # any scores that fall with the rank
+scores = [5, 4, 3, 2, 1]  # any scores that decrease with the rank
 TYPES = {"exponential": "Exp", "linear": "Base"}
 
 
 def peer(name: str) -> ModuleType | None:
-    """Return a library that we compare with, or say how to get it."""
+    """Return a library that we compare with, or print how to install it."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -29,14 +29,14 @@ def peer(name: str) -> ModuleType | None:
 catboost, sklearn = peer("catboost.utils"), peer("sklearn.metrics")
 
 
-def of_ours(metric: str, k: int, gain: str, true: list[int]) -> float:
+def our_score(metric: str, k: int, gain: str, true: list[int]) -> float:
     """Return our DCG or NDCG."""
     function = rn.dcg_at_k if metric == "DCG" else rn.ndcg_at_k
     return function(list(zip(scores, true, strict=True)), k, gain=gain)
 
 
-def of_peers(metric: str, k: int, gain: str, true: list[int]) -> list[str]:
-    """Return CatBoost's and scikit-learn's, a dash where one is absent."""
+def peer_scores(metric: str, k: int, gain: str, true: list[int]) -> list[str]:
+    """Return CatBoost's and scikit-learn's, with a dash if one is not installed."""
     values = ["-", "-"]
     if catboost:
         name = f"{metric}:top={k};type={TYPES[gain]}"
@@ -52,10 +52,13 @@ print("grades by position:", grades)
 print(f"{'':<20}{'recsys_ndcg':>17}{'CatBoost':>17}{'scikit-learn':>17}")
 for gain in TYPES:
     for metric, k in (("DCG", 5), ("DCG", 10), ("DCG", 2), ("NDCG", 5), ("NDCG", 2)):
-        cells = [f"{of_ours(metric, k, gain, grades):.12f}", *of_peers(metric, k, gain, grades)]
+        cells = [
+            f"{our_score(metric, k, gain, grades):.12f}",
+            *peer_scores(metric, k, gain, grades),
+        ]
         print(f"{metric + '@' + str(k):<8}{gain:<12}" + "".join(f"{cell:>17}" for cell in cells))
 
 nothing = [0] * 5
-print("NDCG@5 of zeros:", of_ours("NDCG", 5, "linear", nothing), "by default,", end=" ")
+print("NDCG@5 of zeros:", our_score("NDCG", 5, "linear", nothing), "by default,", end=" ")
 print(rn.ndcg_at_k(nothing, 5, undefined=1.0), "under undefined=1.0;", end=" ")
-print("CatBoost and scikit-learn:", *of_peers("NDCG", 5, "linear", nothing))
+print("CatBoost and scikit-learn:", *peer_scores("NDCG", 5, "linear", nothing))

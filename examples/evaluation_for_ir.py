@@ -1,4 +1,4 @@
-"""Which metrics see the order of a list? AP, RR, DCG and NDCG do; precision and CG do not.
+"""Which metrics depend on the order of a list? AP, RR, DCG and NDCG do; precision and CG do not.
 
 And can lists of different lengths be compared? DCG grows with the length, NDCG does not. The
 lists are given as grades in ranked order.
@@ -8,7 +8,7 @@ import recsys_ndcg as rn
 
 
 def ranked(*grades: int) -> list[tuple[float, int]]:
-    """Return (estimated, true) for grades that stand in ranked order."""
+    """Return (estimated, true) for grades in ranked order."""
     return [(-place, grade) for place, grade in enumerate(grades)]
 
 

@@ -1,7 +1,7 @@
 """What implicit, LensKit, RecTools and RecBole return, evaluated with a line or two each.
 
-A library that is installed is used for real. For one that is not, the most popular items stand in,
-in the shape that it returns, so that the lines which matter run everywhere; the printout says so.
+If a library is not installed, the list of the most popular items replaces its results, in the
+format that it returns, so that the script runs everywhere; the output says so.
 """
 
 from importlib import import_module
@@ -19,7 +19,7 @@ METRICS = ["ndcg", "precision", "recall"]
 
 
 def installed(name: str) -> bool:
-    """Tell whether a library can be used."""
+    """Return whether a library is installed."""
     try:
         import_module(name)
     except ImportError:
@@ -27,15 +27,15 @@ def installed(name: str) -> bool:
     return True
 
 
-def told(name: str, lists: rn.RankedLists, threshold: float | None = None) -> None:
-    """Print the scores, and whose they are."""
+def print_scores(name: str, lists: rn.RankedLists, threshold: float | None = None) -> None:
+    """Print the scores of a library."""
     used = installed(name) and name != "recbole"
     whose = version(name) if used else "not used: the most popular items"
     mean = rn.evaluate(lists, metrics=METRICS, k=K, threshold=threshold).mean
     print(f"{name} ({whose}): {' '.join(f'{metric} {x:.4f}' for metric, x in mean.items())}")
 
 
-# what people liked, ids as whole numbers from 0; a fifth of it is the test
+# liked items, with ids as whole numbers from 0; a fifth of them are the test
 ratings = sample_ratings().query("rating >= 4")
 data = pd.DataFrame(
     {
@@ -52,7 +52,7 @@ users = test["user_id"].unique()
 
 
 def matrix(frame: pd.DataFrame) -> csr_matrix:
-    """Return who liked what, users x items."""
+    """Return the likes as a matrix, users x items."""
     return csr_matrix((np.ones(len(frame)), (frame["user_id"], frame["item_id"])), shape)
 
 
@@ -71,7 +71,7 @@ def as_table(items: np.ndarray, scores: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({**columns, "rank": rank})
 
 
-# implicit: two arrays, users x K, and matrices of who liked what
+# implicit: two arrays, users x K, and matrices of likes
 if installed("implicit"):
     from implicit.als import AlternatingLeastSquares
 
@@ -81,7 +81,7 @@ if installed("implicit"):
 else:
     items, scores = most_popular()
 results = {user: list(zip(*one)) for user, *one in zip(users, items, scores)}
-told("implicit", rn.RankedLists.from_labels(matrix(test), results))
+print_scores("implicit", rn.RankedLists.from_labels(matrix(test), results))
 
 # LensKit: an ItemListCollection, whose to_df() has the columns user_id, item_id, score, rank
 if installed("lenskit"):
@@ -97,7 +97,7 @@ else:
     frame = as_table(*most_popular())
 columns = {"user": "user_id", "item": "item_id", "true": "rating"}
 lists = rn.RankedLists.from_labels(test, frame, columns=columns)
-told("lenskit", lists, threshold=4)
+print_scores("lenskit", lists, threshold=4)
 
 # RecTools: a table with the columns user_id, item_id, score, rank; interactions have a weight
 interactions = train.rename(columns={"rating": "weight"}).assign(datetime="2025-01-01")
@@ -114,10 +114,10 @@ columns = {"user": "user_id", "item": "item_id", "true": "weight"}
 lists = rn.RankedLists.from_labels(
     test.rename(columns={"rating": "weight"}), frame, columns=columns
 )
-told("rectools", lists, threshold=4)
+print_scores("rectools", lists, threshold=4)
 
 # RecBole: scores and items of full_sort_topk, whose external ids are text. It trains from files
-# and a configuration, so that it stands in here always:
+# and a configuration, so its results are always replaced here:
 #   scores, items = full_sort_topk(uids, model, test_data, k=K, device=config["device"])
 #   tokens = dataset.id2token(dataset.iid_field, items.cpu())
 #   names = dataset.id2token(dataset.uid_field, uids)
@@ -125,4 +125,4 @@ items, scores = most_popular()
 names, tokens = users.astype(str), items.astype(str)
 results = {user: list(zip(*one)) for user, *one in zip(names, tokens, scores)}
 labels = zip(test["user_id"].astype(str), test["item_id"].astype(str))
-told("recbole", rn.RankedLists.from_labels(labels, results))
+print_scores("recbole", rn.RankedLists.from_labels(labels, results))

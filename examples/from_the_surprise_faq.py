@@ -1,7 +1,7 @@
-"""From the FAQ of Surprise to recsys_ndcg: the same predictions, the same names, other numbers.
+"""From Surprise's FAQ to recsys_ndcg: the same predictions, the same names, other numbers.
 
-The FAQ has two recipes that everybody copies: precision and recall at k, and the top n of every
-user. Here both stand beside ours, with the reason for each difference.
+The FAQ has two popular recipes: precision and recall at k, and the top n of every user. This
+example compares both with ours, and gives the reason for each difference.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ REASONS = {
     "recommend_from=threshold": "the FAQ counts an item as recommended only if it is estimated at "
     "least the threshold: a cautious model, which rarely says 4, is punished for its caution",
     "undefined=0.0": "a user to whom the FAQ recommends nothing, or who likes nothing, scores 0 "
-    "there; here such a user has no score, is counted, and stays out of the mean",
+    "there; here such a user has no score, is counted, and is left out of the mean",
     "ties=input": "the FAQ leaves equal estimates in the order of the test set; here they score "
     "the mean over all their orders",
 }
@@ -53,7 +53,7 @@ for user, item, _, estimated, _ in algo.test(trainset.build_anti_testset()):
 top = {
     user: sorted(pairs, key=lambda pair: pair[1], reverse=True)[:K] for user, pairs in lists.items()
 }
-fast = rank_catalogue(algo, trainset, k=K, clip=True)  # cut to the scale, as algo.test does
+fast = rank_catalogue(algo, trainset, k=K, clip=True)  # clipped to the scale, as algo.test does
 same = sum(
     [item for item, _ in top[user]] == rows["item"].tolist() for user, rows in fast.groupby("user")
 )

@@ -1,7 +1,7 @@
 """Pages of four Surprise models: on sample ratings, and on a file of ratings.
 
 ``python examples/gallery.py [ratings.dat] [--picture page.png]`` writes a page for each into this
-folder; with a picture of the first, if there is a Chromium to draw it.
+folder, and a picture of the first page if a Chromium is installed.
 """
 
 import argparse
@@ -30,7 +30,7 @@ BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
 def compared(ratings: pd.DataFrame, threshold: float) -> rn.Comparison:
-    """Train on four fifths of the ratings, and compare what is said of the rest."""
+    """Train on four fifths of the ratings, and compare the models on the rest."""
     scale = ratings["rating"].min(), ratings["rating"].max()
     data = Dataset.load_from_df(ratings[["user", "item", "rating"]], Reader(rating_scale=scale))
     trainset, testset = train_test_split(data, test_size=0.2, random_state=0)
@@ -46,7 +46,7 @@ def compared(ratings: pd.DataFrame, threshold: float) -> rn.Comparison:
 
 
 def draw(page: Path, picture: Path) -> None:
-    """Let a browser without a window draw the top of a page."""
+    """Draw the top of a page with a headless browser."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         msg = f"No browser draws {picture}: install one of {', '.join(BROWSERS)}."
@@ -58,8 +58,8 @@ def draw(page: Path, picture: Path) -> None:
 
 
 def main() -> None:
-    """Write the pages that are asked for."""
-    warnings.simplefilter("ignore", rn.DataWarning)  # of ties: the pages say it
+    """Write the requested pages."""
+    warnings.simplefilter("ignore", rn.DataWarning)  # of ties: the pages report them
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings", nargs="?", type=Path)
     parser.add_argument("--picture", type=Path)

@@ -1,7 +1,8 @@
 """NDCG after every epoch: a model learns ratings, and its lists are scored batch by batch.
 
-An accumulator takes whole users, a batch at a time, and keeps no lists. Those of several processes
-are merged. The model is a matrix factorisation in NumPy; torch, if it is there, has the last word.
+An accumulator takes batches of whole users and keeps no lists. Accumulators of several processes
+are merged. The model is a matrix factorisation in NumPy; if torch is installed, the end uses its
+tensors.
 """
 
 from importlib.util import find_spec
@@ -17,7 +18,7 @@ METRICS = ["ndcg@10", "recall@10"]
 
 
 class Model:
-    """Products of factors, learnt by alternating least squares: what was rated is 1, all else 0."""
+    """Matrix factorisation by alternating least squares: rated items are 1, all others 0."""
 
     def __init__(self, n_users: int, n_items: int, seed: int = 0) -> None:
         draw = np.random.default_rng(seed)
@@ -26,15 +27,15 @@ class Model:
 
     def learn(self, known: np.ndarray) -> None:
         """Move the factors of the users, and then those of the items, a part of the way."""
-        self.users += STEP * (solved(known, self.items) - self.users)
-        self.items += STEP * (solved(known.T, self.users) - self.items)
+        self.users += STEP * (solve(known, self.items) - self.users)
+        self.items += STEP * (solve(known.T, self.users) - self.items)
 
     def estimates(self, users: np.ndarray) -> np.ndarray:
         """Return a table, users × items."""
         return self.users[users] @ self.items.T
 
 
-def solved(known: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def solve(known: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return the best factors of each row, given those of the columns (Hu, Koren & Volinsky)."""
     weight = np.where(known, WEIGHT, 1.0)
     gram = np.einsum("rc,cf,cg->rfg", weight, factors, factors, optimize=True)
@@ -42,7 +43,7 @@ def solved(known: np.ndarray, factors: np.ndarray) -> np.ndarray:
     return np.linalg.solve(gram + DECAY * np.eye(FACTORS), target)[..., 0]
 
 
-# a fifth of the ratings is what the model is tested on
+# a fifth of the ratings are the test set
 rows = sample_ratings()
 users, user = np.unique(rows["user"], return_inverse=True)
 items, item = np.unique(rows["item"], return_inverse=True)
@@ -52,7 +53,7 @@ known[user[~test], item[~test]] = True
 truth = np.full(known.shape, np.nan)
 truth[user[test], item[test]] = rows["rating"].to_numpy()[test]
 
-# every epoch: whole users, a table of estimates; what was rated in training is not in the lists
+# every epoch: whole users, a table of estimates; items rated in training are not in the lists
 model = Model(len(users), len(items))
 scores = rn.Accumulator(METRICS, threshold=4, convention=rn.Convention(max_grade=5))
 for epoch in range(EPOCHS):
@@ -66,10 +67,10 @@ for epoch in range(EPOCHS):
     told = ", ".join(f"{name} {mean:.4f}" for name, mean in report.items())
     print(f"epoch {epoch + 1}: {told} of {len(scores)} users")
 
-# what the numbers are to be read against comes with them
+# the report also has the baselines
 print(report.summary[["mean", "ci_low", "ci_high", "chance"]].round(4).to_string())
 
-# two processes would each have a part of the users: their accumulators are pickled, and merged
+# two processes would each have some of the users: pickle and merge their accumulators
 half = len(users) // 2
 parts = []
 for part in (np.arange(half), np.arange(half, len(users))):
@@ -80,13 +81,13 @@ for part in (np.arange(half), np.arange(half, len(users))):
 merged = (parts[0] | parts[1]).report()
 print("merged:", bool(np.allclose(merged.summary, report.summary, rtol=1e-12, equal_nan=True)))
 
-# a user in two batches is most likely one that was cut in two
+# a user in two batches has probably been split by the loader
 try:
     scores.update(users[:1], model.estimates(np.arange(1)), truth[:1], items)
 except rn.InvalidInputError as error:
     print("refused:", str(error).partition(".")[0])
 
-# tensors go in as they are
+# tensors are accepted as they are
 if find_spec("torch"):
     import torch
 

@@ -1,6 +1,6 @@
-"""Two models in MLflow: parameters, scores under names that it takes, and the whole report.
+"""Two models in MLflow: parameters, scores under names that it accepts, and the whole report.
 
-Needs the extra `trackers` (mlflow-skinny, and what its local store is made of). Everything is
+Needs the extra `trackers` (mlflow-skinny, and the libraries of its local store). Everything is
 written to a temporary folder, and nothing is sent anywhere.
 """
 
@@ -15,19 +15,19 @@ import pandas as pd
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 
-os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # it tells its makers what is used
+os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # no usage statistics
 os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
 import mlflow
 
-logging.disable(logging.INFO)  # how its tables are made
+logging.disable(logging.INFO)  # messages about its tables
 
-# a fifth of the ratings is what the models are tested on
+# a fifth of the ratings are the test set
 ratings = sample_ratings().sample(frac=1, random_state=0)
 test, train = ratings[: len(ratings) // 5], ratings[len(ratings) // 5 :]
 
 
 def estimates(shrinkage):
-    """Return the mean rating of each test item, drawn towards that of all items."""
+    """Return the mean rating of each test item, shrunk towards the mean of all items."""
     mean, of = train["rating"].mean(), train.groupby("item")["rating"]
     known = (of.sum() + shrinkage * mean) / (of.count() + shrinkage)
     table = test.rename(columns={"rating": "true"})
@@ -35,7 +35,7 @@ def estimates(shrinkage):
 
 
 with TemporaryDirectory() as folder, chdir(folder):
-    # a folder alone, file:..., is refused by new versions
+    # new versions do not accept a folder (file:...)
     mlflow.set_tracking_uri("sqlite:///runs.db")
     experiment = mlflow.create_experiment("item means", Path("artifacts").absolute().as_uri())
 
@@ -53,7 +53,7 @@ with TemporaryDirectory() as folder, chdir(folder):
         mlflow.log_metrics(comparison.to_metrics())
         mlflow.set_tag("verdict", comparison.verdict)
 
-    # what is there, as anybody reads it later
+    # read the store again, as another program would
     client = mlflow.MlflowClient()
     runs = client.search_runs([experiment], order_by=["attributes.start_time"])
     single = [run for run in runs if "ndcg_at_10" in run.data.metrics]

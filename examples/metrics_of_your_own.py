@@ -1,4 +1,4 @@
-"""How do I measure what no library has? Three ways, from a line to a class."""
+"""How do I add a metric that no library has? In three ways, from one line to a class."""
 
 import numpy as np
 
@@ -9,30 +9,30 @@ from recsys_ndcg.datasets import sample_ratings
 
 @rn.metric
 def early(rank):
-    """Weights by rank: relevant items count 1, 1/2, 1/4 …, over what the best order has."""
+    """Weights by rank: relevant items count 1, 1/2, 1/4 …, divided by the best order's sum."""
     return 0.5 ** (rank - 1)
 
 
 @rn.metric(ties="item_asc")
 def top_error(estimated, true, items):
-    """One user's ranked list, cut at k: how far off the estimates that are seen are."""
+    """One user's list, cut at k: the mean absolute error of the items shown."""
     return np.abs(estimated - true).mean() if len(items) else np.nan
 
 
 @rn.metric
 class Capture(rn.Metric):
-    """A numerator and a denominator: the share of all gain that the first k items hold."""
+    """A numerator and a denominator: the share of all gain among the first k items."""
 
     name = "capture"
     uses_gains = True
-    depth = None  # it reads all ranks, not the first k alone
+    depth = None  # it reads all ranks, not only the first k
 
     def numerator(self, ranking):
         """Return the (expected) gains: users in rows, ranks in columns."""
         return row_sums(ranking.gain[:, : self.k])
 
     def denominator(self, ranking):
-        """Return all that there are."""
+        """Return the gains of the ideal list."""
         return row_sums(ranking.ideal_gain)
 
 

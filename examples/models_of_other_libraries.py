@@ -1,8 +1,8 @@
 """Models of several libraries on the same folds.
 
-A model that is not Surprise's is a function: it gets the ratings to train on, and returns a
-function that estimates pairs of user and item. This one trains least squares of implicit, which
-``pip install implicit`` brings.
+A model of another library is a function: it receives the training ratings and returns a
+function that estimates pairs of user and item. This one trains implicit's alternating least
+squares (``pip install implicit``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def least_squares(train: pd.DataFrame, seed: int, factors: int = 16) -> Estimates:
-    """Train on who rated what, and how highly."""
+    """Train on all ratings."""
     users, items = train["user"].astype("category"), train["item"].astype("category")
     weights = csr_matrix((train["rating"], (users.cat.codes, items.cat.codes))).astype("float32")
     with threadpool_limits(1, "blas"):
@@ -39,7 +39,7 @@ def least_squares(train: pd.DataFrame, seed: int, factors: int = 16) -> Estimate
         user = pd.Categorical(pairs["user"], users.cat.categories).codes
         item = pd.Categorical(pairs["item"], items.cat.categories).codes
         scores = (model.user_factors[user] * model.item_factors[item]).sum(axis=1)
-        scores[(user < 0) | (item < 0)] = -1e3  # nothing is known of them
+        scores[(user < 0) | (item < 0)] = -1e3  # unknown users and items
         return scores
 
     return estimates
@@ -57,9 +57,9 @@ if __name__ == "__main__":
             models,
             metrics=["ndcg@10", "recall@10"],
             threshold=4,
-            protocol="catalogue",  # "both" ranks the test ratings alone, too
+            protocol="catalogue",  # "both" also ranks only the test ratings
             splits=3,
-            folder=folder,  # the same call goes on where another was stopped
+            folder=folder,  # the same call resumes an interrupted run
             n_jobs=2,
         )
         print(comparison)

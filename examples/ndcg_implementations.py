@@ -1,15 +1,15 @@
 """Is the NDCG of a data set averaged or pooled? Both are in use, and they differ.
 
 One list in the order given, in the worst and in the best order; then several lists, where the mean
-of the ratios and the ratio of the sums differ; then gains of one's own, for any grade; and a user
-with nothing to find, whose ideal DCG is 0: left out of the mean, and counted.
+of the ratios and the ratio of the sums differ; then custom gains, for any grade; and a user
+without a relevant item, whose ideal DCG is 0: left out of the mean, and counted.
 """
 
 import recsys_ndcg as rn
 
 
 def ranked(*grades: float) -> list[tuple[float, float]]:
-    """Return (estimated, true) for grades that stand in ranked order."""
+    """Return (estimated, true) for grades in ranked order."""
     return [(-place, grade) for place, grade in enumerate(grades)]
 
 

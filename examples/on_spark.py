@@ -1,10 +1,10 @@
-"""Evaluate the predictions of a model on a cluster, and leave every user's scores there.
+"""Evaluate a model's predictions on a cluster, and write every user's scores there.
 
     spark-submit --master yarn --num-executors 20 --executor-cores 4 --py-files recsys_ndcg.zip \
         on_spark.py --predictions s3://bucket/predictions --scores s3://bucket/scores
 
-The predictions have the columns user, item, estimated and true. Without any, it draws some and runs
-wherever it is: python on_spark.py
+The predictions have the columns user, item, estimated and true. Without --predictions, the script
+draws some and runs on this machine: python on_spark.py
 """
 
 import argparse

@@ -1,7 +1,8 @@
-"""One file of predictions, one metric's name: how many numbers? As many as there are libraries.
+"""One file of predictions, one metric's name: how many numbers? Almost one per library.
 
-Ratings are predicted from the means of user and item, and evaluated as each library would. Give
-a file of user, item, rating (CSV or '::'-separated) and a threshold to see it on your own.
+Ratings are predicted from the means of user and item, and evaluated under each library's
+conventions. Pass a file of user, item, rating (CSV or '::'-separated) and a threshold to use your
+own ratings.
 """
 
 import sys
@@ -20,7 +21,7 @@ warnings.filterwarnings("ignore", category=rn.DataWarning)
 
 
 def predictions(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Predict a fifth of the ratings by the means in the rest."""
+    """Predict a fifth of the ratings from the means of the rest."""
     test = np.random.default_rng(0).random(len(ratings)) < 0.2
     train, rest = ratings[~test], ratings[test]
     overall = train["rating"].mean()
@@ -36,7 +37,7 @@ threshold = float(sys.argv[2]) if len(sys.argv) > 2 else 4.0
 table = rn.reconcile(predictions(ratings), METRICS, threshold=threshold)
 
 own = table.groupby("metric")["yours"].first()
-computed = table[table["note"] == ""]  # by the libraries that have the metric
+computed = table[table["note"] == ""]  # for the libraries that have the metric
 values = computed.pivot_table(index="preset", columns="metric", values="value", sort=False)[METRICS]
 values.loc["(by default here)"] = own
 values.loc["lowest"], values.loc["highest"] = values.min(), values.max()

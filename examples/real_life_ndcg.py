@@ -1,7 +1,7 @@
-"""What do missing labels and the choice of the ideal do to NDCG? One list scores from 0.2 to 1.
+"""How do missing labels and the choice of the ideal change NDCG? One list scores from 0.2 to 1.
 
-Two queries were judged, two result lists came back, and they overlap in part: query 2 returned a
-document that nobody judged, and both lists miss judged documents. Every decision that follows is
+Two queries have judged documents and result lists, which overlap in part: query 2 returned an
+unjudged document, and both lists miss judged documents. Every decision below is
 one field of the convention. The data is that of Doug Turnbull's notebook "Real life NDCG". Its
 last cut keeps ranks below 10, "@10" here keeps rank 10 too; no list is that long, so the numbers
 are the same.
@@ -37,7 +37,7 @@ def show(label: str, values: Iterable[float]) -> None:
 
 
 def compare_with_ideal(label: str, convention: rn.Convention, k: int | None = None) -> None:
-    """Print the ideal DCG of both queries, and the NDCG that comes of it."""
+    """Print the ideal DCG of both queries, and their NDCG."""
     report = rn.evaluate(lists, metrics=["ndcg"], k=k, convention=convention)
     ideal = [report.explain(query, k)["ideal_dcg"].iloc[-1] for query in (1, 2)]
     show(f"ideal DCG, {label}", ideal)

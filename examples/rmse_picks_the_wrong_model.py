@@ -1,8 +1,8 @@
-"""RMSE picks the wrong model: a grid search by four criteria, and what each of them chooses.
+"""RMSE picks the wrong model: a grid search by four criteria, and the choice of each.
 
-SVD of Surprise on 16 combinations of parameters and 3 folds. Give a file of user, item, rating
-(CSV or '::'-separated) to see it on your own ratings; of such a file the users with 20 ratings or
-more are kept. A rating is relevant from four fifths of the top on.
+Surprise's SVD with 16 combinations of parameters and 3 folds. Pass a file of user, item, rating
+(CSV or '::'-separated) to use your own ratings; users with fewer than 20 ratings are left out. A
+rating is relevant if it is at least four fifths of the highest one.
 """
 
 import sys
@@ -26,7 +26,7 @@ GRID = {
     "random_state": [0],
 }
 FEWEST = 20
-# a few test lists have one item only
+# a few test lists have only one item
 warnings.filterwarnings("ignore", category=rn.DataWarning)
 
 ratings = sample_ratings()

@@ -1,9 +1,9 @@
 """How do one user's (estimated, true) ratings become NDCG@10? By sorting, with care for ties.
 
-Ten test ratings get made-up estimates, half a star too low and too high in turn, so several are
-tied. Sorting them stably keeps the order of the test set within a tie (ties="input"); the default
-is the exact mean over all orders of the tied items, which no shuffling of the rows can change.
-The end answers what happens to a user who has fewer ratings than k.
+Ten test ratings get made-up estimates, alternately half a star too low and too high, so several
+are tied. A stable sort keeps the order of the test set within a tie (ties="input"). The default
+is the exact mean over all orders of the tied items, which does not depend on the order of the
+rows. The end shows a user with fewer ratings than k.
 """
 
 import warnings
@@ -15,7 +15,7 @@ warnings.filterwarnings("ignore", category=rn.DataWarning)
 
 
 def with_made_up_estimates(ratings: list[int]) -> list[tuple[float, int]]:
-    """Return (estimated, true), half a star below and above in turn."""
+    """Return (estimated, true), alternately half a star below and above."""
     return [(true + (-0.5, 0.5)[place % 2], true) for place, true in enumerate(ratings)]
 
 
@@ -39,13 +39,13 @@ for ties in ("input", "expected"):
 
 few = with_made_up_estimates([1, 3, 5])
 print("\nA user with three ratings:", few)
-print("NDCG@10 is DCG over ideal DCG at the three ranks there are:")
+print("NDCG@10 is DCG over ideal DCG at the three ranks:")
 short = rn.evaluate({"User 2": few}, metrics=["ndcg"]).explain("User 2")
 print(short[["estimated", "true", "dcg", "ideal_dcg", "ndcg"]].to_string())
 reasons = {
     "k": "one hit over ten places, as if seven bad items followed",
-    "n": "one hit over the three places there are",
-    "drop": "whatever the order, all its items are among the first ten",
+    "n": "one hit over the three places",
+    "drop": "in any order, all items are among the first ten",
 }
 for rule, reason in reasons.items():
     convention = rn.Convention(short_list=rule)

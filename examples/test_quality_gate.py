@@ -1,4 +1,4 @@
-"""May the new model replace the old? A test of pytest: pytest examples/test_quality_gate.py."""
+"""May the new model replace the old one? Run it as a test: pytest examples/test_quality_gate.py."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 
-MARGIN = 0.005  # of NDCG@10; less is not worth a discussion
+MARGIN = 0.005  # of NDCG@10: the largest difference that does not matter
 
 
 def predictions(noise: float, users: int = 300, seed: int = 0) -> list[tuple]:
-    """Return what a model predicts; in a pipeline, the path of a file is given in its place."""
+    """Return a model's predictions; in a pipeline, use the path of a file instead."""
     rows = sample_ratings().rename(columns={"rating": "true"})
     rows = rows[rows["user"].isin(rows["user"].unique()[:users])]
     error = np.random.default_rng(seed).normal(scale=noise, size=len(rows))
@@ -25,7 +25,7 @@ def compared(old: list[tuple], new: list[tuple]) -> rn.Comparison:
 
 
 def test_the_new_model_is_not_worse() -> None:
-    """Two reasons let it fail: it is worse, or the users are too few to show that it is not."""
+    """It fails if the model is worse, or if there are too few users to show that it is not."""
     comparison = compared(predictions(1.0), predictions(0.8, seed=1))
     gate = comparison.not_worse("new", "old", margin=MARGIN)
     assert gate, gate.reason
