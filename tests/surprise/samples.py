@@ -1,0 +1,103 @@
+"""What the tests of the plug-in share: ratings, models, splits, and a recorder of warnings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from surprise import SVD, AlgoBase, Dataset, Reader
+from surprise.model_selection import KFold
+
+import recsys_ndcg as rn
+from recsys_ndcg.datasets import sample_ratings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+RATINGS = sample_ratings(40, 60)
+TABLE = RATINGS[["user", "item", "rating"]]
+TWO, THREE = KFold(2, random_state=0), KFold(3, random_state=0)
+
+
+def dataset(table: pd.DataFrame = TABLE, scale: tuple[float, float] = (0.5, 5)) -> Any:
+    """Return a table of user, item and rating as a dataset of Surprise."""
+    return Dataset.load_from_df(table, Reader(rating_scale=scale))
+
+
+DATA = dataset()
+
+
+def svd(n_epochs: int = 3, **options: Any) -> Any:
+    """Return a small SVD."""
+    return SVD(**{"n_factors": 3, "n_epochs": n_epochs, "random_state": 0, **options})
+
+
+def fit_search(kind: Any, *given: Any, data: Any = DATA, **options: Any) -> Any:
+    """Return a search after its fit, which begins at the same random state."""
+    search = kind(*given, **options)
+    np.random.seed(5)  # noqa: NPY002 - the generator of Surprise
+    search.fit(data)
+    return search
+
+
+class NeverFitted(AlgoBase):  # type: ignore[misc]
+    """An algorithm that fails the test when it is fitted."""
+
+    def __init__(self, x: Any = None) -> None:
+        super().__init__()
+        self.x = x
+
+    def fit(self, _: Any) -> Any:
+        """Fail: pytest's failure is no Exception that the package could catch."""
+        pytest.fail("an algorithm was fitted")
+
+
+class FixedSplits:
+    """A splitter of the user's own that returns what a function makes."""
+
+    def __init__(self, splits: Callable[[], Any], n_splits: Any = 2) -> None:
+        self.splits = splits
+        self.n_splits = n_splits
+
+    def split(self, _: Any) -> Any:
+        """Return the splits, whatever the data."""
+        return self.splits()
+
+    def get_n_folds(self) -> int:
+        """Return a number of folds."""
+        return 2
+
+
+def without_times(results: Any) -> dict[str, Any]:
+    """Return cross-validation results without the times and the parameters."""
+    return {
+        name: value
+        for name, value in results.items()
+        if name != "params" and not name.endswith("_time")
+    }
+
+
+def assert_same_scores(ours: Any, expected: Any) -> None:
+    """Compare names, order, type and every bit of the scores; NaN equals NaN."""
+    assert list(ours) == list(expected)
+    for name, value in without_times(expected).items():
+        assert type(ours[name]) is type(value), name
+        np.testing.assert_array_equal(
+            ours[name], value, err_msg=name, strict=isinstance(value, np.ndarray)
+        )
+
+
+def warnings_of(act: Callable[[], Any]) -> list[str]:
+    """Return what `act` warns of; every warning must be ours and point at the calling test."""
+    caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - where warnings must point
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        act()
+    assert all(issubclass(one.category, rn.DataWarning) for one in caught), caught
+    assert all(one.filename == caller for one in caught), caught
+    return [str(one.message) for one in caught]

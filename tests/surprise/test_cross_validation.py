@@ -1,0 +1,691 @@
+"""cross_validate: the scores of Surprise to the last bit, and ranking measures next to them."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import surprise
+from surprise import model_selection
+from surprise.model_selection import (
+    KFold,
+    LeaveOneOut,
+    PredefinedKFold,
+    RepeatedKFold,
+    ShuffleSplit,
+)
+
+import recsys_ndcg as rn
+from recsys_ndcg.surprise import (
+    GridSearchCV,
+    LeaveLastOut,
+    LeaveNOut,
+    RandomizedSearchCV,
+    TimeSplit,
+    UserKFold,
+    accuracy,
+    cross_validate,
+    evaluate_catalogue,
+    make_measure,
+)
+from tests.errors import rejects
+from tests.surprise.samples import (
+    DATA,
+    RATINGS,
+    TABLE,
+    THREE,
+    TWO,
+    FixedSplits,
+    NeverFitted,
+    assert_same_scores,
+    dataset,
+    fit_search,
+    svd,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+TIMED = dataset()
+TIMED.raw_ratings = list(RATINGS.itertuples(index=False, name=None))
+OWN = ["rmse", "mae", "mse", "fcp"]
+FOLDS = list(TWO.split(DATA))
+TOLERANT = rn.Convention(tie_tolerance=1e-9)
+GRID = {"n_factors": [2, 6], "n_epochs": [2], "random_state": [0]}
+
+
+# Surprise's measures
+
+
+ALGORITHMS: dict[str, Callable[[], Any]] = {
+    "SVD not seeded": lambda: surprise.SVD(n_factors=3, n_epochs=2),
+    "NormalPredictor": surprise.NormalPredictor,
+    "KNNBaseline": lambda: surprise.KNNBaseline(bsl_options={"n_epochs": 2}, verbose=False),
+    "CoClustering": lambda: surprise.CoClustering(n_epochs=2),
+}
+
+
+def cross_validate_both(seed: int, make: Callable[[], Any], *given: Any, **options: Any) -> Any:
+    """Return the results of our function and of Surprise's, from the same random state."""
+    found = []
+    for function in (cross_validate, model_selection.cross_validate):
+        np.random.seed(seed)  # noqa: NPY002 - the generator of Surprise
+        found.append(function(make(), *given, **options))
+    return found
+
+
+def assert_same_searches(data: Any, measures: Any, cv: Any) -> None:
+    """Compare a grid search with Surprise's."""
+    ours, theirs = (
+        fit_search(kind, surprise.SVD, GRID, measures, cv, data=data)
+        for kind in (GridSearchCV, model_selection.GridSearchCV)
+    )
+    assert_same_scores(ours.cv_results, theirs.cv_results)
+
+
+@pytest.mark.parametrize("train", [False, True], ids=["test", "train"])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_surprises_measures_have_surprises_scores(name: str, train: bool) -> None:  # noqa: FBT001
+    """Equal to the last bit, also for random algorithms: we draw nothing from its generator."""
+    whole = dataset(TABLE.assign(rating=TABLE["rating"].round().clip(1)), (1, 5))
+    how = {"cv": TWO, "return_train_measures": train}
+    ours, theirs = cross_validate_both(7, ALGORITHMS[name], whole, OWN, **how)
+    assert_same_scores(ours, theirs)
+    assert len(ours) == (10 if train else 6)
+    assert [type(ours[f"{one}_time"]) for one in ("fit", "test")] == [tuple, tuple]
+
+
+@pytest.mark.parametrize(
+    ("name", "ranking"),
+    [("NormalPredictor", "ndcg@5"), ("SVD not seeded", "ndcg@5:catalogue")],
+)
+def test_an_added_ranking_measure_changes_no_other_score(name: str, ranking: str) -> None:
+    """A random algorithm predicts only once, and our checks use a generator of their own."""
+    found = []
+    for measures in (["rmse", "mae", ranking], ["rmse", "mae"]):
+        np.random.seed(7)  # noqa: NPY002 - the generator of Surprise
+        found.append(cross_validate(ALGORITHMS[name](), DATA, measures, cv=TWO))
+    for key in ("test_rmse", "test_mae"):
+        assert np.array_equal(found[0][key], found[1][key])
+
+
+CVS: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "int": lambda: np.int64(3),
+    "KFold": lambda: KFold(2, shuffle=False),
+    "ShuffleSplit": lambda: ShuffleSplit(2, test_size=0.3),
+    "RepeatedKFold": lambda: RepeatedKFold(2, 2, random_state=0),
+    "LeaveOneOut": lambda: LeaveOneOut(2, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", CVS)
+def test_every_cv_of_surprise_gives_the_same_splits(name: str) -> None:
+    """Also if it draws from numpy's generator."""
+    options = {"measures": ["rmse", "mae"], "cv": CVS[name]()}
+    assert_same_scores(*cross_validate_both(3, svd, DATA, **options))
+
+
+@pytest.mark.filterwarnings("ignore:.*users of the testset are not in the trainset")
+@pytest.mark.parametrize(
+    "cv",
+    [
+        UserKFold(2, random_state=0),
+        LeaveNOut(3, n_splits=2, random_state=0),
+        LeaveLastOut(3),
+        TimeSplit(0.2, known_users=False),
+    ],
+    ids=lambda cv: type(cv).__name__,
+)
+def test_surprises_functions_take_our_splits(cv: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Theirs and ours have the same scores, with and without a search."""
+    how: dict[str, Any] = {"cv": cv, "verbose": True}
+    assert_same_scores(*cross_validate_both(0, svd, TIMED, ["rmse", "mae"], **how))
+    assert f"on {cv.get_n_folds()} split(s)" in capsys.readouterr().out
+    found = cross_validate(svd(), TIMED, ["ndcg@10", "recall@10:catalogue"], cv=cv, threshold=4)
+    assert found.n_users == [len({row[0] for row in test}) for _, test in cv.split(TIMED)]
+    assert not np.isnan(found["test_ndcg@10"]).any()
+    assert_same_searches(TIMED, ["rmse"], cv)
+
+
+class SplitterClass:
+    """A class that splits without an object."""
+
+    n_splits = 2
+    get_n_folds = staticmethod(lambda: 2)
+    split = staticmethod(TWO.split)
+
+
+class Uncountable(FixedSplits):
+    """A splitter that cannot report its number of folds."""
+
+    def get_n_folds(self) -> int:
+        """Raise."""
+        raise NotImplementedError
+
+
+SPLITTERS: dict[str, Any] = {
+    "generators": FixedSplits(lambda: (iter(one) for one in FOLDS)),
+    "testsets as generators": FixedSplits(lambda: ((one, iter(rows)) for one, rows in FOLDS)),
+    "rows as lists": FixedSplits(lambda: [(one, list(map(list, rows))) for one, rows in FOLDS]),
+    "testsets as arrays": FixedSplits(
+        lambda: [(one, np.array(rows, dtype=object)) for one, rows in FOLDS]
+    ),
+    "no number of folds": Uncountable(lambda: FOLDS),
+    "a class": SplitterClass,
+}
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_a_splitter_may_return_what_surprise_accepts(name: str) -> None:
+    """In cross-validation and in a search, which gives all combinations the same folds."""
+    cv = SPLITTERS[name]
+    assert_same_scores(*cross_validate_both(0, svd, DATA, ["rmse", "fcp"], cv))
+    names = ["ndcg@5", "ndcg@5:catalogue"]
+    assert_same_scores(*(cross_validate(svd(), DATA, names, one) for one in (cv, TWO)))
+    searches = (fit_search(GridSearchCV, surprise.SVD, GRID, ["rmse"], one) for one in (cv, TWO))
+    assert_same_scores(*(one.cv_results for one in searches))
+
+
+def test_a_users_own_splitter_takes_any_data() -> None:
+    """We pass the data on unseen, as Surprise does."""
+    cv = FixedSplits(lambda: FOLDS)
+    for data in (None, "ratings.csv"):
+        assert_same_scores(*cross_validate_both(0, svd, data, ["rmse"], cv))
+        assert_same_scores(*(cross_validate(svd(), one, ["ndcg@5"], cv) for one in (data, DATA)))
+
+
+TRAINSET, TESTSET = FOLDS[0]
+WRONG_SPLITS: list[tuple[Any, str]] = [
+    ([(TRAINSET, TESTSET, 1)], "Split 1 of cv is .*, not"),
+    ([FOLDS[0], FOLDS[1][::-1]], "Split 2 of cv is .*, not"),
+    ([(TRAINSET, 5)], "Split 1 of cv is .*, not"),
+    ([(TRAINSET, [])], "Split 1 of cv has an empty testset"),
+    ([(TRAINSET, DATA.raw_ratings)], "not .user, item, rating"),
+    ([(TRAINSET, [1, 2])], "has 1 in its testset"),
+    ([(TRAINSET, [("a", "b", "4")])], "rating.*'4'"),
+]
+WRONG_CVS: list[tuple[Any, str]] = [
+    (FOLDS, "cv must be None, .* split.data. returns them"),
+    (b"5", "cv must be None, a number of folds, or have a method split, not "),
+    (2.5, "cv must be None"),
+    (KFold, "cv must be None"),
+    (1, "cv=1, but .* between 2 and"),
+    (True, "cv=True, but"),
+    (10**9, "cv=1000000000, but"),
+    (KFold(10**9), "cv cannot split the data: Incorrect value"),
+    *((FixedSplits(partial(iter, splits)), match) for splits, match in WRONG_SPLITS),
+    (FixedSplits(lambda: None), "gives None, not pairs of trainset and testset"),
+    (FixedSplits(list), "cv gives no split"),
+]
+
+
+@pytest.mark.parametrize(("cv", "match"), WRONG_CVS, ids=range(len(WRONG_CVS)))
+def test_a_wrong_cv_is_rejected(cv: Any, match: str) -> None:
+    """Surprise fails too; all three functions have the same message."""
+    with pytest.raises((AttributeError, TypeError, ValueError)):
+        model_selection.cross_validate(svd(), DATA, ["rmse"], cv)
+    tools: list[Callable[[Any], Any]] = [
+        lambda cv: cross_validate(svd(), DATA, ["rmse"], cv),
+        lambda cv: GridSearchCV(surprise.SVD, GRID, ["rmse"], cv).fit(DATA),
+        lambda cv: RandomizedSearchCV(surprise.SVD, GRID, 1, ["rmse"], cv).fit(DATA),
+    ]
+    for tool in tools:
+        with rejects(match, whole=False):
+            tool(cv)
+
+
+@pytest.mark.parametrize("name", ["cross_validate", "GridSearchCV", "RandomizedSearchCV"])
+def test_a_signature_begins_like_surprises(name: str) -> None:
+    """Positional arguments have the same places; our options are keywords."""
+    ours, theirs = (
+        dict(inspect.signature(getattr(library, name)).parameters)
+        for library in (rn.surprise.model_selection, model_selection)
+    )
+    assert list(ours)[: len(theirs)] == list(theirs)
+    kept = [] if name == "cross_validate" else ["keep_per_user"]
+    assert list(ours)[len(theirs) :] == ["threshold", "convention", *kept, "progress"]
+    assert all(one.kind.name == "KEYWORD_ONLY" for one in [*ours.values()][len(theirs) :])
+    for one, parameter in theirs.items():
+        default = ours[one].default
+        assert (list(default) if one == "measures" else default) == parameter.default
+
+
+def dataset_of_files(path: Path) -> Any:
+    """Write two folds to files, and return the dataset of them."""
+    files = []
+    for fold in (0, 1):
+        names = [str(path / f"{part}{fold}") for part in ("train", "test")]
+        parts = [TABLE[TABLE.index % 2 != fold], TABLE[TABLE.index % 2 == fold]]
+        for name, part in zip(names, parts, strict=True):
+            part.to_csv(name, sep="\t", header=False, index=False)
+        files.append(tuple(names))
+    reader = surprise.Reader(line_format="user item rating", sep="\t", rating_scale=(0.5, 5))
+    return surprise.Dataset.load_from_folds(files, reader)
+
+
+def test_folds_from_files_are_accepted(tmp_path: Path) -> None:
+    """The scores are Surprise's; wrong options are found before any algorithm is fitted."""
+    data, cv = dataset_of_files(tmp_path), PredefinedKFold()
+    assert_same_scores(*cross_validate_both(0, svd, data, ["rmse", "mae"], cv=cv))
+    assert_same_searches(data, ["rmse", "fcp"], cv)
+    with rejects("pass threshold"):
+        cross_validate(NeverFitted(), data, ["recall@5"], cv=cv)
+    with rejects("refit needs all ratings"):
+        GridSearchCV(NeverFitted, {"x": [1]}, ["ndcg@5"], cv=cv, refit=True).fit(data)
+
+
+# the caller's algorithm
+
+
+class Counting(surprise.AlgoBase):  # type: ignore[misc]
+    """An algorithm that estimates how often it was fitted, and fails at a certain time."""
+
+    def __init__(self, fails_at: int = 10**6) -> None:
+        super().__init__()
+        self.fits, self.fails_at = 0, fails_at
+
+    def fit(self, trainset: Any) -> Any:
+        """Count."""
+        self.fits += 1
+        if self.fits == self.fails_at:
+            message = "this fit fails"
+            raise RuntimeError(message)
+        return super().fit(trainset)
+
+    def estimate(self, *_: Any) -> int:
+        """Return the count."""
+        return self.fits
+
+
+@pytest.mark.parametrize("measures", [["rmse"], ["rmse", "ndcg@5", "ndcg@5:catalogue"]])
+@pytest.mark.parametrize("n_jobs", [1, None])
+def test_the_callers_algorithm_stays_fitted_on_the_last_fold(
+    measures: list[str], n_jobs: Any
+) -> None:
+    """As in Surprise, so that a script can predict with it."""
+    ours, theirs = svd(), svd()
+    cross_validate(ours, DATA, measures, cv=TWO, n_jobs=n_jobs)
+    model_selection.cross_validate(theirs, DATA, ["rmse"], cv=TWO, n_jobs=n_jobs)
+    trainset, testset = FOLDS[-1]
+    assert ours.test(testset) == theirs.test(testset) == svd().fit(trainset).test(testset)
+
+
+def test_one_algorithm_is_fitted_on_every_fold_as_in_surprise() -> None:
+    """It keeps its own state between folds, also if one of them fails."""
+    assert_same_scores(*cross_validate_both(0, Counting, DATA, ["rmse"], cv=THREE))
+    left = []
+    for function in (cross_validate, model_selection.cross_validate):
+        algo = Counting(fails_at=3)
+        with pytest.raises(RuntimeError, match="this fit fails"):
+            function(algo, DATA, ["rmse"], cv=THREE)
+        left.append((algo.fits, algo.trainset.ur))
+    assert left[0] == left[1]
+
+
+# ranking measures
+
+
+RANKING = ["ndcg@10", "recall@10:catalogue"]
+NAMES = [*RANKING, "rmse", "precision@3"]
+
+
+@pytest.fixture(name="validated", scope="module")
+def _validated() -> Any:
+    return cross_validate(svd(), DATA, NAMES, cv=THREE, threshold=4)
+
+
+def fitted_folds() -> Iterator[tuple[Any, Any, Any]]:
+    """Fit an algorithm on each of the same folds."""
+    for trainset, testset in THREE.split(DATA):
+        yield svd().fit(trainset), trainset, testset
+
+
+def test_scores_of_folds_and_users_are_those_of_evaluate(validated: Any) -> None:
+    """Rated measures are those of `evaluate`, catalogue ones of `evaluate_catalogue`."""
+    table = validated.per_user
+    assert table.index.names == ["fold", "user"]
+    assert set(table.columns) == set(NAMES)
+    for fold, (algo, trainset, testset) in enumerate(fitted_folds()):
+        predictions = algo.test(testset)
+        rated = ["ndcg@10", "precision@3", "rmse"]
+        report = rn.evaluate(predictions, metrics=rated, threshold=4, convention=TOLERANT)
+        assert validated["test_ndcg@10"][fold] == accuracy.ndcg(predictions, verbose=False)
+        assert validated["test_ndcg@10"][fold] == report.mean["ndcg@10"]
+        assert validated["test_precision@3"][fold] == report.mean["precision@3"]
+        pd.testing.assert_frame_equal(table.loc[fold + 1][rated], report.per_user[rated])
+        whole = evaluate_catalogue(algo, trainset, testset, metrics="recall@10", threshold=4)
+        assert validated["test_recall@10:catalogue"][fold] == whole.mean["recall@10"]
+        pd.testing.assert_series_equal(
+            table.loc[fold + 1][RANKING[1]], whole.per_user["recall@10"], check_names=False
+        )
+
+
+def test_errors_by_user_are_kept_only_with_rated_lists() -> None:
+    """Without any ranking measure the table is empty."""
+    found = cross_validate(svd(), DATA, ["rmse", "mae"], cv=TWO)
+    assert found.per_user.empty
+    assert found.pooled.empty
+    assert "pooled" in found.to_frame().index
+    only = cross_validate(svd(), DATA, ["rmse", "ndcg@5:catalogue"], cv=TWO)
+    assert only.per_user.columns.tolist() == ["ndcg@5:catalogue"]
+    both = cross_validate(svd(), DATA, ["mae", "ndcg@5", "rmse", "fcp"], cv=TWO)
+    assert set(both.per_user.columns) == {"ndcg@5", "mae", "rmse"}
+
+
+def test_errors_leave_out_the_same_users_as_evaluate() -> None:
+    """Under short_list="drop" the smallest cutoff decides."""
+    convention = TOLERANT.replace(short_list="drop")
+    names = ["ndcg@10", "rmse", "ndcg@5"]
+    ours = cross_validate(svd(), DATA, names, cv=THREE, convention=convention).per_user
+    for fold, (algo, _, testset) in enumerate(fitted_folds(), 1):
+        theirs = rn.evaluate(algo.test(testset), metrics=names, convention=convention).per_user
+        pd.testing.assert_frame_equal(pd.DataFrame(ours.loc[fold])[names], theirs[names])
+        left_out = theirs[names].isna().sum()
+        assert left_out["ndcg@10"] > left_out["ndcg@5"] == left_out["rmse"] > 0
+
+
+def test_pooled_scores_are_sums_over_all_folds(validated: Any) -> None:
+    """As if the users of different folds were different users of one evaluation."""
+    rows, hits, relevant = [], 0.0, 0.0
+    for fold, (algo, trainset, testset) in enumerate(fitted_folds()):
+        rows += [one._replace(uid=(fold, one.uid)) for one in algo.test(testset)]
+        whole = evaluate_catalogue(algo, trainset, testset, metrics="recall@10", threshold=4)
+        hits += (whole.per_user["recall@10"] * whole.per_user["n_relevant"]).sum()
+        relevant += whole.per_user["n_relevant"].sum()
+    rated = ["ndcg@10", "rmse", "precision@3"]
+    report = rn.evaluate(rows, metrics=rated, threshold=4, convention=TOLERANT)
+    assert validated.pooled[rated].tolist() == pytest.approx(report.pooled.tolist(), abs=1e-12)
+    assert validated.pooled[RANKING[1]] == pytest.approx(hits / relevant, abs=1e-12)
+
+
+def test_the_result_is_surprises_dict_and_a_table(validated: Any) -> None:
+    """The table has the folds, their mean and deviation, pooled scores and numbers of users."""
+    names = [f"test_{name}" for name in NAMES]
+    assert issubclass(type(validated), dict)
+    assert list(validated) == [*names, "fit_time", "test_time"]
+    assert all(validated[name].dtype == np.float64 for name in names)
+    table = validated.to_frame()
+    assert table.index.tolist() == ["fold 1", "fold 2", "fold 3", "mean", "std", "pooled"]
+    assert table.columns.tolist() == [*names, "fit_time", "test_time", "test_users"]
+    for name in names:
+        assert table[name].tolist()[:3] == validated[name].tolist()
+        assert table[name]["mean"] == pytest.approx(validated[name].mean())
+        assert table[name]["std"] == pytest.approx(validated[name].std())
+        assert table[name]["pooled"] == validated.pooled[name.removeprefix("test_")]
+    users = [len({row[0] for row in testset}) for _, testset in THREE.split(DATA)]
+    assert table["test_users"].tolist()[:3] == validated.n_users == users
+    again = pickle.loads(pickle.dumps(validated))  # noqa: S301 - our own
+    assert_same_scores(again, validated)
+    pd.testing.assert_frame_equal(again.per_user, validated.per_user)
+
+
+def test_train_measures_are_those_of_the_training_ratings() -> None:
+    """They follow the test measures, as in Surprise."""
+    found = cross_validate(svd(), DATA, ["ndcg@5", "rmse"], cv=THREE, return_train_measures=True)
+    assert list(found)[:4] == ["test_ndcg@5", "train_ndcg@5", "test_rmse", "train_rmse"]
+    for fold, (algo, trainset, _) in enumerate(fitted_folds()):
+        predictions = algo.test(trainset.build_testset())
+        assert found["train_ndcg@5"][fold] == accuracy.ndcg(predictions, 5, verbose=False)
+
+
+@pytest.mark.parametrize("options", [{"gain": "linear"}, {"discount": "reciprocal"}])
+def test_a_convention_changes_the_scores_as_in_evaluate(options: dict[str, Any]) -> None:
+    """In rated lists, in the catalogue and in a search."""
+    convention = rn.Convention(**options)
+    names = ["ndcg@5", "ndcg@5:catalogue"]
+    found = cross_validate(svd(), DATA, names, cv=THREE, convention=convention)
+    grid = {"n_factors": [3], "n_epochs": [3], "random_state": [0]}
+    search = GridSearchCV(surprise.SVD, grid, names, cv=THREE, convention=convention)
+    search.fit(DATA)
+    plain = cross_validate(svd(), DATA, names, cv=THREE)
+    for fold, (algo, trainset, testset) in enumerate(fitted_folds()):
+        rated = rn.evaluate(
+            algo.test(testset), metrics="ndcg@5", convention=convention.replace(tie_tolerance=1e-9)
+        )
+        whole = evaluate_catalogue(algo, trainset, testset, metrics="ndcg@5", convention=convention)
+        for name, report in zip(names, (rated, whole), strict=True):
+            assert found[f"test_{name}"][fold] == report.mean.iloc[0]
+            assert search.cv_results[f"split{fold}_test_{name}"] == [report.mean.iloc[0]]
+            assert plain[f"test_{name}"][fold] != report.mean.iloc[0]
+
+
+class Offset(surprise.AlgoBase):  # type: ignore[misc]
+    """An algorithm whose estimates begin at a base and grow by a step from item to item."""
+
+    def __init__(self, base: float, step: float) -> None:
+        super().__init__()
+        self.base, self.step = base, step
+
+    def estimate(self, _: Any, item: Any) -> float:
+        """Return the base, plus the steps of a known item."""
+        return self.base + (self.step * item if self.trainset.knows_item(item) else 0)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # of tied estimates
+def test_a_catalogue_is_ranked_by_unclipped_estimates_with_a_tolerance() -> None:
+    """Clipped, these estimates would be tied; differences by rounding are ties."""
+    names = ["ndcg@5", "ndcg@5:catalogue"]
+    found = cross_validate(Offset(9, 1), DATA, names, cv=TWO)
+    for fold, (trainset, testset) in enumerate(FOLDS):
+        values = [
+            evaluate_catalogue(
+                Offset(9, 1).fit(trainset), trainset, testset, metrics="ndcg@5", clip=clip
+            ).mean.iloc[0]
+            for clip in (False, True)
+        ]
+        assert found["test_ndcg@5:catalogue"][fold] == values[0] != values[1]
+    rounded, tied, apart = (
+        cross_validate(Offset(3, step), DATA, names, cv=TWO) for step in (1e-14, 0, 1e-6)
+    )
+    assert_same_scores(rounded, tied)
+    for name in names:
+        assert (rounded[f"test_{name}"] != apart[f"test_{name}"]).all()
+
+
+def test_ratings_of_0_and_1_need_no_threshold_and_negative_ones_a_gain() -> None:
+    """Jester's ratings go from -10 to 10; a binary gain, or a binary metric, takes them."""
+    data = dataset(TABLE.assign(rating=(TABLE["rating"] >= 4).astype(float)), (0, 1))
+    names = ["recall@5", "precision@5:catalogue"]
+    assert_same_scores(
+        cross_validate(svd(), data, names, cv=TWO),
+        cross_validate(svd(), data, names, cv=TWO, threshold=1),
+    )
+    data = dataset(TABLE.assign(rating=TABLE["rating"] * 4 - 10), (-10, 10))
+    reject_before_any_fit("the grade -", ["ndcg@5"], data)
+    reject_before_any_fit("the grade -", ["rmse", "ndcg@5:catalogue"], data)
+    binary = rn.Convention(gain="binary")
+    names = ["rmse", "recall@5", "ndcg@5"]
+    found = cross_validate(svd(), data, names, cv=TWO, threshold=0, convention=binary)
+    assert (found["test_ndcg@5"] <= 1).all()
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_a_library_name_measures_each_metric_as_that_library_does() -> None:
+    """Rated and in the catalogue; other measures next to a metric do not change it."""
+    names = ["ndcg@5", "ap@5", "ndcg@5:catalogue", "ap@5:catalogue"]
+    how: dict[str, Any] = {"cv": TWO, "threshold": 4.5, "convention": "catboost"}
+    found = cross_validate(svd(), DATA, names, **how)
+    for name in names:
+        preset = rn.Convention.preset("catboost", name.partition(":")[0])
+        for convention in ("catboost", preset):
+            other = cross_validate(svd(), DATA, [name], **{**how, "convention": convention})
+            np.testing.assert_array_equal(found[f"test_{name}"], other[f"test_{name}"])
+    how["convention"] = rn.Convention.preset("catboost")
+    with rejects("but catboost measures ap@5 under undefined=0.0"):
+        cross_validate(NeverFitted(), DATA, names, **how)
+    how["convention"] = "ir_measures"
+    with rejects("rank the catalogue under different choices"):
+        cross_validate(NeverFitted(), DATA, ["ndcg@5:catalogue", "rr@5:catalogue"], **how)
+
+
+# measures
+
+
+def mean_error(predictions: Sequence[Any], times: float = 1) -> float:
+    """Return the mean error, as a user's own measure."""
+    return times * float(np.mean([abs(one.r_ui - one.est) for one in predictions]))
+
+
+MEASURES: list[tuple[Any, list[str]]] = [
+    ("NDCG@10", ["ndcg@10"]),
+    (["  Recall@5:Catalogue "], ["recall@5:catalogue"]),
+    (("RMSE", "Fcp"), ["rmse", "fcp"]),
+    (mean_error, ["mean_error"]),
+    (make_measure(mean_error, "My Error"), ["my error"]),
+    ("rbp(0.5)@5", ["rbp(p=0.5)@5"]),
+    (["ndcg@5", "hit@5", "NDCG@5:rated", " Hit@5"], ["ndcg@5", "hit@5"]),
+    ([mean_error, "rmse", "RMSE", make_measure(mean_error)], ["mean_error", "rmse"]),
+    ([make_measure(mean_error, times=one) for one in (2, 2)], ["mean_error"]),
+]
+
+
+@pytest.mark.parametrize(("given", "names"), MEASURES, ids=range(len(MEASURES)))
+def test_measures_can_be_given_in_many_forms(given: Any, names: list[str]) -> None:
+    """The names are in lower case, as in Surprise; repeated measures count once."""
+    found = cross_validate(svd(1), DATA, given, cv=TWO, threshold=4)
+    assert list(found) == [*(f"test_{name}" for name in names), "fit_time", "test_time"]
+    search = GridSearchCV(surprise.SVD, GRID, given, threshold=4, refit=True)
+    assert (search.measures, search.refit) == (names, names[0])
+
+
+def test_without_measures_only_the_times_are_left() -> None:
+    """As in Surprise."""
+    ours, theirs = cross_validate_both(0, svd, DATA, [], TWO)
+    assert_same_scores(ours, theirs)
+    assert len(ours.to_frame()) == 5
+    assert_same_searches(DATA, [], TWO)
+
+
+def test_a_function_gets_the_predictions_and_its_keywords() -> None:
+    """As issue 166 of Surprise proposes it; Surprise's own functions are possible."""
+    seen = []
+
+    def counted(predictions: Any, least: float, most: float = 9) -> int:
+        seen.append(predictions)
+        return sum(least <= one.est <= most for one in predictions)
+
+    measure = make_measure(counted, "counted", True, least=2, most=4)  # noqa: FBT003
+    found = cross_validate(Offset(3, 0), DATA, [measure], cv=TWO, return_train_measures=True)
+    sizes = [len(testset) for _, testset in FOLDS]
+    assert found["test_counted"].tolist() == sizes
+    assert found["train_counted"].tolist() == sizes[::-1]
+    assert all(type(one).__name__ == "Prediction" for one in seen[0])
+    rmse = make_measure(surprise.accuracy.rmse, "again", greater_is_better=False, verbose=False)
+    found = cross_validate(svd(), DATA, ["rmse", rmse], cv=TWO)
+    assert np.array_equal(found["test_rmse"], found["test_again"])
+
+
+def test_a_measure_must_return_a_number() -> None:
+    """Any real number of Python or numpy; else the message has the measure's name."""
+    for value in (1, True, np.float32(0.5), np.int64(3), None, "0.5", [0.5], 1j):
+        own: Any = make_measure(lambda _, value=value: value, "own")
+        if isinstance(value, Real):
+            found = cross_validate(svd(1), DATA, own, cv=TWO)
+            assert found["test_own"].tolist() == [value, value]
+        else:
+            with rejects("The measure 'own' must return a number, not "):
+                cross_validate(svd(1), DATA, own, cv=TWO)
+
+
+def test_make_measure_rejects_what_is_no_function() -> None:
+    """The name must be text."""
+    for function in ("rmse", None):
+        with rejects(f"made of a function of predictions, not of {function!r}"):
+            make_measure(function)  # type: ignore[arg-type]
+    for name in ("", 5):
+        with rejects("name of a measure is text"):
+            make_measure(mean_error, name)  # type: ignore[arg-type]
+
+
+def reject_before_any_fit(
+    match: str, measures: Any, data: Any = DATA, kind: Any = rn.InvalidInputError, **how: Any
+) -> None:
+    """Expect the same error from cross_validate and from both searches, and nothing fitted."""
+    options = {"cv": TWO, **how}
+    with rejects(match, kind):
+        cross_validate(NeverFitted(), data, measures, **options)
+    with rejects(match, kind):
+        GridSearchCV(NeverFitted, {"x": [1, 2]}, measures, **options).fit(data)
+    with rejects(match, kind):
+        RandomizedSearchCV(NeverFitted, {"x": [1, 2]}, 1, measures, **options).fit(data)
+
+
+TWICE = [make_measure(mean_error, "a", times=one) for one in (1.0, 2.0)]
+WRONG_MEASURES: list[tuple[Any, str]] = [
+    (["ndcg"], "ndcg needs a cutoff here: write 'ndcg@10'"),
+    (["ndcg@0"], "k must be a whole number"),
+    (["ndcg@10:catalog"], "after the colon.*Did you mean 'catalogue'"),
+    (["rmse:catalogue"], "rmse compares ratings and ranks nothing"),
+    (["rmse@5"], "rmse has no cutoff"),
+    (["rmse", make_measure(mean_error, "rmse")], "measures has two that are called 'rmse'"),
+    (TWICE, "measures has two that are called 'a'"),
+    ([5], "A measure is a name .*not 5"),
+    (None, "(?i)measure"),
+    ([rn.NDCG], "(?i)NDCG"),
+    (["ndcg@10000:catalogue"], "k=10000, but the catalogue has"),
+]
+UNKNOWN_MEASURES = [
+    (["rmse", "ndgc@10"], "No measure is named 'ndgc@10'.*'ndcg'"),
+    (["rsme"], "'rsme'. Did you mean 'rmse'"),
+    (["precison@5:catalogue"], "Did you mean 'precision'"),
+    ([""], "There are"),
+]
+
+
+@pytest.mark.parametrize(
+    ("measures", "match"), WRONG_MEASURES + UNKNOWN_MEASURES, ids=lambda one: str(one)[:20]
+)
+def test_a_wrong_measure_is_rejected_before_any_fit(measures: Any, match: str) -> None:
+    """The message has the nearest name, or what to write."""
+    is_unknown = (measures, match) in UNKNOWN_MEASURES
+    kind = rn.UnknownMetricError if is_unknown else rn.InvalidInputError
+    reject_before_any_fit(match, measures, kind=kind, threshold=4)
+
+
+CATALOGUE_OF_TRAINING = "ndcg@5:catalogue leaves out what a user rated in training"
+WRONG_OPTIONS: list[tuple[list[str], dict[str, Any], str]] = [
+    (["recall@5"], {}, "needs to know which items are relevant: pass threshold"),
+    (["ndcg@5"], {"convention": rn.Convention(gain="binary")}, "threshold"),
+    (["recall@5"], {"threshold": "4"}, "threshold must be a finite number"),
+    (["rmse"], {"convention": {"gain": "linear"}}, "convention must be a Convention"),
+    (["rmse"], {"n_jobs": 0}, "n_jobs must be a whole number"),
+    (["rmse"], {"n_jobs": "2"}, "n_jobs must be a whole number"),
+    (["rmse", "ndcg@5:catalogue"], {"return_train_measures": True}, CATALOGUE_OF_TRAINING),
+]
+
+
+@pytest.mark.parametrize(("measures", "how", "match"), WRONG_OPTIONS, ids=range(len(WRONG_OPTIONS)))
+def test_a_wrong_option_is_rejected_before_any_fit(
+    measures: list[str], how: dict[str, Any], match: str
+) -> None:
+    """In cross-validation and in both searches."""
+    reject_before_any_fit(match, measures, **how)
+
+
+def test_wrong_ratings_are_rejected_before_any_fit() -> None:
+    """Rows of three columns, and a pair that is there twice if lists are ranked."""
+    data = dataset()
+    data.raw_ratings = [row[:3] for row in data.raw_ratings]
+    reject_before_any_fit("raw_ratings: row 0 .*must be .user, item, rating, timestamp", [], data)
+    twice = dataset(pd.concat([TABLE, TABLE.iloc[:5]]))
+    reject_before_any_fit("user .* has the item .* twice or more", ["ndcg@5"], twice)
+    seen = rf"^\d+ of {len(TABLE) + 5} test ratings"  # each one is in the other's trainset
+    first = rn.Convention(duplicates="first")
+    with pytest.warns(rn.DataWarning, match=seen):
+        found = cross_validate(svd(), twice, ["ndcg@5", "rmse"], cv=THREE, convention=first)
+    assert not np.isnan(found["test_ndcg@5"]).any()
+
+
+def test_an_algorithm_must_have_fit_and_test() -> None:
+    """A class of algorithms is none."""
+    for algo in (None, 5, surprise.SVD, "SVD"):
+        with rejects("algo is an algorithm"):
+            cross_validate(algo, DATA, ["rmse"], TWO)

@@ -1,0 +1,476 @@
+"""Searches: the results of Surprise to the last bit, and any measure to choose by."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import math
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import surprise
+from scipy import stats
+from surprise import model_selection
+from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
+
+import recsys_ndcg as rn
+from recsys_ndcg.surprise import GridSearchCV, RandomizedSearchCV, cross_validate, make_measure
+from tests.errors import rejects
+from tests.surprise.samples import (
+    DATA,
+    TABLE,
+    THREE,
+    TWO,
+    NeverFitted,
+    assert_same_scores,
+    dataset,
+    fit_search,
+    without_times,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+OWN = ["rmse", "mae", "mse", "fcp"]
+GRID = {"n_factors": [2, 6], "n_epochs": [2, 12], "random_state": [0]}
+SMALL = {"n_factors": [2, 6], "n_epochs": [2], "random_state": [0]}
+NESTED: dict[str, Any] = {
+    "k": [20],
+    "sim_options": {"name": ["msd", "cosine"], "user_based": [False, True], "min_support": [2]},
+    "bsl_options": {"method": ["als"], "n_epochs": [1]},
+    "verbose": [False],
+}
+
+
+def assert_same_search(ours: Any, theirs: Any) -> None:
+    """Compare all results of a search with Surprise's."""
+    assert_same_scores(ours.cv_results, theirs.cv_results)
+    for name in ("best_index", "best_params", "best_score"):
+        mine, yours = getattr(ours, name), getattr(theirs, name)
+        assert mine == yours, name
+        assert [type(mine[key]) for key in mine] == [type(yours[key]) for key in yours], name
+    assert list(ours.best_estimator) == list(theirs.best_estimator)
+    for name, estimator in theirs.best_estimator.items():
+        assert type(ours.best_estimator[name]) is type(estimator)
+        assert hasattr(ours.best_estimator[name], "trainset") == hasattr(estimator, "trainset")
+
+
+@pytest.mark.parametrize(
+    ("kind", "grid", "cv", "train"),
+    [
+        (surprise.SVD, GRID, TWO, True),
+        (surprise.SVD, GRID, RepeatedKFold(2, 2, random_state=0), False),
+        (surprise.SVD, GRID, LeaveOneOut(2, random_state=0), False),
+        (surprise.SVD, GRID, 2, True),
+        (surprise.NormalPredictor, {}, TWO, False),
+        (surprise.KNNBaseline, NESTED, ShuffleSplit(2, random_state=0), False),
+        (surprise.BaselineOnly, {"bsl_options": {"reg": [1, 5]}, "verbose": [False]}, TWO, True),
+        (functools.partial(surprise.SVD, lr_all=0.01), SMALL, TWO, False),
+    ],
+    ids=["SVD", "repeated", "leave one out", "int", "random", "nested", "baselines", "function"],
+)
+def test_a_grid_search_has_surprises_results(kind: Any, grid: Any, cv: Any, train: Any) -> None:
+    """Every value, the ranks and the best of each measure; the caller's grid is not changed."""
+    measures = OWN if not isinstance(cv, LeaveOneOut) else OWN[:3]
+    options = {"measures": measures, "cv": cv, "return_train_measures": train}
+    before = copy.deepcopy(grid)
+    ours = fit_search(GridSearchCV, kind, grid, **options)
+    assert grid == before
+    assert_same_search(ours, fit_search(model_selection.GridSearchCV, kind, grid, **options))
+    assert isinstance(ours, model_selection.GridSearchCV)
+
+
+@pytest.mark.parametrize("refit", [True, "rmse", "FCP"])
+def test_a_refitted_estimator_is_surprises(refit: Any) -> None:
+    """It is chosen by name, or by the first measure, and used by `test` and `predict`."""
+    options: dict[str, Any] = {"measures": ["mae", "rmse", "fcp"], "cv": TWO}
+    theirs = refit if refit is True else refit.lower()
+    ours = fit_search(GridSearchCV, surprise.SVD, GRID, refit=refit, **options)
+    other = fit_search(
+        model_selection.GridSearchCV, surprise.SVD, GRID, refit=theirs, **options, data=DATA
+    )
+    assert_same_search(ours, other)
+    assert ours.refit == other.refit
+    testset = DATA.build_full_trainset().build_testset()[:50]
+    assert ours.test(testset) == other.test(testset)
+    assert ours.predict("u001", "i001", 4) == other.predict("u001", "i001", 4)
+    estimator = ours.best_estimator[other.refit]
+    mine = ours.predict("u001", "i001", r_ui=3.0, clip=False)
+    assert mine == estimator.predict("u001", "i001", r_ui=3.0, clip=False)
+
+
+def test_all_combinations_get_the_same_folds() -> None:
+    """Also folds without a seed; the next search has other ones."""
+    same = {"n_epochs": [1], "n_factors": [2], "random_state": [0], "reg_all": [0.1] * 3}
+    search = GridSearchCV(surprise.SVD, same, ["rmse"], cv=KFold(2))
+    found = []
+    for _ in range(2):
+        search.fit(DATA)
+        found.append(search.cv_results["mean_test_rmse"].tolist())
+    assert [len(set(one)) for one in found] == [1, 1]
+    assert found[0] != found[1]
+
+
+# the best by any measure
+
+
+def mean_error(predictions: Sequence[Any], times: float = 1) -> float:
+    """Return the mean error, as a user's own measure."""
+    return times * float(np.mean([abs(one.r_ui - one.est) for one in predictions]))
+
+
+@pytest.fixture(name="search", scope="module")
+def _search() -> Any:
+    measures = ["rmse", "ndcg@5", "ndcg@5:catalogue", "recall@5", mean_error]
+    how: dict[str, Any] = {"cv": THREE, "threshold": 4, "keep_per_user": True}
+    return fit_search(GridSearchCV, surprise.SVD, GRID, measures, **how)
+
+
+def test_the_best_has_the_greatest_mean_unless_less_is_better(search: Any) -> None:
+    """Ranks follow the direction of the measure too."""
+    for name in search.measures:
+        means = search.cv_results[f"mean_test_{name}"]
+        place = means.argmin() if name == "rmse" else means.argmax()
+        assert search.best_index[name] == place
+        assert search.best_score[name] == means[place]
+        assert search.best_params[name] == search.cv_results["params"][place]
+        ranks = search.cv_results[f"rank_test_{name}"]
+        assert sorted(ranks) == [1, 2, 3, 4]
+        steps = np.diff(means[np.argsort(ranks)])
+        assert ((steps if name == "rmse" else -steps) >= 0).all()
+
+
+def test_a_users_own_measure_may_be_minimised() -> None:
+    """The same function in both directions has opposite ranks."""
+    down = make_measure(mean_error, "Down", greater_is_better=False)
+    measures = [make_measure(mean_error, "up"), down]
+    search = fit_search(GridSearchCV, surprise.SVD, GRID, measures, cv=TWO, refit="down")
+    means = search.cv_results["mean_test_up"]
+    assert np.array_equal(means, search.cv_results["mean_test_down"])
+    assert search.best_index == {"up": means.argmax(), "down": means.argmin()}
+    total = search.cv_results["rank_test_up"] + search.cv_results["rank_test_down"]
+    assert total.tolist() == [5, 5, 5, 5]
+    assert hasattr(search.best_estimator["down"], "trainset")
+
+
+def test_the_tables_of_a_search(search: Any) -> None:
+    """A row per combination with pooled scores, and a row per combination, fold and user."""
+    table = search.to_frame()
+    assert table.index.name == "combination"
+    for name, values in search.cv_results.items():
+        assert table[name].tolist() == list(values)
+    chosen = surprise.SVD(**search.cv_results["params"][2])
+    one = cross_validate(chosen, DATA, ["ndcg@5", "recall@5"], cv=THREE, threshold=4)
+    for name in ("ndcg@5", "recall@5"):
+        assert table[f"pooled_test_{name}"][2] == one.pooled[name]
+        assert table[f"split1_test_{name}"][2] == one[f"test_{name}"][1]
+        assert table[f"mean_test_{name}"][2] == one[f"test_{name}"].mean()
+    users = search.per_user
+    assert (table["test_users"] == len(users.loc[0])).all()
+    assert users.index.names == ["combination", "fold", "user"]
+    means = users["ndcg@5"].groupby(level=["fold", "combination"]).mean()
+    for fold in (1, 2, 3):
+        expected = search.cv_results[f"split{fold - 1}_test_ndcg@5"]
+        assert means[fold].to_numpy() == pytest.approx(expected, abs=1e-15)
+    again = pickle.loads(pickle.dumps(search))  # noqa: S301 - our own
+    assert_same_scores(again.cv_results, search.cv_results)
+    pd.testing.assert_frame_equal(again.per_user, users)
+
+
+@pytest.mark.parametrize("kind", [GridSearchCV, RandomizedSearchCV])
+def test_scores_of_users_are_kept_only_on_request(kind: Any) -> None:
+    """Without them a search of many users is as small as one of few, and otherwise equal."""
+    more: dict[str, Any] = {} if kind is GridSearchCV else {"n_iter": 2, "random_state": 0}
+    how = {"measures": ["rmse", "ndcg@5", "ndcg@5:catalogue"], "cv": TWO, **more}
+    without = fit_search(kind, surprise.SVD, SMALL, keep_per_user=False, **how)
+    kept = fit_search(kind, surprise.SVD, SMALL, keep_per_user=True, **how)
+    assert_same_scores(without.cv_results, kept.cv_results)
+    assert without_times(without.to_frame()).keys() == without_times(kept.to_frame()).keys()
+    users = [{row[0] for row in rows} for _, rows in TWO.split(DATA)]
+    assert len(kept.per_user) == 2 * sum(map(len, users))
+    with rejects("pass keep_per_user=True, and fit again"):
+        without.per_user  # noqa: B018
+    small, large = (len(pickle.dumps(one._folds)) for one in (without, kept))  # noqa: SLF001
+    without.fit(dataset(TABLE[TABLE["user"] < "u020"]))
+    fewer = len(pickle.dumps(without._folds))  # noqa: SLF001
+    assert small < 1.1 * fewer < large
+
+
+# refit
+
+
+@pytest.mark.parametrize("measures", [["rmse", "ndcg@5"], ["ndcg@5:catalogue", "rmse"]])
+def test_refit_by_a_ranking_measure_fits_only_the_best_estimator(measures: list[str]) -> None:
+    """It is fitted on all ratings."""
+    for refit in (measures[0], measures[1].upper(), True):
+        search = fit_search(
+            GridSearchCV, surprise.SVD, GRID, measures, cv=TWO, refit=refit, data=DATA
+        )
+        name = measures[0] if refit is True else refit.lower()
+        assert search.refit == name
+        trained = [one for one in measures if hasattr(search.best_estimator[one], "trainset")]
+        assert trained == [name]
+        by_hand = surprise.SVD(**search.best_params[name]).fit(DATA.build_full_trainset())
+        assert search.predict("u001", "i001").est == by_hand.predict("u001", "i001").est
+
+
+OWN_ERROR = make_measure(lambda _: 1.0, "Error", greater_is_better=False)
+
+
+def test_refit_takes_a_measure_in_every_form() -> None:
+    """A name, an object or a function."""
+    cases: list[tuple[Any, Any, str]] = [
+        ("ndcg@5", rn.NDCG(5), "ndcg@5"),
+        (rn.NDCG(5), "ndcg@5", "ndcg@5"),
+        (min, min, "min"),
+        (OWN_ERROR, OWN_ERROR, "error"),
+        (OWN_ERROR, "Error", "error"),
+    ]
+    for given, refit, name in cases:
+        assert GridSearchCV(surprise.SVD, GRID, ["rmse", given], refit=refit).refit == name
+
+
+@pytest.mark.parametrize("refit", ["recall@5", "ndgc@5", "", make_measure(min, "least")])
+@pytest.mark.parametrize("kind", [GridSearchCV, RandomizedSearchCV])
+def test_refit_by_another_measure_is_rejected(kind: Any, refit: Any) -> None:
+    """Before anything is fitted."""
+    options = {"n_iter": 1} if kind is RandomizedSearchCV else {}
+    with pytest.raises(rn.RecsysNdcgError, match=r"none of the measures|No measure is named"):
+        kind(NeverFitted, {"x": [1]}, measures=["rmse", "ndcg@5"], refit=refit, **options)
+    with rejects("refit=True chooses by a measure, and measures is empty"):
+        kind(NeverFitted, {"x": [1]}, measures=[], refit=True, **options)
+
+
+def test_what_needs_a_fit_or_a_refit_says_so() -> None:
+    """The message has the call that is missing."""
+    search = GridSearchCV(surprise.SVD, SMALL, ["ndcg@5"], cv=TWO)
+    for read in (search.to_frame, lambda: search.per_user):
+        with rejects(r"Call fit\(data\) first"):
+            read()
+    with rejects("Nothing has been searched yet"):
+        GridSearchCV(surprise.SVD, SMALL, ["rmse"], TWO, refit=True).test([])
+    search.fit(DATA)
+    for use, given in ((search.predict, ("u001", "i001")), (search.test, ([],))):
+        with rejects("refit is False, so no estimator is fitted.*refit='ndcg@10'"):
+            use(*given)
+    assert not hasattr(search.best_estimator["ndcg@5"], "trainset")
+
+
+# undefined scores
+
+
+class Constant(surprise.AlgoBase):  # type: ignore[misc]
+    """An algorithm that estimates one value."""
+
+    def __init__(self, value: float = 3.0) -> None:
+        super().__init__()
+        self.value = value
+
+    def estimate(self, *_: Any) -> float:
+        """Return the value."""
+        return self.value
+
+
+def look_up(table: Sequence[float]) -> Callable[[Sequence[Any]], float]:
+    """Return a measure that looks up the score of estimates of 1, 2, 3 ..."""
+
+    def worth(predictions: Sequence[Any]) -> float:
+        return float(table[round(float(predictions[0].est)) - 1])
+
+    return worth
+
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("table", "greatest", "least"),
+    [
+        ([NAN, 2, 1], 1, 2),
+        ([2, NAN, 1], 0, 2),
+        ([NAN, NAN, 1], 2, 2),
+        ([NAN, 1, NAN], 1, 1),
+        ([NAN, INF, 1], 1, 2),
+        ([NAN, -INF, 1], 2, 1),
+        ([NAN, -INF, NAN], 1, 1),
+        ([-INF, NAN, INF], 2, 0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # the deviation of infinities
+@pytest.mark.parametrize("greater", [True, False], ids=["greatest", "least"])
+def test_an_undefined_score_is_last(
+    table: list[float],
+    greatest: int,
+    least: int,
+    greater: bool,  # noqa: FBT001
+) -> None:
+    """NaN is never the best in either direction, also among infinite scores."""
+    measure = make_measure(look_up(table), "worth", greater_is_better=greater)
+    search = fit_search(
+        GridSearchCV, Constant, {"value": [1.0, 2.0, 3.0]}, [measure], cv=TWO, data=DATA
+    )
+    best = greatest if greater else least
+    assert search.best_index["worth"] == best
+    assert search.best_score["worth"] == table[best]
+    ranks = search.cv_results["rank_test_worth"]
+    assert ranks[best] == 1
+    missing = np.isnan(table)
+    assert ranks[~missing].max() < ranks[missing].min()
+
+
+def test_a_score_that_is_undefined_in_one_fold_is_undefined() -> None:
+    """The mean of the other folds is not comparable."""
+    calls = []
+
+    def sometimes(predictions: Sequence[Any]) -> float:
+        calls.append(predictions[0].est)
+        return NAN if len(calls) == 2 else float(predictions[0].est)
+
+    search = fit_search(
+        GridSearchCV, Constant, {"value": [3.0, 2.0, 1.0]}, [sometimes], cv=TWO, data=DATA
+    )
+    assert np.isnan(search.cv_results["mean_test_sometimes"]).tolist() == [True, False, False]
+    assert search.best_params["sometimes"] == {"value": 2.0}
+    assert search.cv_results["rank_test_sometimes"].tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize("greater", [True, False])
+def test_without_any_score_there_is_a_warning_and_no_best(greater: bool) -> None:  # noqa: FBT001
+    """Other measures have their best; to refit by it is an error."""
+    measure: Any = make_measure(look_up([NAN] * 3), "worth", greater_is_better=greater)
+    for refit in (False, measure, "rmse"):
+        grid = {"value": [1.0, 2.0, 3.0]}
+        search = GridSearchCV(Constant, grid, ["rmse", measure], cv=TWO, refit=refit)
+        outcome: Any = contextlib.nullcontext()
+        if refit is measure:
+            outcome = rejects("No combination has a score in worth, so there is none to refit")
+        with outcome, pytest.warns(rn.DataWarning, match="No combination has a score in worth"):
+            search.fit(DATA)
+        assert search.best_index["worth"] is search.best_params["worth"] is None
+        assert search.best_estimator["worth"] is None
+        assert math.isnan(search.best_score["worth"])
+        assert search.best_params["rmse"] == {"value": 3.0}
+
+
+# random searches
+
+
+LISTS = {"n_factors": [2, 3, 4], "n_epochs": [1, 2, 3], "random_state": [0]}
+
+
+def test_lists_are_drawn_by_the_seed_without_repetition() -> None:
+    """Surprise ignores the seed for lists."""
+    draws: list[list[Any]] = []
+    for seed in (0, 0, 1, np.random.RandomState(0)):
+        np.random.seed(len(draws))  # noqa: NPY002 - it must not matter
+        search = RandomizedSearchCV(surprise.SVD, LISTS, n_iter=4, random_state=seed)
+        draws.append([tuple(one.items()) for one in search.param_combinations])
+        assert len(set(draws[-1])) == 4
+        assert all(one[key] in LISTS[key] for one in search.param_combinations for key in one)
+    assert draws[0] == draws[1] == draws[3] != draws[2]
+    with rejects("n_iter.* 9 combinations"):
+        RandomizedSearchCV(surprise.SVD, LISTS, n_iter=10)
+    nested = RandomizedSearchCV(surprise.KNNBaseline, {**NESTED, "k": [5, 10, 20]}, 3)
+    assert all(one["sim_options"]["min_support"] == 2 for one in nested.param_combinations)
+
+
+@pytest.mark.parametrize("train", [False, True], ids=["test", "train"])
+def test_distributions_are_drawn_as_in_surprise(train: bool) -> None:  # noqa: FBT001
+    """The same seed gives the same combinations and scores."""
+    distributions = {
+        "n_factors": stats.randint(2, 6),
+        "lr_all": stats.uniform(0.001, 0.01),
+        "n_epochs": [1, 2],
+        "random_state": [0],
+    }
+    how: dict[str, Any] = {"n_iter": 4, "cv": TWO, "random_state": 0, "refit": "fcp"}
+    how |= {"measures": OWN, "return_train_measures": train}
+    ours, theirs = (
+        fit_search(library.RandomizedSearchCV, surprise.SVD, distributions, **how)
+        for library in (rn.surprise.model_selection, model_selection)
+    )
+    assert ours.param_combinations == theirs.param_combinations
+    assert_same_search(ours, theirs)
+    assert ours.predict("u001", "i001") == theirs.predict("u001", "i001")
+
+
+@pytest.mark.parametrize(
+    ("grid", "match"),
+    [
+        ({"n_factors": 5}, "n_factors=5 is no list of values"),
+        ({"n_factors": stats.randint(2, 6)}, "only RandomizedSearchCV draws from"),
+        ({"sim_options": [{"name": "msd"}]}, "Parameters are a dict of lists"),
+    ],
+)
+def test_parameters_without_a_list_of_values_are_rejected(grid: Any, match: str) -> None:
+    """Surprise raises a TypeError."""
+    with pytest.raises((TypeError, AttributeError)):
+        model_selection.GridSearchCV(surprise.SVD, grid)
+    with rejects(match):
+        GridSearchCV(surprise.SVD, grid)
+
+
+# attributes that change after construction
+
+
+@pytest.mark.parametrize("change", ["set", "append", "text", "object"])
+def test_measures_may_change_before_the_next_fit(change: str) -> None:
+    """As in Surprise."""
+    search = fit_search(
+        GridSearchCV, surprise.SVD, SMALL, ["rmse", mean_error], TWO, threshold=4, data=DATA
+    )
+    names = ["mae", "precision@5", "mean_error"]
+    if change == "append":
+        search.measures.append("mae")
+        names = ["rmse", "mean_error", "mae"]
+    else:
+        given = {"set": names, "text": ["MAE", "Precision@5:rated", "mean_error"]}
+        own = make_measure(mean_error, "precision@5")
+        search.measures = given.get(change, ["mae", own, "mean_error"])
+    search.fit(DATA)
+    assert search.measures == names
+    assert list(search.best_params) == names
+    if change in ("set", "text"):
+        measures = ["mae", "precision@5", mean_error]
+        fresh = fit_search(GridSearchCV, surprise.SVD, SMALL, measures, TWO, threshold=4)
+        assert_same_scores(search.cv_results, fresh.cv_results)
+
+
+def test_other_attributes_may_change_before_the_next_fit() -> None:
+    """The ones that Surprise reads when it fits, and ours."""
+    found = []
+    for kind in (GridSearchCV, model_selection.GridSearchCV):
+        search = kind(surprise.SVD, SMALL, ["rmse", "mae"])
+        search.cv, search.return_train_measures, search.refit = TWO, True, "mae"
+        search.param_combinations = search.param_combinations[:1]
+        search.fit(DATA)
+        found.append(search)
+    assert_same_search(*found)
+    search = GridSearchCV(surprise.SVD, SMALL, ["precision@5"], TWO, threshold=1)
+    search.threshold, search.keep_per_user, search.refit = 5, True, True
+    search.fit(DATA)
+    fresh = fit_search(
+        GridSearchCV, surprise.SVD, SMALL, ["precision@5"], TWO, threshold=5, data=DATA
+    )
+    assert_same_scores(search.cv_results, fresh.cv_results)
+    assert len(search.per_user)
+    assert search.predict("u001", "i001").est > 0
+
+
+def test_a_changed_attribute_is_checked_by_fit() -> None:
+    """The checks are those of the arguments."""
+    for name, value, match in (
+        ("measures", ["ndgc@5"], "No measure is named 'ndgc@5'"),
+        ("measures", 5, "measures is a list"),
+        ("refit", "ndcg@5", "none of the measures"),
+        ("n_jobs", 0, "n_jobs must be a whole number"),
+        ("threshold", "4", "threshold must be a finite number"),
+    ):
+        search = GridSearchCV(NeverFitted, {"x": [1]}, ["recall@5"], TWO, threshold=4)
+        setattr(search, name, value)
+        with pytest.raises(ValueError, match=match):
+            search.fit(DATA)
