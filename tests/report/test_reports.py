@@ -1,9 +1,11 @@
-"""What a report says in numbers, and how sure it is of them."""
+"""The tables, intervals, explanations and formats of a report."""
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,12 @@ import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
+from tests.errors import rejects
+from tests.rendering.parsed import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 SUMMARY = [
@@ -23,9 +31,9 @@ EXPLAINED = [
 ]  # fmt: skip
 ROWS: list[tuple[Any, Any, float, float | None]] = [
     ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
-    ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2),
-    ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
+    ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
 ]  # fmt: skip
+METRICS = ["ndcg@2", "precision@2", "recall@2", "rbp(p=0.95)@2", "rmse"]
 LOG3 = math.log2(3)
 
 
@@ -43,13 +51,12 @@ def drawn_lists(n_users: int, seed: int) -> pd.DataFrame:
 
 @pytest.fixture(name="report")
 def _report() -> rn.Report:
-    return rn.evaluate(ROWS, metrics=["ndcg", "precision", "recall", "rmse"], k=2, threshold=2)
+    return rn.evaluate(ROWS, metrics=METRICS, threshold=2)
 
 
-def test_a_small_case_is_what_the_hand_computes(report: rn.Report) -> None:
+def test_a_small_report_is_computed_by_hand(report: rn.Report) -> None:
     """Ann's b and c are tied, so each of their ranks gains (1 + 3) / 2."""
-    ann = (7 + 2 / LOG3) / (7 + 3 / LOG3)
-    bob = (3 / LOG3) / 3
+    ann, bob = (7 + 2 / LOG3) / (7 + 3 / LOG3), (3 / LOG3) / 3
     expected = pd.DataFrame(
         {
             "n_items": [3, 2, 2],
@@ -61,107 +68,80 @@ def test_a_small_case_is_what_the_hand_computes(report: rn.Report) -> None:
         },
         index=pd.Index(["ann", "bob", "cy"], name="user"),
     )
-    pd.testing.assert_frame_equal(report.per_user, expected, check_index_type=False)
+    per_user = report.per_user.drop(columns="rbp(p=0.95)@2")
+    pd.testing.assert_frame_equal(per_user, expected, check_index_type=False)
     pooled = [
         (7 + 2 / LOG3 + 3 / LOG3 + 1) / (7 + 3 / LOG3 + 3 + 1), 2.5 / 6, 2.5 / 3,
         math.sqrt((1 + 4 + 1 + 4 + 1 + 16) / 6),
     ]  # fmt: skip
-    assert report.pooled.tolist() == pytest.approx(pooled)
-    assert report.mean.tolist() == pytest.approx(expected.mean()[report.metrics].tolist())
+    names = [*expected.columns[2:]]
+    assert report.pooled[names].tolist() == pytest.approx(pooled)
+    assert report.mean[names].tolist() == pytest.approx(expected[names].mean().tolist())
 
 
-def test_the_summary_has_a_row_per_metric_and_the_columns_of_the_contract(
-    report: rn.Report,
-) -> None:
-    """In this order; programs rely on it."""
+def test_the_summary_has_the_columns_of_the_contract(report: rn.Report) -> None:
+    """In this order, a row per metric; chance and ties are computed by hand."""
     summary = report.summary
     assert summary.columns.tolist() == SUMMARY
     assert summary.index.tolist() == report.metrics == report.mean.index.tolist()
-    assert summary["users"].tolist() == [3, 3, 2, 3]
-    assert summary["undefined"].tolist() == [0, 0, 1, 0]
-    assert summary["median"].tolist() == pytest.approx(
-        report.per_user[report.metrics].median().tolist()
-    )
+    assert summary["users"].tolist() == [3, 3, 2, 3, 3]
+    assert summary["undefined"].tolist() == [0, 0, 1, 0, 0]
+    medians = report.per_user[report.metrics].median()
+    assert summary["median"].tolist() == pytest.approx(medians.tolist())
     pd.testing.assert_series_equal(summary["mean"], report.mean, check_names=False)
     pd.testing.assert_series_equal(summary["pooled"], report.pooled, check_names=False)
-
-
-def test_chance_and_adjusted_are_those_of_random_order(report: rn.Report) -> None:
-    """Worked out for recall: Ann finds 4/3 of 2, Bob 1 of 1 in the top 2."""
-    chance = (2 / 3 + 1) / 2
-    found = report.summary.to_dict("index")["recall@2"]
-    assert found["chance"] == pytest.approx(chance)
-    assert found["adjusted"] == pytest.approx((found["mean"] - chance) / (1 - chance))
-    errors = report.summary.to_dict("index")["rmse"]
-    assert math.isnan(errors["chance"])
-    assert math.isnan(errors["adjusted"])
-
-
-def test_the_tie_range_runs_from_the_worst_to_the_best_order(report: rn.Report) -> None:
-    """Of Ann's b and c."""
-    found = report.summary.to_dict("index")["precision@2"]
-    assert found["tie_low"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
-    assert found["tie_high"] == pytest.approx((2 / 2 + 1 / 2 + 0) / 3)
+    rows: dict[Any, dict[Any, float]] = summary.to_dict("index")
+    recall, chance = rows["recall@2"], (2 / 3 + 1) / 2
+    assert recall["chance"] == pytest.approx(chance)
+    assert recall["adjusted"] == pytest.approx((recall["mean"] - chance) / (1 - chance))
+    assert math.isnan(rows["rmse"]["chance"])
+    assert rows["precision@2"]["tie_low"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+    assert rows["precision@2"]["tie_high"] == pytest.approx((2 / 2 + 1 / 2 + 0) / 3)
 
 
 def test_counts_are_plain_whole_numbers(report: rn.Report) -> None:
-    """So that JSON, a log or a person can take them."""
+    """A user is trivial if every order of the list has the same score."""
     expected = {
         "users": 3, "ratings": 7, "short": 0, "trivial": 0, "tied": 1, "unlabelled": 1,
-        "missing": 0, "duplicates": 0, "undefined ndcg@2": 0, "undefined precision@2": 0,
-        "undefined recall@2": 1, "undefined rmse": 0,
+        "missing": 0, "duplicates": 0, "undefined ndcg@2": 0, "undefined recall@2": 1,
     }  # fmt: skip
     assert {name: report.counts[name] for name in expected} == expected
     assert {type(value) for value in report.counts.values()} == {int}
-
-
-def test_a_user_whose_every_order_scores_the_same_is_trivial() -> None:
-    """One item, equal grades, or nothing relevant at all in a binary metric."""
     lists = {"one": [(1, 3)], "equal": [(1, 2), (2, 2)], "open": [(1, 3), (2, 1)]}
     assert rn.evaluate(lists, k=2).counts["trivial"] == 2
     assert rn.evaluate(lists, metrics="ndcg@5").counts["short"] == 3
 
 
-def test_a_signature_is_complete_and_tells_conventions_apart(report: rn.Report) -> None:
-    """Every field of the convention, the threshold, the protocol, the users and the version."""
-    parts = report.signature("NDCG@2").split("|")
-    assert parts[0] == "ndcg@2"
-    fields = dict(part.split(":", 1) for part in parts[1:])
-    assert list(fields)[-4:] == ["threshold", "protocol", "users", "version"]
-    assert fields["threshold"] == "2.0"
-    assert fields["users"] == "3"
-    assert report.signature("recall@2").split("|users:")[1][0] == "2"
-    for changed in (
-        {"gain": "linear"},
-        {"ties": "input"},
-        {"undefined": 0.0},
-        {"recall_over": "c"},
-    ):
-        convention = rn.Convention().replace(
-            **{key: "capped" if value == "c" else value for key, value in changed.items()}
-        )
-        other = rn.evaluate(ROWS, k=2, threshold=2, convention=convention)
-        assert other.signature("ndcg@2").text != report.signature("ndcg@2").text
-        read = not {"recall_over"} & changed.keys()
-        assert (other.signature("ndcg@2") != report.signature("ndcg@2")) == read
-        assert (
-            fields.keys()
-            == dict(p.split(":", 1) for p in other.signature("ndcg@2").split("|")[1:]).keys()
-        )
+# Intervals
 
 
-def test_a_leaderboard_is_sorted_and_leaves_undefined_scores_out(report: rn.Report) -> None:
-    """The best first, or the worst; and those whose every order scores the same."""
-    assert report.leaderboard("ndcg@2").index.tolist() == ["cy", "ann", "bob"]
-    lists = {"short": [(1, 3)], "long": [(3, 3), (2, 2), (1, 1)], "two": [(3, 3), (2, 2)]}
-    board = rn.evaluate(lists).leaderboard("ndcg@10")
-    assert board.index.tolist() == ["long", "two"]  # equal scores stand by z
-    assert board.attrs == {"trivial": 1}
-    assert report.leaderboard("NDCG@2", n=1, ascending=True).index.tolist() == ["bob"]
-    assert report.leaderboard("recall@2").index.tolist() == ["ann"]
-    assert report.leaderboard("rmse").index.tolist() == ["cy", "bob", "ann"]
-    columns = ["rank", "items", "relevant", "score", "chance", "adjusted", "z"]
-    assert report.leaderboard("ndcg@2", n=100).columns.tolist() == columns
+def test_the_interval_of_a_mean_is_students() -> None:
+    """As SciPy computes it, over the users with a score; one user has no interval."""
+    report = rn.evaluate(drawn_lists(60, 0), k=5, threshold=4)
+    for name, row in report.summary.iterrows():
+        values = report.per_user[name].dropna()
+        expected = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx([*expected])
+    one = rn.evaluate({"ann": [(2, 3), (1, 1)]})
+    assert one.summary[["ci_low", "ci_high"]].isna().all(axis=None)
+
+
+def test_the_interval_of_a_pooled_score_is_that_of_a_bootstrap() -> None:
+    """Within a fifteenth of its width, on lists of very different lengths."""
+    report = rn.evaluate(
+        drawn_lists(3000, 1), metrics=["ndcg@5", "precision@5", "recall@5", "rmse"], threshold=4
+    )
+    picked = np.random.default_rng(2).integers(0, 3000, (1000, 3000))
+    for place, (name, found) in enumerate(report.intervals().to_dict("index").items()):
+        parts = (report.scores.numerator[:, place], report.scores.denominator[:, place])
+        ratio = np.divide(*(part[picked].sum(axis=1) for part in parts))
+        scores = np.sqrt(ratio) if name == "rmse" else ratio
+        low, high = np.quantile(scores, [0.025, 0.975])
+        ours = [found["pooled_low"], found["pooled_high"]]
+        assert ours == pytest.approx([low, high], abs=(high - low) / 15)
+
+
+# Explanations
 
 
 def test_an_explanation_adds_up_to_the_score(report: rn.Report) -> None:
@@ -178,41 +158,148 @@ def test_an_explanation_adds_up_to_the_score(report: rn.Report) -> None:
     assert math.isnan(report.explain("cy")["true"].iloc[1])
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
-def test_the_interval_of_a_mean_is_students(level: float) -> None:
-    """As SciPy computes it, over the users who have a score."""
-    report = rn.evaluate(drawn_lists(60, 0), k=5, threshold=4)
-    intervals = report.intervals(level)
-    for name in report.metrics:
-        values = report.per_user[name].dropna()
-        low, high = stats.t.interval(level, len(values) - 1, values.mean(), stats.sem(values))
-        found = intervals.to_dict("index")[name]
-        assert [found["mean_low"], found["mean_high"]] == pytest.approx([low, high])
-        if level == 0.95:
-            row = report.summary.to_dict("index")[name]
-            assert [row["ci_low"], row["ci_high"]] == pytest.approx([low, high])
+FLAGGED: list[Any] = [
+    ("ann", "a", 5.0, 4.0, {}), ("ann", "b", None, 3.0, {}), ("ann", "c", 2.0, 2.0, {}),
+    ("ann", "d", 4.0, 1.0, {"was_impossible": True}), ("bob", "a", 1.0, 1.0, {}),
+]  # fmt: skip
+JOINED = rn.RankedLists.from_trec(
+    {"ann": {"a": 1, "y": 4, "z": 5, "c": 3}, "bob": {"y": 2}}, {"ann": {"c": 3, "a": 2, "b": 1}}
+)
 
 
-def test_the_interval_of_a_pooled_score_is_that_of_a_bootstrap_over_users() -> None:
-    """Within a twentieth of its width, on lists of very different lengths."""
-    report = rn.evaluate(
-        drawn_lists(3000, 1), metrics=["ndcg@5", "precision@5", "recall@5", "ap@5", "rmse"],
-        threshold=4, convention=rn.Convention(short_list="n"),
-    )  # fmt: skip
-    draw = np.random.default_rng(2)
+@pytest.mark.parametrize(
+    ("lists", "options", "user", "ideal"),
+    [
+        (FLAGGED, {}, "ann", "adcb"),
+        (FLAGGED, {"ideal": "max", "max_grade": 5}, "ann", [""] * 10),
+        (FLAGGED, {"impossible": "drop"}, "ann", "adc"),
+        (FLAGGED, {"impossible": "drop", "ideal": "local"}, "ann", "acb"),
+        (FLAGGED, {"impossible": "drop", "unlisted": "ignore"}, "ann", "acb"),
+        (JOINED, {}, "ann", "zyca"),
+        (JOINED, {"ideal": "local"}, "ann", "cab"),
+        (JOINED, {"unlisted": "ignore"}, "ann", "cab"),
+        (JOINED, {"ideal": "local"}, "bob", "y"),
+    ],
+)
+def test_an_explanation_has_the_items_of_the_ideal_list(
+    lists: Any, options: dict[str, Any], user: str, ideal: Any
+) -> None:
+    """Unlisted labels among them if they count; relevant items are marked."""
+    how: dict[str, Any] = {"convention": rn.Convention(**options), "metrics": "ndcg@9"}
+    table = rn.evaluate(lists, threshold=3, **how).explain(user)
+    assert table["ideal_item"].fillna("").tolist() == [*ideal]
+    listed = table["item"].notna()
+    assert table["relevant"][listed].tolist() == [true >= 3 for true in table["true"][listed]]
+    assert table["relevant"][~listed].isna().all()
+    assert rn.evaluate(lists, **how).explain(user)["relevant"].isna().all()
+
+
+# Formats
+
+
+def test_a_dict_has_plain_values(report: rn.Report) -> None:
+    """JSON takes them as they are; NaN is None."""
     stored = report.to_dict()
-    for name, found in report.intervals().to_dict("index").items():
-        top, bottom = (np.array(stored[part][name]) for part in ("numerator", "denominator"))
-        picked = draw.integers(0, len(top), (2000, len(top)))
-        ratio = top[picked].sum(axis=1) / bottom[picked].sum(axis=1)
-        scores = np.sqrt(ratio) if name == "rmse" else ratio
-        low, high = np.quantile(scores, [0.025, 0.975])
-        ours = [found["pooled_low"], found["pooled_high"]]
-        assert ours == pytest.approx([low, high], abs=(high - low) / 20)
+    assert json.loads(json.dumps(stored, allow_nan=False)) == stored
+    assert stored["per_user"]["user"] == ["ann", "bob", "cy"]
+    assert stored["per_user"]["recall@2"][2] is None
+    assert stored["summary"]["ndcg@2"]["mean"] == report.mean["ndcg@2"]
 
 
-def test_one_user_has_no_interval() -> None:
-    """Neither an error, nor a width of 0."""
-    report = rn.evaluate({"ann": [(2, 3), (1, 1)]})
-    assert report.summary[["ci_low", "ci_high"]].isna().all(axis=None)
-    assert report.intervals().isna().all(axis=None)
+def test_every_format_has_the_scores_and_the_signatures(report: rn.Report, tmp_path: Path) -> None:
+    """Of a saved report, too; saved again, the file is the same."""
+    pytest.importorskip("vl_convert")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report.save(tmp_path / "r.json")
+        loaded = rn.Report.load(tmp_path / "r.json")
+        loaded.save(str(tmp_path / "again.json"))
+        markdown, latex, page = (
+            report.to_markdown(), loaded.to_latex(), report.to_html(tmp_path / "report.html")
+        )  # fmt: skip
+        assert loaded.to_html()
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "r.json").read_text()
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + len(METRICS)
+    assert f"{report.mean['ndcg@2']:.4f}" in rows[2]
+    assert "nan" not in markdown.lower()
+    assert latex.count("\\\\\n") == 1 + len(METRICS)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    text = harmless(page).text
+    for name in METRICS:
+        assert report.signature(name) in markdown
+        assert f"% {report.signature(name)}" in latex
+        assert report.signature(name) in text
+    assert str(report) == repr(report) == str(loaded)
+    first, *_, signature, others = str(report).splitlines()
+    assert first == "3 users, 7 ratings"
+    assert signature == report.signature("ndcg@2")
+    assert others.startswith("the same for precision@2|users:3, recall@2|users:2, ")
+
+
+# One list
+
+
+SHORTCUTS: dict[str, Callable[..., float]] = {
+    "dcg": rn.dcg_at_k,
+    "ndcg": rn.ndcg_at_k,
+    "precision": rn.precision_at_k,
+    "recall": rn.recall_at_k,
+    "ap": rn.average_precision_at_k,
+    "rr": rn.reciprocal_rank,
+}
+LISTS: list[Any] = [
+    [(3.0, 2.0), (3.0, 5.0), (1.0, 4.0), (2.5, 0.0)], [(2.0, 1.0), (2.0, 1.0)], [3, 5, 0, 4],
+]  # fmt: skip
+CONVENTIONS = [
+    None,
+    rn.Convention(gain="linear", discount="ln", ties="worst", ap_over="capped"),
+    *(pytest.param(one, marks=pytest.mark.slow) for one in rn.Convention.presets()),
+    "sklearn",
+    "surprise_faq",
+]
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("name", SHORTCUTS)
+def test_a_function_of_one_list_agrees_with_evaluate(name: str, convention: Any) -> None:
+    """With a preset's name, a convention, single choices; and its errors are the same."""
+    for k, choices, rows in (
+        (k, choices, rows)
+        for k in (3, None)
+        for choices in ({}, {"ties": "best", "undefined": 0.0, "short_list": "n"})
+        for rows in LISTS
+    ):
+        metric, base = rn.metrics.METRICS[name](k), convention or rn.Convention()
+        if isinstance(base, str):
+            base = rn.Convention.preset(base, str(metric))
+        if base.ideal == "max" and base.gain != "binary":
+            continue
+        pairs = rows if isinstance(rows[0], tuple) else [*zip((4, 3, 2, 1), rows, strict=True)]
+        how: dict[str, Any] = {"threshold": 4, "convention": base.replace(**choices)}
+        limited = base.recommend_from is not None and "recommend_from" in metric.reads
+        message = "recommend_from" if limited and pairs is not rows else None  # no estimates
+        try:
+            expected = rn.evaluate({"ann": pairs}, metrics=metric, **how).per_user.iloc[0, 2]
+        except rn.InvalidInputError:
+            message = "."
+        if message is not None:
+            with rejects(message):
+                SHORTCUTS[name](rows, k, threshold=4, convention=convention, **choices)
+            continue
+        score = SHORTCUTS[name](rows, k, threshold=4, convention=convention, **choices)
+        assert type(score) is float
+        np.testing.assert_array_equal(score, expected)
+
+
+def test_a_function_of_one_list_rejects_unusable_conventions() -> None:
+    """With the nearest name, as evaluate does."""
+    for options, message in (
+        ({"convention": "sklear"}, "No preset is named 'sklear'. Did you mean 'sklearn'"),
+        ({"convention": "sklearn", "gian": 1}, "no option 'gian'. Did you mean 'gain'"),
+        ({"gain": "line"}, "gain must be one of"),
+        ({"convention": {"gain": "linear"}}, "convention"),
+        ({"convention": rn.Convention}, "convention"),
+    ):
+        with rejects(message):
+            rn.precision_at_k([3, 1], 2, threshold=2, **options)
