@@ -38,7 +38,6 @@ def _points(report: rn.Report, metric: Any = None) -> list[Layer]:
     return marked(report.plot("k", metric), "point")
 
 
-@rn.metric(name="halving")
 def halving(ranks: Any) -> Any:
     """Halve the weight with every rank."""
     return 0.5**ranks
@@ -57,6 +56,7 @@ def test_a_single_cutoff_is_measured_at_smaller_ones(
     choices: dict[str, Any], k: int, ks: list[int]
 ) -> None:
     """By the same convention, with the numbers that evaluate gives for each of them."""
+    rn.metric(name="halving")(halving)
     panels = _points(rn.evaluate(RATINGS, k=k, threshold=4, **choices))
     expected = rn.evaluate(RATINGS, k=ks, threshold=4, **choices).summary
     for metric, panel in zip(choices["metrics"], panels, strict=True):
