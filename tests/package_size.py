@@ -12,12 +12,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import recsys_ndcg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+Node = TypeVar("Node", bound=ast.AST)
 
 ROOT = Path(recsys_ndcg.__file__).parent
 #: Will be removed with version 0.3.
@@ -35,7 +37,7 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Import:
-    """One name that a file imports from the package."""
+    """One name that a file imports."""
 
     module: str
     name: str
@@ -43,8 +45,13 @@ class Import:
 
     @property
     def room(self) -> str:
-        """The room that the name belongs to; "" for the top level."""
-        return ".".join(self.module.split(".")[1:2])
+        """The room that the name belongs to; "" for the top level and other packages."""
+        return ".".join(self.module.split(".")[1:2]) if self.is_ours else ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is imported from this package."""
+        return self.module.startswith("recsys_ndcg")
 
     @property
     def is_past_the_door(self) -> bool:
@@ -87,22 +94,32 @@ class SourceFile:
             for token in tokenize.generate_tokens(source.readline):
                 if token.type not in _NO_CODE:
                     lines |= {*range(token.start[0], token.end[0] + 1)}
-        for node in ast.walk(self.tree):
+        for node in self._nodes:
             if isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
                 text = node.body[0]
                 lines -= {*range(text.lineno, (text.end_lineno or text.lineno) + 1)}
         return lines
 
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """Return the nodes of the syntax tree that are of a kind."""
+        return [node for node in self._nodes if isinstance(node, kind)]
+
+    @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
     def imports(self) -> Iterator[Import]:
-        """Yield the names that the file imports from the package."""
+        """Yield the names that the file imports; a whole module has the name ""."""
         typed = set()
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-                typed |= {id(inner) for one in node.body for inner in ast.walk(one)}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recsys_ndcg"):
-                for alias in node.names:
-                    yield Import(str(node.module), alias.name, id(node) in typed)
+        for condition in self.nodes(ast.If):
+            if ast.unparse(condition.test) == "TYPE_CHECKING":
+                typed |= {id(inner) for one in condition.body for inner in ast.walk(one)}
+        for whole in self.nodes(ast.Import):
+            for alias in whole.names:
+                yield Import(alias.name, "", id(whole) in typed)
+        for node in self.nodes(ast.ImportFrom):
+            for alias in node.names:
+                yield Import(str(node.module), alias.name, id(node) in typed)
 
 
 TESTS = [SourceFile(path) for path in sorted((ROOT.parent / "tests").rglob("*.py"))]
@@ -147,12 +164,7 @@ def imports_past_doors() -> list[str]:
 
 def repeated_classes() -> list[str]:
     """Return names of more than one class."""
-    names = Counter(
-        node.name
-        for file in FILES
-        for node in ast.walk(file.tree)
-        if isinstance(node, ast.ClassDef)
-    )
+    names = Counter(node.name for file in FILES for node in file.nodes(ast.ClassDef))
     return sorted(name for name, times in names.items() if times > 1)
 
 

@@ -6,14 +6,12 @@ import ast
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
-import recsys_ndcg
 from tests import package_size
+from tests.package_size import FILES, MODULES, SourceFile
 
-ROOT = Path(recsys_ndcg.__file__).parent
 #: From the bottom up; a module imports only from rooms above its own in this list.
 ROOMS = [
     "version",
@@ -95,59 +93,36 @@ LIMITS = {
 }
 
 
-def _modules() -> list[Path]:
-    return sorted(ROOT.rglob("*.py"))
+def imported_modules(file: SourceFile, *, typed: bool = True) -> set[str]:
+    """Return the modules that a file imports, with those under TYPE_CHECKING if `typed`."""
+    names = [
+        (f"{one.module}.{one.name}", one.module) for one in file.imports() if typed or not one.typed
+    ]
+    return {inside if inside in MODULES else module for inside, module in names}
 
 
-def _room(path: Path) -> str:
-    return path.relative_to(ROOT).with_suffix("").parts[0]
+def test_every_module_is_in_a_listed_room() -> None:
+    """Every module is named after its idea."""
+    assert {file.room for file in FILES} == set(ROOMS)
+    assert FORBIDDEN_NAMES.isdisjoint(file.path.stem for file in FILES)
 
 
-def _name(path: Path) -> str:
-    parts = path.relative_to(ROOT.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _imports(path: Path, *, typed: bool = True) -> set[str]:
-    """Return the modules that a file imports, those for type checkers alone if `typed`."""
-    found = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not typed:
-            node.body = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                inside = f"{node.module}.{alias.name}"
-                found.add(inside if inside in NAMES else node.module)
-    return found
-
-
-NAMES = {_name(path): path for path in _modules()}
-
-
-def test_every_module_stands_in_a_room() -> None:
-    """A new room is placed on purpose."""
-    assert {_room(path) for path in _modules()} == set(ROOMS)
-
-
-@pytest.mark.parametrize("path", _modules(), ids=_name)
-def test_imports_point_one_way(path: Path) -> None:
-    """A room knows only those below it, also where a type checker alone would look."""
-    own = ROOMS.index(_room(path))
-    for name in _imports(path):
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.module)
+def test_a_room_imports_only_from_rooms_below(file: SourceFile) -> None:
+    """Also under TYPE_CHECKING."""
+    own = ROOMS.index(file.room)
+    for name in imported_modules(file):
         parts = name.split(".")
         if parts[0] == "recsys_ndcg" and len(parts) > 1 and parts[1] in ROOMS:
             other = ROOMS.index(parts[1])
-            assert other < own or parts[1] == _room(path), f"{_name(path)} imports {name}"
+            assert other < own or parts[1] == file.room, f"{file.module} imports {name}"
 
 
-def test_no_two_modules_need_each_other() -> None:
-    """Inside a room, too, there is a way from the bottom up; a type may name what stands above."""
+def test_modules_do_not_import_each_other() -> None:
+    """Inside a room, too."""
     graph = {
-        name: _imports(path, typed=False) & NAMES.keys() - {name} for name, path in NAMES.items()
+        name: imported_modules(file, typed=False) & MODULES.keys() - {name}
+        for name, file in MODULES.items()
     }
     try:
         TopologicalSorter(graph).prepare()
@@ -155,29 +130,22 @@ def test_no_two_modules_need_each_other() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_no_room_is_a_drawer() -> None:
-    """Every module is named after its idea."""
-    assert FORBIDDEN_NAMES.isdisjoint(path.stem for path in _modules())
-
-
-def test_only_the_edges_know_optional_libraries() -> None:
-    """The core runs on its four dependencies."""
-    for path in _modules():
-        if path.relative_to(ROOT).as_posix() not in MAY_USE_OPTIONAL:
-            allowed = ALLOWED.get(_room(path), set())
-            used = {name.split(".")[0] for name in _imports(path, typed=False)} & OPTIONAL - allowed
-            assert not used, f"{path.relative_to(ROOT)} imports {used}"
+def test_the_core_imports_no_optional_libraries() -> None:
+    """It runs on its four dependencies."""
+    for file in FILES:
+        if file.place not in MAY_USE_OPTIONAL:
+            allowed = ALLOWED.get(file.room, set())
+            names = imported_modules(file, typed=False)
+            used = {name.split(".")[0] for name in names} & OPTIONAL - allowed
+            assert not used, f"{file.place} imports {used}"
 
 
 def test_only_the_command_line_prints_or_exits() -> None:
-    """A library raises; what it says is its caller's business."""
-    for path in _modules():
-        # the plug-in speaks as Surprise does, where verbose= asks for it
-        if path.relative_to(ROOT).as_posix() in {"cli/program.py", "surprise/library.py"}:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-            assert called not in {"print", "exit", "sys.exit"}, path
+    """The plug-in prints as Surprise does, if verbose=True."""
+    for file in FILES:
+        called = {ast.unparse(node.func) for node in file.nodes(ast.Call)}
+        if file.place not in {"cli/program.py", "surprise/library.py"}:
+            assert called.isdisjoint({"print", "exit", "sys.exit"}), file.place
 
 
 @pytest.mark.slow
@@ -187,26 +155,23 @@ def test_counts_stay_within_limits() -> None:
     assert {what: counts[what] for what in LIMITS if counts[what] > LIMITS[what]} == {}
 
 
-def test_a_door_lists_what_is_there_and_used() -> None:
-    """Each name of a room's stub is found, imported by another room, and no file's name."""
-    crossing = package_size.names_used_elsewhere()
+def test_a_door_lists_only_names_that_exist_and_are_used() -> None:
+    """Each name of a room's stub is imported by another room, and is not a file's name."""
+    used = package_size.names_used_elsewhere()
     for room, names in package_size.read_stubs().items():
         if room.startswith("recsys_ndcg.surprise") and find_spec("surprise") is None:
             continue
         for name, module in names.items():
             assert getattr(import_module(room), name) is getattr(import_module(module), name)
             if room != module:
-                assert f"{room}.{name}" not in package_size.MODULES, (
-                    f"{room}: {name} is a file, too"
-                )
+                assert f"{room}.{name}" not in MODULES, f"{room}: {name} is a file, too"
             if room.count(".") == 1 and room not in PUBLIC:
-                assert name in crossing[room.split(".")[1]], f"nobody outside imports {room}.{name}"
+                assert name in used[room.split(".")[1]], f"no other room imports {room}.{name}"
 
 
-def test_functions_stay_short() -> None:
+def test_functions_are_short() -> None:
     """At most sixty lines of code."""
-    for file in package_size.FILES:
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.FunctionDef):
-                lines = {*range(node.lineno, int(node.end_lineno or 0) + 1)} & file.code_lines
-                assert len(lines) <= LONGEST_FUNCTION, f"{file.place}: {node.name}"
+    for file in FILES:
+        for node in file.nodes(ast.FunctionDef):
+            lines = {*range(node.lineno, int(node.end_lineno or 0) + 1)} & file.code_lines
+            assert len(lines) <= LONGEST_FUNCTION, f"{file.place}: {node.name}"
