@@ -123,6 +123,7 @@ def interrupted(
     return job.returncode, out, err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_jobs", "alone"), [(1, False), (2, False), (2, True)])
 def test_a_search_and_its_workers(
     tmp_path: Path, begin: Callable[..., subprocess.Popen[str]], n_jobs: int, *, alone: bool
@@ -137,6 +138,7 @@ def test_a_search_and_its_workers(
     assert err.endswith("KeyboardInterrupt\n")
 
 
+@pytest.mark.slow
 def test_a_catalogue_of_many_users(
     tmp_path: Path, begin: Callable[..., subprocess.Popen[str]]
 ) -> None:
@@ -149,6 +151,7 @@ def test_a_catalogue_of_many_users(
     assert err.endswith("KeyboardInterrupt\n")
 
 
+@pytest.mark.slow
 def test_a_comparison_with_many_draws(
     tmp_path: Path, begin: Callable[..., subprocess.Popen[str]]
 ) -> None:

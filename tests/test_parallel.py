@@ -1,4 +1,4 @@
-"""Threads: as many as are allowed, the same numbers, and nobody waits for ever."""
+"""Threads: within the limit, with the same numbers, and without deadlocks."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "_count_cores", lambda: 4)
 
 
-def measured(frame: pd.DataFrame, n_jobs: int | None = None) -> tuple[Any, ...]:
-    """Return all that a report says, as something that is equal or not, to the last bit."""
+def evaluate_bits(frame: pd.DataFrame, n_jobs: int | None = None) -> tuple[Any, ...]:
+    """Return a report's tables as bytes."""
     report = rn.evaluate(frame, metrics=["ndcg", "rr"], k=None, threshold=4, n_jobs=n_jobs)
     tables = report.per_user, report.summary, report.audit
     return tuple(one.to_numpy(dtype=np.float64).tobytes() for one in tables)
@@ -66,24 +66,25 @@ def measured(frame: pd.DataFrame, n_jobs: int | None = None) -> tuple[Any, ...]:
 @pytest.mark.parametrize("n_jobs", [2, 3, 100, -1, None])
 def test_no_number_depends_on_the_threads(frame: pd.DataFrame, n_jobs: int | None) -> None:
     """Not in the last bit."""
-    assert measured(frame, n_jobs) == measured(frame, 1)
+    assert evaluate_bits(frame, n_jobs) == evaluate_bits(frame, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 def test_many_callers_at_once(frame: pd.DataFrame) -> None:
     """Their numbers are right, and no thread is left."""
-    expected = measured(frame, 1)
+    expected = evaluate_bits(frame, 1)
     with ThreadPoolExecutor(CALLERS) as callers:
-        found = list(callers.map(lambda _: measured(frame), range(CALLERS)))
+        found = list(callers.map(lambda _: evaluate_bits(frame), range(CALLERS)))
     assert found == [expected] * CALLERS
     assert not _ours()
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_one_thread_is_one_also_for_what_is_asked_later(
+def test_n_jobs_also_limits_later_computations(
     frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the report, of a part of it, of other cutoffs, and of a file of it."""
+    """The audit, segments, other cutoffs, and saving."""
     monkeypatch.setattr(parallel, "ThreadPoolExecutor", None)  # fails when it is called
     report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
     audited = report.audited
@@ -98,8 +99,8 @@ def test_one_thread_is_one_also_for_what_is_asked_later(
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_where_no_thread_can_be_started_the_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process may have no more of them, when some work already, or from the first on."""
+def test_work_is_done_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not one, or only some."""
     start = threading.Thread.start
 
     def work(item: int) -> int:
@@ -127,14 +128,15 @@ def _ours() -> list[threading.Thread]:
 
 
 def _in_a_child(frame: pd.DataFrame, there: Any) -> None:
-    there.send(measured(frame))
+    there.send(evaluate_bits(frame))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # of Python 3.12
-def test_a_process_that_is_forked_off_starts_threads_of_its_own(frame: pd.DataFrame) -> None:
-    """Those of its parent are not there: to wait for them would be for ever."""
-    expected = measured(frame)
+def test_a_forked_process_starts_its_own_threads(frame: pd.DataFrame) -> None:
+    """Its parent's threads do not exist there: waiting for them would never end."""
+    expected = evaluate_bits(frame)
     forking = multiprocessing.get_context("fork")
     here, there = forking.Pipe()
     child = forking.Process(target=_in_a_child, args=(frame, there))
@@ -145,31 +147,33 @@ def test_a_process_that_is_forked_off_starts_threads_of_its_own(frame: pd.DataFr
     assert child.exitcode == 0
 
 
-def _allowed_there(_: int) -> int:
+def _count_in_worker(_: int) -> int:
     return count_threads()
 
 
+@pytest.mark.slow
 def test_workers_of_a_pool_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each by itself would start as many threads as there are cores."""
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        assert pool.map(_allowed_there, range(2)) == [1, 1]
+        assert pool.map(_count_in_worker, range(2)) == [1, 1]
 
 
-def test_workers_of_joblib_take_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It tells them how many threads the libraries beneath may start."""
+@pytest.mark.slow
+def test_workers_of_joblib_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Joblib sets the number of threads that libraries may start."""
     joblib = pytest.importorskip("joblib")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     cores = parallel._count_cores()  # noqa: SLF001
-    work = [joblib.delayed(_allowed_there)(place) for place in range(4)]
+    work = [joblib.delayed(_count_in_worker)(place) for place in range(4)]
     assert set(joblib.Parallel(n_jobs=max(cores, 2))(work)) == {1}
 
 
-def test_as_many_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the variable that the libraries beneath read, and no more than cores."""
+def test_the_environment_limits_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the variable that BLAS libraries read, and to the number of cores."""
     monkeypatch.setattr(parallel, "_count_cores", lambda: 8)
-    for told, expected in (("3", 3), ("20", 8), ("0", 8), ("many", 8), ("", 8)):
-        monkeypatch.setenv("OMP_NUM_THREADS", told)
+    for value, expected in (("3", 3), ("20", 8), ("0", 8), ("many", 8), ("", 8)):
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
         assert count_threads() == expected
     with limit_threads(5), limit_threads(None):
         assert count_threads() == 5
@@ -178,8 +182,8 @@ def test_as_many_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_results_stand_in_the_order_of_the_items() -> None:
-    """Whichever is done first."""
+def test_results_are_in_the_order_of_the_items() -> None:
+    """Whichever is ready first."""
 
     def work(item: int) -> int:
         time.sleep(0.001 * (item % 3))
@@ -189,27 +193,27 @@ def test_results_stand_in_the_order_of_the_items() -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_the_first_error_is_raised_and_the_others_are_left_alone() -> None:
-    """So that a message does not depend on chance; what has not begun is not begun."""
-    begun = []
+def test_the_error_of_the_first_item_is_raised() -> None:
+    """So the message does not depend on chance; items that have not started never start."""
+    started = []
 
     def work(item: int) -> None:
-        begun.append(item)
+        started.append(item)
         time.sleep(0.01 * (item == 2))
         if item in (2, 3):
             raise ValueError(item)
         time.sleep(0.001)
 
     for _ in range(10):
-        begun.clear()
+        started.clear()
         with pytest.raises(ValueError, match="2"):
             map_in_threads(work, range(1000))
-        assert max(begun) < 500
+        assert max(started) < 500
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_threads_that_ask_for_threads_do_the_work_themselves() -> None:
-    """All of them waiting for each other would be for ever."""
+def test_nested_calls_run_in_their_own_thread() -> None:
+    """Otherwise they would wait for each other forever."""
 
     def outer(item: int) -> int:
         return sum(map_in_threads(lambda one: one * item, range(10)))
@@ -218,8 +222,8 @@ def test_threads_that_ask_for_threads_do_the_work_themselves() -> None:
 
 
 @pytest.mark.parametrize("n_jobs", [0, -2, 1.0, True, "2"])
-def test_a_number_of_threads_is_refused_that_is_none(n_jobs: Any, frame: pd.DataFrame) -> None:
-    """With what to give."""
+def test_an_invalid_number_of_threads_raises(n_jobs: Any, frame: pd.DataFrame) -> None:
+    """With the valid values."""
     with rejects("n_jobs must be a number of threads from 1, or -1 for all cores"):
         rn.evaluate(frame, n_jobs=n_jobs)
 
@@ -233,15 +237,15 @@ def test_blocks_cover_everything_once() -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_an_interrupt_waits_for_no_block_that_heeds_it() -> None:
-    """The calling thread is interrupted, and what another one does ends early."""
-    begun, ended = threading.Event(), threading.Event()
+def test_an_interrupt_ends_running_blocks() -> None:
+    """The calling thread is interrupted, and another thread's work ends early."""
+    started, ended = threading.Event(), threading.Event()
 
     def work(item: int) -> None:
         if item == 0:
-            begun.wait(20)
+            started.wait(20)
             return
-        begun.set()
+        started.set()
         for _ in range(2000):
             try:
                 raise_if_cancelled()
@@ -256,15 +260,15 @@ def test_an_interrupt_waits_for_no_block_that_heeds_it() -> None:
     with pytest.raises(KeyboardInterrupt):
         map_in_threads(work, range(100), show=interrupt)
     assert ended.is_set()
-    raise_if_cancelled()  # of a thread that called, nothing is asked
+    raise_if_cancelled()  # the calling thread itself is never cancelled
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_the_share_that_is_done_is_told() -> None:
+def test_the_share_done_is_reported() -> None:
     """In order, with several threads and with one."""
     shares: list[float] = []
     map_in_threads(abs, range(4), show=shares.append)
     assert shares == [0.25, 0.5, 0.75, 1.0]
     with limit_threads(1):
-        map_in_threads(abs, range(4), show=(alone := list[float]()).append)
-    assert alone == [0.25, 0.5, 0.75, 1.0]
+        map_in_threads(abs, range(4), show=(single := list[float]()).append)
+    assert single == [0.25, 0.5, 0.75, 1.0]

@@ -1,8 +1,7 @@
-"""What goes wrong without a word in other libraries (CONVENTIONS, E) does not go wrong here."""
+"""Silent failures of other libraries (CONVENTIONS, E) do not happen here."""
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -22,10 +21,9 @@ EVERY = ["ndcg", "dcg", "cg", "precision", "recall", "f1", "hit", "ap", "rr", "r
 BOUNDED = [name for name in EVERY if name not in ("dcg", "cg")]
 
 
-def shuffled(rows: Rows, seed: int) -> Rows:
-    """Return the rows in another order."""
-    order = np.random.default_rng(seed).permutation(len(rows))
-    return [rows[place] for place in order]
+def shuffled(rows: list[Any], seed: int = 0) -> list[Any]:
+    """Return rows in another order."""
+    return [rows[place] for place in np.random.default_rng(seed).permutation(len(rows))]
 
 
 def test_users_are_matched_by_id_and_not_by_position() -> None:
@@ -80,7 +78,7 @@ def test_tied_or_repeated_ranks_never_score_above_1(name: str, k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_an_item_recommended_twice_is_refused_or_merged(k: int) -> None:
+def test_an_item_recommended_twice_raises_or_is_merged(k: int) -> None:
     """6: recommenders reaches a recall of 1.33, RecTools an NDCG of 1.41."""
     labels = pd.DataFrame({"user": 1, "item": [1, 2], "true": [1, 0]})
     results = pd.DataFrame({"user": 1, "item": [1, 1, 1], "rank": [1, 2, 3]})
@@ -103,29 +101,26 @@ def test_a_cutoff_beyond_the_longest_list_works(name: str) -> None:
 def test_a_cutoff_of_one_metric_does_not_cut_another() -> None:
     """7: in cornac the ranks behind NDCG's cutoff are unsorted when RR is computed."""
     lists = {"ann": [(float(-rank), float(rank == 40)) for rank in range(1, 61)]}
-    together = rn.evaluate(shuffled_lists(lists), metrics=["ndcg@10", "rr", "ap@5", "ap"], k=None)
+    together = rn.evaluate(
+        {"ann": shuffled(lists["ann"])}, metrics=["ndcg@10", "rr", "ap@5", "ap"], k=None
+    )
     assert together.mean["rr"] == pytest.approx(1 / 40)
     for name in together.metrics:
         alone = rn.evaluate(lists, metrics=[name], k=None).mean[name]
         assert together.mean[name] == pytest.approx(alone, abs=1e-15)
 
 
-def shuffled_lists(lists: dict[str, list[tuple[float, float]]]) -> dict[str, list[Any]]:
-    """Return the pairs of each user in another order."""
-    draw = np.random.default_rng(0)
-    return {user: [one[i] for i in draw.permutation(len(one))] for user, one in lists.items()}
-
-
-def test_several_cutoffs_are_what_each_gives_alone() -> None:
+def test_several_cutoffs_score_as_each_alone() -> None:
     """7: a documented list of cutoffs raises in cornac; ir_measures answers by the hash seed."""
-    lists = shuffled_lists({"ann": [(float(-rank), float(rank % 4)) for rank in range(30)]})
+    lists = {"ann": shuffled([(float(-rank), float(rank % 4)) for rank in range(30)])}
     names = [*(name for name in EVERY if name != "rprecision"), "rprecision"]
     several = rn.evaluate(lists, metrics=names, k=[1, 7, 20], threshold=2)
     for name in several.metrics:
         assert several.mean[name] == rn.evaluate(lists, metrics=name, threshold=2).mean[name]
 
 
-def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
+@pytest.mark.slow
+def test_scores_do_not_depend_on_the_hash_seed() -> None:
     """ir_measures 0.4.3 answers two nDCGs in one call differently by PYTHONHASHSEED."""
     code = (
         "import recsys_ndcg as rn\n"
@@ -147,7 +142,7 @@ def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_a_score_that_is_no_number_is_refused(value: float) -> None:
+def test_a_score_that_is_no_number_raises(value: float) -> None:
     """8: pytrec_eval ranks NaN first, CatBoost gives it 1.0."""
     with rejects("estimated: .* row 1 "):
         rn.evaluate([("ann", "x", 1.0, 1), ("ann", "y", value, 0)])
@@ -155,7 +150,7 @@ def test_a_score_that_is_no_number_is_refused(value: float) -> None:
         rn.RankedLists.from_trec({"t": {"x": 1}}, {"t": {"x": 1.0, "y": value}})
 
 
-def test_the_discount_that_was_asked_for_is_used() -> None:
+def test_the_discount_option_is_used() -> None:
     """9: LensKit's array_dcg ignores its weight."""
     ranked = [3.0, 2.0, 1.0]
     dcg = {d: rn.dcg_at_k(ranked, 3, gain="linear", discount=d) for d in ("log2", "reciprocal")}
@@ -165,7 +160,7 @@ def test_the_discount_that_was_asked_for_is_used() -> None:
 
 @pytest.mark.parametrize("name", ["ndcg", "recall", "ap", "rr", "hit", "rprecision"])
 def test_a_user_with_nothing_relevant_is_undefined_and_counted(name: str) -> None:
-    """10: CatBoost scores such a user 1, scikit-learn 0, and neither tells."""
+    """10: CatBoost scores such a user 1, scikit-learn 0, and neither reports it."""
     lists = {"ann": [(2, 1), (1, 0)], "bob": [(2, 0), (1, 0)]}
     report = rn.evaluate(lists, metrics=name, k=2)
     only = report.metrics[0]
@@ -174,9 +169,9 @@ def test_a_user_with_nothing_relevant_is_undefined_and_counted(name: str) -> Non
     assert report.counts[f"undefined {only}"] == 1
     assert report.summary[["users", "undefined"]].to_numpy().tolist()[0] == [1, 1]
     for value in (0.0, 1.0):
-        told = rn.evaluate(lists, metrics=name, k=2, convention=rn.Convention(undefined=value))
-        assert told.per_user[only].iloc[1] == value
-        assert f"undefined:{value}" in told.signature(only)
+        scored = rn.evaluate(lists, metrics=name, k=2, convention=rn.Convention(undefined=value))
+        assert scored.per_user[only].iloc[1] == value
+        assert f"undefined:{value}" in scored.signature(only)
 
 
 def test_average_precision_looks_at_the_relevant_ranks_only() -> None:
@@ -192,24 +187,15 @@ def test_the_ideal_of_graded_ratings_is_a_dcg_and_not_a_sum() -> None:
     assert rn.ndcg_at_k(ranked, 3, gain="linear") == pytest.approx(expected)
 
 
-def test_no_name_that_numpy_2_or_python_3_14_removed_is_used() -> None:
-    """12: RecBole needs np.float_, ir_measures ast.Num."""
-    gone = {"float_", "Inf", "NaN", "unicode_", "in1d", "trapz", "product", "row_stack", "Num"}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                assert node.value.id not in ("np", "ast") or node.attr not in gone, path
-
-
-def test_a_testset_filled_with_the_mean_is_refused() -> None:
+def test_a_testset_filled_with_the_mean_raises() -> None:
     """14: the rows of Surprise's build_anti_testset() say r_ui = 2.95, a gain of 6.7 each."""
     rows = [(user, item, user * 0.1 + item, 2.95) for user in range(3) for item in range(3)]
     with rejects("Every true value is 2.95.*build_anti_testset"):
         rn.evaluate(rows)
 
 
-def test_a_recommended_item_that_nobody_rated_gains_nothing() -> None:
-    """14: joined with the test ratings, the filled-in grades of such rows are not looked at."""
+def test_a_recommended_item_without_a_rating_gains_nothing() -> None:
+    """14: joined with the test ratings, the filled-in grades of such rows are ignored."""
     test: list[Any] = [("ann", "x", 4.0, 3.0, {})]
     anti: list[Any] = [("ann", "x", 2.95, 1.0, {}), ("ann", "y", 2.95, 5.0, {})]
     lists = rn.RankedLists.from_labels(test, anti)
