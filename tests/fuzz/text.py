@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input.dispatch import read_ratings
-from tests.input.tables import check
+from tests.input.tables import compare_readings
 
 if TYPE_CHECKING:
     import random
@@ -88,6 +88,6 @@ def run(case: bytes, folder: Path) -> None:
     elif kind == b"run":
         data = rn.RankedLists.from_trec(other, path)
     else:
-        check(Content.of(path), rn.TextFormat(), None)
+        compare_readings(Content.of(path), rn.TextFormat(), None)
         data = rn.RankedLists.from_frame(path)
     assert str(rn.evaluate(data))

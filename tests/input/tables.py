@@ -1,4 +1,4 @@
-"""The table in a file, as any test can look at it."""
+"""Write a file, and read the table in it: by any reader, by the fast one, by both."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from recsys_ndcg.input.text_format import TextFormat
 
 
+def write(folder: Path, content: str | bytes, name: str = "p.csv") -> Path:
+    """Write a file, text in UTF-8 without changing its line ends."""
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
 def table_in(path: Path) -> pd.DataFrame:
-    """Read a file whichever way it is read; columns that nobody asked for may be empty."""
+    """Read a file; columns that are not needed may be empty."""
     columns = {
         name: column.ids[column.codes] if isinstance(column, Coded) else column
         for name, column in dict(read_file(path)).items()
@@ -29,19 +36,19 @@ def table_in(path: Path) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
 
 
-def texts(ids: Coded) -> list[str]:
+def ids_of_rows(ids: Coded) -> list[str]:
     """Return the id of every row."""
     return [ids.ids[code] for code in ids.codes.tolist()]
 
 
-def plainly(content: Content, how: TextFormat, columns: dict[str, str] | None = None) -> Any:
-    """Return what is read of a plain text, None of another."""
+def read_fast(content: Content, how: TextFormat, columns: dict[str, str] | None = None) -> Any:
+    """Return the columns that the fast reader finds, None if it leaves the file alone."""
     text = how.text_of(content)
     return plain_columns(content, text, how, lambda names: chosen_columns(names, how, columns))
 
 
-def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
-    """Compare the fast reading with the careful one; tell whether there was one."""
+def compare_readings(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
+    """Compare the fast reader with the careful one; return whether the fast one read the file."""
     try:
         slow: Any = careful_columns(
             content.name,
@@ -52,8 +59,8 @@ def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> 
     except RecsysNdcgError as error:
         slow = str(error)
     try:
-        fast = plainly(content, how, columns)
-    except RecsysNdcgError:  # which may tell of another fault first
+        fast = read_fast(content, how, columns)
+    except RecsysNdcgError:  # it may report another fault first
         fast = None
         assert isinstance(slow, str)
     if fast is None:
@@ -63,7 +70,7 @@ def check(content: Content, how: TextFormat, columns: dict[str, str] | None) -> 
     for name, column in fast.items():
         if isinstance(column, Coded):
             found = slow[name].tolist()
-            assert texts(column) == found
+            assert ids_of_rows(column) == found
             distinct = dict.fromkeys(found)
             assert column.ids.tolist() == (sorted if column.ascending else list)(distinct)
             assert {*map(type, column.ids)} == {str}

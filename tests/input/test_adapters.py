@@ -1,4 +1,4 @@
-"""The same predictions in any form give the same report, and nothing is written to them."""
+"""The same predictions in any form give the same report, and the caller's data does not change."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
+from tests.input.tables import write
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +32,10 @@ PREDICTIONS = [Prediction(u, i, t, e, {"was_impossible": False}) for u, i, e, t 
 FORMS: dict[str, Callable[[], Any]] = {
     "rows": lambda: ROWS,
     "rows as lists": lambda: [list(row) for row in ROWS],
-    "tuple of rows": lambda: tuple(ROWS),
     "generator": lambda: (row for row in ROWS),
     "object array": lambda: np.array(ROWS, dtype=object),
     "predictions": lambda: PREDICTIONS,
     "predictions as tuples": lambda: [tuple(one) for one in PREDICTIONS],
-    "predictions, generated": lambda: iter(PREDICTIONS),
     "pandas": lambda: FRAME,
     "pandas, another index": lambda: FRAME.set_index(pd.Index([7, 7, 7, 1, 0])),
     "pandas, columns in another order": lambda: FRAME[NAMES[::-1]].assign(more="x"),
@@ -43,7 +43,6 @@ FORMS: dict[str, Callable[[], Any]] = {
     "pandas, nullable": lambda: FRAME.astype(
         {"user": "string", "item": "string", "estimated": "Float64", "true": "Int64"}
     ),
-    "pandas, objects": lambda: FRAME.astype(object),
     "pandas, arrow": lambda: FRAME.convert_dtypes(dtype_backend="pyarrow"),
     "polars": lambda: pl.from_pandas(FRAME),
     "polars, lazy": lambda: pl.from_pandas(FRAME).lazy(),
@@ -54,7 +53,6 @@ FORMS: dict[str, Callable[[], Any]] = {
     "dict of lists": lambda: FRAME.to_dict("list"),
     "dict of arrays": lambda: {name: FRAME[name].to_numpy() for name in NAMES},
     "dict of series": lambda: {name: FRAME[name] for name in NAMES},
-    "dict of tuples": lambda: {name: tuple(FRAME[name]) for name in NAMES},
     "lists": lambda: rn.RankedLists.from_tuples(ROWS),
     "arrays": lambda: rn.RankedLists.from_arrays(*zip(*ROWS, strict=True)),
     "from_surprise": lambda: rn.RankedLists.from_surprise(PREDICTIONS),
@@ -63,35 +61,32 @@ FORMS: dict[str, Callable[[], Any]] = {
 
 
 def evaluated(data: Any, **options: Any) -> rn.Report:
-    """Evaluate by item, so that items count too."""
+    """Evaluate with ties broken by item, so that the items matter too."""
     convention = rn.Convention(ties="item_desc")
     return rn.evaluate(data, k=2, threshold=4, convention=convention, **options)
 
 
-def same(left: rn.Report, right: rn.Report) -> None:
-    """Compare all that a report says."""
-    pd.testing.assert_frame_equal(left.per_user, right.per_user)
-    pd.testing.assert_frame_equal(left.summary, right.summary)
-    assert left.counts == right.counts
-    assert left.to_dict() == right.to_dict()
-    for user in left.users:
-        pd.testing.assert_frame_equal(left.explain(user), right.explain(user))
+def assert_same(report: rn.Report) -> None:
+    """Compare everything in a report with the report of the rows."""
+    expected = evaluated(ROWS)
+    assert report.to_dict() == expected.to_dict()
+    pd.testing.assert_frame_equal(report.per_user, expected.per_user)
+    for user in expected.users:
+        pd.testing.assert_frame_equal(report.explain(user), expected.explain(user))
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_the_same_predictions_gives_the_same_report(form: str) -> None:
-    """Down to the items of every list."""
-    same(evaluated(ROWS), evaluated(FORMS[form]()))
+    """Including the items of every list."""
+    assert_same(evaluated(FORMS[form]()))
 
 
 def test_a_mapping_gives_the_same_scores_without_items() -> None:
-    """Users in any order, pairs in any order."""
+    """With users and pairs in any order."""
     pairs = {"bob": [(2.0, 4.0), (3.5, 3.0)], "ann": [(3.0, 2.0), (4.5, 5.0), (1.0, 4.0)]}
-    left, right = rn.evaluate(ROWS, threshold=4), rn.evaluate(pairs, threshold=4)
-    pd.testing.assert_frame_equal(left.per_user, right.per_user)
-    pd.testing.assert_frame_equal(left.summary, right.summary)
-    arrays = {user: np.array(one) for user, one in pairs.items()}
-    pd.testing.assert_frame_equal(left.per_user, rn.evaluate(arrays, threshold=4).per_user)
+    expected = rn.evaluate(ROWS, threshold=4).per_user
+    for data in (pairs, {user: np.array(one) for user, one in pairs.items()}):
+        pd.testing.assert_frame_equal(rn.evaluate(data, threshold=4).per_user, expected)
 
 
 @pytest.mark.parametrize(
@@ -99,25 +94,24 @@ def test_a_mapping_gives_the_same_scores_without_items() -> None:
     [("p.csv", ","), ("p.tsv", "\t"), ("p.csv", ";"), ("p.txt", "|"), ("p.CSV", ",")],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("tail", ["", "end", "end end end"])
-def test_a_text_file_gives_the_same_report(  # noqa: PLR0913, PLR0917 - each is a way to write it
-    tmp_path: Path, name: str, separator: str, end: str, mark: str, tail: str
+@pytest.mark.parametrize("form", [("", 0), ("\ufeff", 1), ("", 3)])
+def test_a_text_file_gives_the_same_report(
+    tmp_path: Path, name: str, separator: str, end: str, form: tuple[str, int]
 ) -> None:
-    """With a byte order mark, the line ends of Windows, or empty lines at its end."""
+    """With a byte order mark, line ends of Windows, or blank lines at the end."""
     lines = [separator.join(map(str, row)) for row in [tuple(NAMES), *ROWS]]
-    text = mark + end.join(lines) + tail.replace("end", end).replace(" ", "")
-    (tmp_path / name).write_bytes(text.encode())
-    same(evaluated(ROWS), evaluated(tmp_path / name))
-    same(evaluated(ROWS), evaluated(str(tmp_path / name)))
+    mark, blank_lines = form
+    path = write(tmp_path, mark + end.join(lines) + end * blank_lines, name)
+    assert_same(evaluated(path))
+    assert evaluated(str(path)) == evaluated(path)
 
 
 @pytest.mark.parametrize("name", ["p.parquet", "p.pq"])
 def test_a_parquet_file_gives_the_same_report(tmp_path: Path, name: str) -> None:
-    """Through pandas, whoever wrote it."""
+    """Even if pandas did not write it."""
     pl.from_pandas(FRAME).write_parquet(tmp_path / name)
-    same(evaluated(ROWS), evaluated(tmp_path / name))
-    same(evaluated(ROWS), evaluated(rn.RankedLists.from_file(tmp_path / name)))
+    assert_same(evaluated(tmp_path / name))
+    assert_same(evaluated(rn.RankedLists.from_file(tmp_path / name)))
 
 
 @pytest.mark.parametrize(
@@ -131,19 +125,17 @@ def test_a_parquet_file_gives_the_same_report(tmp_path: Path, name: str) -> None
     ],
     ids=["pandas", "polars", "dict", "CSV", "Parquet"],
 )
-def test_columns_say_what_a_table_calls_them(
-    make: Callable[[pd.DataFrame, Path], Any], tmp_path: Path
+@pytest.mark.parametrize("columns", [THEIRS, {"estimated": "est"}], ids=["all", "one"])
+def test_columns_map_our_names_to_those_of_the_table(
+    make: Callable[[pd.DataFrame, Path], Any], columns: dict[str, str], tmp_path: Path
 ) -> None:
-    """Ours to theirs, and only where they differ."""
-    data = make(FRAME.rename(columns=THEIRS), tmp_path)
-    same(evaluated(ROWS), evaluated(data, columns=THEIRS))
-    part = make(FRAME.rename(columns={"estimated": "est"}), tmp_path)
-    same(evaluated(ROWS), evaluated(part, columns={"estimated": "est"}))
+    """Names that are the same need not be given."""
+    assert_same(evaluated(make(FRAME.rename(columns=columns), tmp_path), columns=columns))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_a_prediction_without_a_rating_is_unlabelled(missing: float | None) -> None:
-    """Surprise's r_ui is None where the testset did not say."""
+    """Surprise's r_ui is None if the testset has no rating."""
     lists = [Prediction("ann", "w", missing, 9.0, {}), *PREDICTIONS]
     report = rn.evaluate(lists, k=1, threshold=4)
     assert report.counts["unlabelled"] == 1
@@ -153,7 +145,7 @@ def test_a_prediction_without_a_rating_is_unlabelled(missing: float | None) -> N
 
 
 def test_a_null_in_any_table_is_unlabelled() -> None:
-    """Of every library, and of a field left empty."""
+    """Each library has its own null."""
     frame = FRAME.assign(true=FRAME["true"].where(FRAME["item"] != "z"))
     forms = [
         frame, frame.astype({"true": "Int64"}), pl.from_pandas(frame), pl.from_pandas(frame).lazy(),
@@ -163,11 +155,11 @@ def test_a_null_in_any_table_is_unlabelled() -> None:
         assert evaluated(form).counts["unlabelled"] == 1
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "int32", "uint64", "int64", "float64"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint64", "int64", "float64"])
 def test_ids_of_every_width_keep_their_values(dtype: str) -> None:
-    """A difference of two ids need not fit where the ids do."""
+    """The difference of two ids may not fit the type of the ids."""
     ids = np.array([100, 0, 5, 100, 120], dtype=dtype)
-    if dtype.startswith(("int", "float")):
+    if not dtype.startswith("u"):
         ids[1] = -100
     lists = rn.RankedLists.from_arrays(ids, range(5), range(5), [1, 2, 3, 4, 5])
     assert lists.users.tolist() == sorted(set(ids.tolist()))
@@ -177,24 +169,21 @@ def test_ids_of_every_width_keep_their_values(dtype: str) -> None:
 @pytest.mark.parametrize(
     "ids",
     [
-        np.array([2**63 + 1, 2**63 + 2], dtype=np.uint64),
         np.array([2**64 - 2, 2**64 - 1], dtype=np.uint64),
         np.array([-(2**63), 2**63 - 1]),
         [2**60 + 1, 2**60 + 2],
         [-1, 2**63 + 1],
-        [2**70, 2**70 + 1],
-        [-(2**70), 0, 2**70],
+        [-(2**70), 0, 2**70, 2**70 + 1],
     ],
 )
-def test_long_ids_are_whole_numbers_still(ids: Any) -> None:
-    """Hashes and snowflake ids; as floats two of them would become one."""
+def test_long_ids_stay_whole_numbers(ids: Any) -> None:
+    """As floats, two hashes or snowflake ids could become one."""
     lists = rn.RankedLists.from_arrays(ids, ids, range(len(ids)), range(len(ids)))
-    assert lists.users.tolist() == [int(one) for one in ids]
     assert lists.item_ids is not None
-    assert lists.item_ids.tolist() == [int(one) for one in ids]
+    assert lists.users.tolist() == lists.item_ids.tolist() == [int(one) for one in ids]
 
 
-def test_ids_of_mixed_types_have_an_order_that_the_rows_have_not() -> None:
+def test_the_order_of_ids_of_mixed_types_does_not_depend_on_the_rows() -> None:
     """1 and "2" are two users."""
     rows = [(1, "x", 2.0, 3), ("2", "x", 2.0, 3), ((1, 2), "x", 1.0, 4), (1, 7, 1.0, 5)]
     forth, back = rn.RankedLists.from_tuples(rows), rn.RankedLists.from_tuples(rows[::-1])
@@ -203,7 +192,7 @@ def test_ids_of_mixed_types_have_an_order_that_the_rows_have_not() -> None:
     assert forth.n_items.sum() == 4
 
 
-def test_a_file_keeps_the_writing_of_ids(tmp_path: Path) -> None:
+def test_text_ids_in_a_file_keep_their_spelling(tmp_path: Path) -> None:
     """Only plain whole numbers become numbers."""
     ids = ["0042", "42", "1e3", "NA", "null", "None", "-", "9" * 25, "Zoë", 'a"b', "a,b", " a"]
     frame = pd.DataFrame({"user": ids, "item": 7, "estimated": 1.5, "true": range(len(ids))})
@@ -216,7 +205,7 @@ def test_a_file_keeps_the_writing_of_ids(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["rows", "pandas", "dict of arrays", "dict of lists", "pyarrow"])
 def test_the_callers_data_is_not_written_to(form: str) -> None:
-    """Neither by reading it nor under any choice; a read-only array will do."""
+    """Under any choice; read-only arrays are accepted."""
     data = FORMS[form]()
     if form == "dict of arrays":
         data = {name: values.copy() for name, values in data.items()}
@@ -225,34 +214,21 @@ def test_the_callers_data_is_not_written_to(form: str) -> None:
     before = repr(data)
     for unlabelled in ("zero", "filter"):
         convention = rn.Convention(unlabelled=unlabelled, tie_tolerance=0.5, ties="best")
-        report = rn.evaluate(data, k=2, threshold=4, convention=convention)
-        assert len(report.summary) == 3
+        rn.evaluate(data, k=2, threshold=4, convention=convention)
     assert repr(data) == before
 
 
-def test_grades_alone_are_lists_in_ranked_order() -> None:
-    """As for the shortcuts; their estimates are an order, with which no rating compares."""
+def test_a_list_of_grades_is_in_ranked_order() -> None:
+    """As in `rn.ndcg_at_k`. Its estimates are an order, so rmse is rejected."""
     report = rn.evaluate({"a": [3, 1, 2, 0, 2], "b": np.array([3, 2, 1])}, k=5)
     assert report.per_user["ndcg@5"].to_dict() == pytest.approx({"a": 0.950849602851865, "b": 1})
     assert report.explain("b")["estimated"].isna().all()
-    with pytest.raises(rn.InvalidInputError, match="rmse compares estimates with ratings"):
+    with rejects("rmse compares estimates with ratings"):
         rn.evaluate({"a": [3, 1, 2]}, metrics="rmse")
 
 
-@pytest.mark.parametrize(
-    "row",
-    [("b", "y", 3.0, 4.0), ("b", "y", 4.0, 3.0, {}, 7), ("b", "y"), {"uid": "b"}, 5, "text", ()],
-    ids=["shorter", "longer", "pair", "dict", "number", "text", "empty"],
-)
-def test_a_row_that_is_no_prediction_is_named(row: Any) -> None:
-    """Wherever it stands: its places would mean something else."""
-    predictions = [("a", "x", 4.0, 3.5, {}), row, ("b", "x", 4.0, 3.5, {})]
-    with pytest.raises(rn.InvalidInputError, match=r"Row 1 .*\(uid, iid, r_ui, est, details\)"):
-        rn.RankedLists.from_surprise(predictions)
-
-
-def test_predictions_with_odd_numbers_are_read_alike() -> None:
-    """NA for no rating, and numbers that are no floats."""
+def test_missing_ratings_and_unusual_number_types_in_predictions_are_read() -> None:
+    """NA for no rating, decimals, and floats of NumPy."""
     predictions: list[Any] = [
         ("a", "x", pd.NA, Decimal("3.5"), {}),
         ("a", "y", None, np.float32(2), None),

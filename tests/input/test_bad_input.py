@@ -1,9 +1,9 @@
-"""Bad data is refused with a message that says what was found, where, and what to do."""
+"""Bad data is rejected with a message: what was found, where, and how to fix it."""
 
 from __future__ import annotations
 
-import datetime as dt
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,15 +38,13 @@ def join(labels: Any = LABELS, results: Any = RESULTS, **options: Any) -> rn.Rep
         (math.inf, "estimated: an infinite value in row 1 "),
         (-math.inf, "estimated: an infinite value in row 1 "),
         ("3.5", "estimated: text such as '3.5' in row 1 .*convert"),
-        (1j, "estimated.*not a number"),
         ([1.0], "estimated.*not a number"),
-        (dt.datetime(2020, 1, 1), "estimated.*not a number"),  # noqa: DTZ001
     ],
 )
-def test_an_estimate_that_cannot_be_ranked_is_refused_with_its_row(
+def test_an_estimate_that_is_not_a_finite_number_is_rejected_with_its_row(
     estimate: Any, match: str
 ) -> None:
-    """Also None, text and dates, which come from a table read carelessly."""
+    """Also None and text, which come from a table read carelessly."""
     with rejects(match):
         rn.evaluate([OK[0], ("a", "y", estimate, 1), *OK[2:]])
 
@@ -65,14 +63,14 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("huge", [HUGE, -HUGE, 10**5000], ids=["10^400", "-10^400", "10^5000"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_number_beyond_all_floats_is_refused_with_its_row(form: str, huge: int) -> None:
-    """Python counts further than 64 bits, and writes no number of 4301 digits."""
+def test_a_number_that_fits_no_float_is_rejected_with_its_row(form: str, huge: int) -> None:
+    """Python has longer integers, and does not print those of more than 4300 digits."""
     with rejects("(true|estimated).*: a number beyond 1.8e308 in row 1 "):
         rn.evaluate(FORMS[form](huge))
 
 
-def test_a_number_beyond_all_floats_is_refused_in_trec_data_and_labels_too() -> None:
-    """As a grade, a score and a rank."""
+def test_a_grade_score_or_rank_that_fits_no_float_is_rejected() -> None:
+    """In TREC data, and in results."""
     with rejects("qrels: a number beyond 1.8e308 in row 0"):
         rn.RankedLists.from_trec({"1": {"d": HUGE}}, {"1": {"d": 1}})
     with rejects("run: a number beyond 1.8e308 in row 0"):
@@ -94,26 +92,18 @@ def test_a_number_beyond_all_floats_is_refused_in_trec_data_and_labels_too() -> 
         (lambda x: rn.Convention(undefined=x), "undefined must be one of"),
     ],
 )
-def test_an_option_beyond_all_floats_is_refused(
+def test_an_option_that_fits_no_float_is_rejected(
     act: Callable[[int], Any], match: str, huge: int
 ) -> None:
-    """Whether or not Python can write it."""
+    """Whether or not Python can print it."""
     with rejects(match):
         act(huge)
 
 
-def test_the_first_rows_of_many_are_named_and_the_rest_counted() -> None:
+def test_a_message_shows_the_first_rows_and_counts_the_others() -> None:
     """A diverged model gives NaN everywhere; the message stays short."""
     with rejects(r"estimated: NaN in rows? 0, 1, 2 and 1 more"):
         rn.evaluate(FRAME.assign(estimated=math.nan))
-
-
-@pytest.mark.parametrize("unit", ["s", "us", "ns"])
-def test_dates_in_place_of_estimates_are_refused_in_every_resolution(unit: str) -> None:
-    """Pandas turns nanoseconds into whole numbers without being asked."""
-    dates = np.array(["2020-01-01", "2020-01-02"] * 2, dtype=f"datetime64[{unit}]")
-    with rejects("estimated.*not (a )?number"):
-        rn.evaluate({**FRAME.to_dict("list"), "estimated": dates})
 
 
 @pytest.mark.parametrize(
@@ -127,14 +117,14 @@ def test_dates_in_place_of_estimates_are_refused_in_every_resolution(unit: str) 
         ({"stars": 4}, "true.*not a number"),
     ],
 )
-def test_a_grade_without_a_usable_gain_is_refused(grade: Any, match: str) -> None:
-    """The message names the grade and who gave it."""
+def test_a_grade_without_a_usable_gain_is_rejected(grade: Any, match: str) -> None:
+    """The message shows the grade, the user and the item."""
     with rejects(match):
         rn.evaluate([("a", "x", 3.0, grade), *OK[1:]])
 
 
 @pytest.mark.parametrize("gain", ["exponential", "linear"])
-def test_gains_whose_sum_does_not_fit_a_number_are_refused(gain: str) -> None:
+def test_gains_whose_sum_overflows_are_rejected(gain: str) -> None:
     """Each gain is finite, but the ideal DCG is infinite and the score would be NaN."""
     top = 1023.0 if gain == "exponential" else 1.7e308
     rows = [("a", item, 5.0 - item, top) for item in range(3)]
@@ -142,41 +132,32 @@ def test_gains_whose_sum_does_not_fit_a_number_are_refused(gain: str) -> None:
         rn.evaluate([*rows, ("a", 3, 0.0, 1)], convention=rn.Convention(gain=gain))
 
 
-def test_an_infinite_grade_is_refused_in_labels_too() -> None:
-    """It would count as relevant under any threshold."""
-    with rejects("true: an infinite grade in row 0"):
-        join(LABELS.assign(true=[math.inf, 1, 2]), metrics="precision@1", threshold=3)
-
-
 @pytest.mark.parametrize(
-    "data",
-    [[], {}, (), FRAME[:0], pl.from_pandas(FRAME[:0]), (row for row in OK[:0])],
-    ids=["list", "mapping", "tuple", "pandas", "polars", "generator"],
+    ("act", "match"),
+    [
+        *(
+            (partial(rn.evaluate, data), "no rows")
+            for data in ([], {}, (), FRAME[:0], pl.from_pandas(FRAME[:0]), iter(OK[:0]))
+        ),
+        (lambda: join(LABELS[:0]), "no rows|no entries|empty"),
+        (lambda: join(results=RESULTS[:0]), "no rows"),
+        (lambda: rn.evaluate({"a": [(1, 2)], "b": []}), "User 'b' has an empty list"),
+        (lambda: rn.RankedLists.from_trec({}, {}), "no entries"),
+        (lambda: rn.evaluate(FRAME.assign(true=math.nan)), "No item has a true value"),
+        (
+            lambda: rn.evaluate(FRAME.assign(true=2.95)),
+            r"Every true value is 2\.95 \(4 rows, 2 users\).*build_anti_testset",
+        ),
+        (
+            lambda: join(LABELS.assign(true=[math.inf, 1, 2]), metrics="precision@1", threshold=3),
+            "true: an infinite grade in row 0",
+        ),
+    ],
 )
-def test_no_rows_are_refused(data: Any) -> None:
-    """An empty report would look like a result."""
-    with rejects("no rows"):
-        rn.evaluate(data)
-
-
-def test_empty_labels_and_empty_results_are_refused() -> None:
-    """A filter that let nothing through is found at once."""
-    with rejects("no rows|no entries|empty"):
-        join(LABELS[:0])
-    with rejects("no rows"):
-        join(results=RESULTS[:0])
-    with rejects("User 'b' has an empty list"):
-        rn.evaluate({"a": [(1, 2)], "b": []})
-    with rejects("no entries"):
-        rn.RankedLists.from_trec({}, {})
-
-
-def test_true_values_that_are_all_missing_or_all_the_same_are_refused() -> None:
-    """Surprise's build_anti_testset() fills in the global mean."""
-    with rejects("No item has a true value"):
-        rn.evaluate(FRAME.assign(true=math.nan))
-    with rejects(r"Every true value is 2\.95 \(4 rows, 2 users\).*build_anti_testset"):
-        rn.evaluate(FRAME.assign(true=2.95))
+def test_data_without_information_is_rejected(act: Callable[[], Any], match: str) -> None:
+    """No rows, no labels, or the mean that Surprise's build_anti_testset() fills in."""
+    with rejects(match):
+        act()
 
 
 @pytest.mark.parametrize(
@@ -203,8 +184,8 @@ def test_true_values_that_are_all_missing_or_all_the_same_are_refused() -> None:
         ({"user": "ab", "item": [1, 2], "estimated": [1, 2], "true": [1, 2]}, "user.*text"),
     ],
 )  # fmt: skip
-def test_data_of_another_shape_is_refused(data: Any, match: str) -> None:
-    """The row that differs is shown, with the form it should have."""
+def test_data_of_another_shape_is_rejected(data: Any, match: str) -> None:
+    """The message shows the row that differs and the form that it should have."""
     with rejects(match):
         rn.evaluate(data)
 
@@ -212,23 +193,14 @@ def test_data_of_another_shape_is_refused(data: Any, match: str) -> None:
 @pytest.mark.parametrize(
     ("act", "match"),
     [
-        (
-            lambda: rn.evaluate([*OK, OK[1]]),
-            r"predictions: user .* has the item .*convention=Convention\(duplicates='max'\)",
-        ),
-        (
-            lambda: join(pd.concat([LABELS, LABELS])),
-            "labels: user .* twice .*3 such repeats",
-        ),
+        (lambda: rn.evaluate([*OK, OK[1]]), "has the item .*=Convention.duplicates='max'."),
+        (lambda: join(pd.concat([LABELS, LABELS])), "labels: user .* twice .*3 such repeats"),
         (lambda: join(results=pd.concat([RESULTS, RESULTS])), "results: user .* has the item "),
-        (
-            lambda: rn.jaccard_at_k([*OK, OK[0]], OK, 2),
-            "has the item .* twice or more",
-        ),
+        (lambda: rn.jaccard_at_k([*OK, OK[0]], OK, 2), "has the item .* twice or more"),
         (lambda: rn.RankedLists.from_tuples(OK, duplicates="frist"), "Did you mean 'first'"),
     ],
 )
-def test_the_same_user_and_item_twice_is_refused(act: Callable[[], Any], match: str) -> None:
+def test_a_repeated_user_and_item_is_rejected(act: Callable[[], Any], match: str) -> None:
     """Counted twice, an item would score above 1."""
     with rejects(match):
         act()
@@ -236,14 +208,14 @@ def test_the_same_user_and_item_twice_is_refused(act: Callable[[], Any], match: 
 
 @pytest.mark.parametrize("column", ["user", "item"])
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT])
-def test_a_missing_id_is_refused(column: str, missing: Any) -> None:
-    """Rows without a user would become a user."""
+def test_a_missing_id_is_rejected(column: str, missing: Any) -> None:
+    """Otherwise all rows without a user would become one user."""
     ids = [missing, *FRAME[column][1:]]
     with rejects(f"{column}: a missing id in row 0 "):
         rn.evaluate({**FRAME.to_dict("list"), column: ids})
 
 
-def test_an_id_that_cannot_be_compared_is_refused() -> None:
+def test_an_id_that_is_not_hashable_is_rejected() -> None:
     """A list as an id comes from a column that was not exploded."""
     with rejects("user: an id is not hashable"):
         rn.evaluate([(["a"], "x", 3.0, 4), *OK])
@@ -252,15 +224,11 @@ def test_an_id_that_cannot_be_compared_is_refused() -> None:
 
 
 @pytest.mark.parametrize("column", ["user", "item"])
-def test_ids_of_different_types_in_two_tables_are_refused(column: str) -> None:
-    """The commonest silent zero: "1" in the file, 1 in the model."""
+def test_ids_of_different_types_in_two_tables_are_rejected(column: str) -> None:
+    """The most common silent zero: "1" in the file, 1 in the model."""
     match = rf"{column}: the labels .*number \(such as \d+\), the results .*text \(such as '\d+'\)"
     with rejects(match):
         join(results=RESULTS.astype({column: str}))
-
-
-def test_ids_of_different_types_are_refused_in_the_overlap_of_lists_too() -> None:
-    """A Jaccard of 0 for everybody would look like a finding."""
     with rejects("(text|str).*(number|int)|(number|int).*(text|str)"):
         rn.jaccard_at_k([("1", 7, 3.0, 4)], [(1, 7, 3.0, 4)], 1)
 
@@ -282,7 +250,7 @@ def test_ids_of_different_types_are_refused_in_the_overlap_of_lists_too() -> Non
         (lambda: rn.RankedLists.from_trec({"t": [("a", 1)]}, {"t": {"a": 1.0}}), "'t'"),  # type: ignore[dict-item]
     ],
 )
-def test_a_table_without_a_column_is_refused_with_those_it_has(
+def test_a_missing_column_is_rejected_with_the_columns_of_the_table(
     act: Callable[[], Any], match: str
 ) -> None:
     """A renamed column is the usual cause."""
@@ -295,7 +263,7 @@ def test_a_table_without_a_column_is_refused_with_those_it_has(
     [(5, "columns must map .*not 5"), ({"user": ["a"]}, "columns: user is the name of one column")],
 )
 @pytest.mark.parametrize("data", [FRAME, FRAME.to_dict("list")])
-def test_columns_that_are_no_names_are_refused(data: Any, columns: Any, match: str) -> None:
-    """Not looked up, which fails in as many ways as there are tables."""
+def test_columns_that_are_not_names_are_rejected(data: Any, columns: Any, match: str) -> None:
+    """Before a table looks them up: each library would raise another error."""
     with rejects(match):
         rn.evaluate(data, columns=columns)

@@ -1,4 +1,4 @@
-"""The names that people have are read where it is plain, and said."""
+"""Usual names of columns are recognised if they are unambiguous, and a warning reports them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("names", NAMES)
 @pytest.mark.parametrize("form", list(FORMS))
-def test_usual_names_are_recognised_and_said_once(names: str, form: str) -> None:
-    """In any table, with the words that silence it."""
+def test_usual_names_are_recognised_with_one_warning(names: str, form: str) -> None:
+    """In any table; `columns=` silences it."""
     theirs = names.split()
     data: Any = FORMS[form](pd.DataFrame(ROWS, columns=theirs))
     with pytest.warns(rn.DataWarning, match=f"Read .*{theirs[3]} as true") as caught:
@@ -51,7 +51,7 @@ def test_usual_names_are_recognised_and_said_once(names: str, form: str) -> None
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_usual_names_are_recognised_in_files(tmp_path: Path, suffix: str) -> None:
-    """Their ids stay text where they are none of the plain numbers."""
+    """Ids that are not plain whole numbers stay text."""
     frame = pd.DataFrame(ROWS, columns=NAMES[0].split()).assign(uid=["01", "01", "02", "02"])
     path = tmp_path / f"p.{suffix}"
     frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
@@ -59,38 +59,31 @@ def test_usual_names_are_recognised_in_files(tmp_path: Path, suffix: str) -> Non
         assert rn.evaluate(path).users.tolist() == ["01", "02"]
 
 
-def test_our_own_names_stand_before_others() -> None:
-    """Whatever else the table has, and nothing is said."""
+def test_our_own_names_take_precedence() -> None:
+    """Without a warning, whatever other columns the table has."""
     frame = pd.DataFrame(ROWS, columns=OURS).assign(uid=1, score=2, rating=3, rank=4)
     assert rn.evaluate(frame, threshold=4) == EXPECTED
 
 
-def test_what_is_said_stands_before_what_is_known() -> None:
-    """A column that somebody names is nothing else, and the others are still recognised."""
+def test_given_columns_take_precedence_over_usual_names() -> None:
+    """The other columns are still recognised."""
     frame = pd.DataFrame(ROWS, columns=["uid", "iid", "label", "score"])
     with pytest.warns(rn.DataWarning, match="Read uid as user, iid as item. Say"):
         report = rn.evaluate(frame, threshold=4, columns={"estimated": "label", "true": "score"})
     assert report == EXPECTED
 
 
-def test_two_that_could_be_meant_are_asked_for() -> None:
-    """With both, and what to write."""
-    frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "rating"]).assign(label=1)
+def test_the_message_proposes_columns_for_a_missing_one() -> None:
+    """All that could be it, or the only one that is left."""
+    frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "rating"])
     with rejects(r"no column 'true'; 'rating' and 'label' could each be it.*--columns true="):
-        rn.evaluate(frame)
+        rn.evaluate(frame.assign(label=1))
+    with rejects(r"no column 'true'; it has uid.*columns=\{'true': 'stars'\} \(--columns true=s"):
+        rn.evaluate(frame.rename(columns={"rating": "stars"}))
 
 
-def test_one_that_is_missing_is_asked_for_by_name() -> None:
-    """With the only one that is left."""
-    frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "stars"])
-    with rejects(
-        r"no column 'true'; it has uid.*columns=\{'true': 'stars'\} \(--columns true=stars"
-    ):
-        rn.evaluate(frame)
-
-
-def test_labels_and_results_are_recognised_too() -> None:
-    """Each table by itself; a score of labels is no grade."""
+def test_columns_of_labels_and_results_are_recognised_too() -> None:
+    """Each table on its own: `score` is an estimate in results, not a grade."""
     labels = pd.DataFrame([(1, 10, 5), (1, 11, 3)], columns=["userId", "movieId", "rating"])
     results = pd.DataFrame([(1, 10, 0.5), (1, 12, 0.4)], columns=["user_id", "item_id", "score"])
     with warnings.catch_warnings(record=True) as caught:
@@ -103,22 +96,23 @@ def test_labels_and_results_are_recognised_too() -> None:
     assert lists.unlisted_true.tolist() == [3.0]
 
 
-@pytest.mark.parametrize("bad", [-1, 0.93, 3.7, -0.5])
-def test_scores_in_place_of_ranks_are_refused(bad: float) -> None:
-    """They would turn every list upside down."""
-    labels = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})
-    results = pd.DataFrame({"user": [1, 1], "item": [10, 12], "rank": [1, bad]})
+LABELS = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})
+RESULTS = pd.DataFrame({"user": [1, 1], "item": [10, 12]})
+
+
+@pytest.mark.parametrize("bad", [-1, 0.93, 3.7])
+def test_scores_instead_of_ranks_are_rejected(bad: float) -> None:
+    """They would reverse every list."""
+    results = RESULTS.assign(rank=[1, bad])
     with rejects(rf"rank: {bad}, which is no rank, in row 1 .*columns=\{{'estimated': 'rank'\}}"):
-        rn.RankedLists.from_labels(labels, results)
+        rn.RankedLists.from_labels(LABELS, results)
     columns = {"estimated": "rank"}
-    assert not rn.RankedLists.from_labels(labels, results, columns=columns).order_only
+    assert not rn.RankedLists.from_labels(LABELS, results, columns=columns).order_only
 
 
-def test_whole_scores_in_place_of_ranks_are_told() -> None:
-    """No list begins with them; the mean rank of those that tie is one."""
-    labels = pd.DataFrame({"user": [1, 1], "item": [10, 11], "true": [5, 3]})
-    results = pd.DataFrame({"user": [1, 1], "item": [10, 12], "rank": [57, 93]})
+def test_a_warning_reports_whole_scores_that_look_like_ranks() -> None:
+    """No list starts with rank 0 or 1, nor with the mean rank of tied items."""
     with pytest.warns(rn.DataWarning, match="no list has a first rank, the least of all is 57; if"):
-        rn.RankedLists.from_labels(labels, results)
+        rn.RankedLists.from_labels(LABELS, RESULTS.assign(rank=[57, 93]))
     for ranks in ([0, 1], [1.5, 1.5], [2, 2]):
-        rn.RankedLists.from_labels(labels, results.assign(rank=ranks))
+        rn.RankedLists.from_labels(LABELS, RESULTS.assign(rank=ranks))

@@ -1,8 +1,7 @@
-"""Labels and results go in as people have them; what cannot be meant is refused with what to do."""
+"""Labels and results are read in the forms people have; ambiguous ones are rejected with a fix."""
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +30,6 @@ PER_USER: dict[str, list[tuple[str, float]]] = {
 LABELS: dict[str, Callable[[], Any]] = {
     "rows": lambda: KNOWN,
     "rows with grades": lambda: [(*row, 1) for row in KNOWN],
-    "lists as rows": lambda: [list(row) for row in KNOWN],
-    "generated": lambda: iter(KNOWN),
     "named": lambda: FRAME.itertuples(index=False),
     "array": lambda: np.array(KNOWN),
     "frame": lambda: FRAME,
@@ -40,11 +37,8 @@ LABELS: dict[str, Callable[[], Any]] = {
     "columns": lambda: FRAME.to_dict("list"),
     "objects": lambda: FRAME.to_dict("records"),
     "records": lambda: FRAME.assign(true=1).to_records(index=False),
-    "user in the index": lambda: FRAME.set_index("user"),
     "both in the index": lambda: FRAME.assign(true=1).set_index(["user", "item"]),
     "sets": lambda: {user: set(one) for user, one in GRADED.items()},
-    "frozen": lambda: {user: frozenset(one) for user, one in GRADED.items()},
-    "keys": lambda: {user: one.keys() for user, one in GRADED.items()},
     "lists": lambda: {user: list(one)[::-1] for user, one in GRADED.items()},
     "arrays": lambda: {user: np.array(list(one)) for user, one in GRADED.items()},
     "series": lambda: FRAME.groupby("user")["item"].agg(set).to_dict(),
@@ -66,7 +60,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "generated": lambda: iter(SCORED),
     "frame": lambda: SCORES,
     "user in the index": lambda: SCORES.set_index("user"),
-    "an empty list beside": lambda: {**RANKED, "cid": []},
+    "and an empty list": lambda: {**RANKED, "cid": []},
 }
 
 
@@ -80,7 +74,7 @@ EXPECTED = evaluated(FRAME.assign(true=1), SCORES)
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_labels_in_every_form_give_the_same_report(labels: str) -> None:
-    """Without a warning, and without grades every one is 1."""
+    """Without a warning; each label without a grade counts as 1."""
     report = evaluated(LABELS[labels](), SCORES)
     assert report == EXPECTED
     assert report.metrics == ["ndcg@2", "precision@2", "recall@2"]
@@ -88,13 +82,13 @@ def test_labels_in_every_form_give_the_same_report(labels: str) -> None:
 
 @pytest.mark.parametrize("results", RESULTS)
 def test_results_in_every_form_give_the_same_scores(results: str) -> None:
-    """Best first, or by their scores."""
+    """Lists best first, or items with scores."""
     report = evaluated(FRAME, RESULTS[results]())
     pd.testing.assert_frame_equal(report.per_user, EXPECTED.per_user)
 
 
 @pytest.mark.parametrize("results", ["lists", "pairs", "dicts", "rows", "frame"])
-def test_overlaps_take_results_in_every_form(results: str) -> None:
+def test_overlaps_accept_results_in_every_form(results: str) -> None:
     """They need no labels."""
     assert rn.jaccard_at_k(RESULTS[results](), SCORES, 2).tolist() == [1.0, 1.0]
     assert rn.rbo(RESULTS[results](), SCORES).tolist() == pytest.approx([1.0, 1.0])
@@ -102,7 +96,7 @@ def test_overlaps_take_results_in_every_form(results: str) -> None:
 
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array, coo_matrix])
 def test_a_sparse_matrix_is_read_as_users_times_items(kind: Any) -> None:
-    """As implicit has its test set, with its values as grades."""
+    """As in the test sets of implicit; the values are the grades."""
     matrix = kind(np.array([[0, 2.0], [1.0, 0]]))
     lists = rn.RankedLists.from_labels(matrix, {0: [0, 1], 1: [0]})
     assert lists.true[~np.isnan(lists.true)].tolist() == [2.0, 1.0]
@@ -122,13 +116,13 @@ def test_grades_are_kept(labels: Any, true: list[float]) -> None:
     np.testing.assert_array_equal(lists.true, true)
 
 
-def test_columns_that_could_be_the_grade_are_named() -> None:
-    """With what to write if one is meant, and how to silence it if none is."""
+def test_a_warning_lists_columns_that_could_be_the_grade() -> None:
+    """With the argument to use one, and with how to silence the warning."""
     labels = FRAME.assign(clicks=[1, 2, 3])
     with pytest.warns(rn.DataWarning) as caught:
         assert evaluated(labels, SCORES) == EXPECTED
-    (said,) = [str(one.message) for one in caught]
-    assert said == (
+    (warning,) = caught
+    assert str(warning.message) == (
         "The labels have no column 'true', so that every row counts as 1. Unused: clicks. If one "
         "of them is the grade, say columns={'true': 'clicks'} (--columns true=clicks); if none "
         "is, give users and items alone: labels[['user', 'item']]."
@@ -139,58 +133,40 @@ def test_columns_that_could_be_the_grade_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["timestamp", "Date", "unix_time", "timestamp:float", "Unnamed: 0"]
+    "name",
+    ["timestamp", "Date", "timestamp:float", "Unnamed: 0", "session_id", "device", "click_id"],
 )
-def test_when_an_interaction_was_is_no_grade(name: str) -> None:
-    """Interactions mostly have it, and files the number of the row; nor is it proposed for any."""
-    times = {name: [1.2e9, 1.3e9, 1.4e9]}
+def test_times_and_ids_of_events_are_not_proposed_as_grades(name: str) -> None:
+    """Most logs have them: no warning, and another column is the proposed one."""
+    more = {name: [1.2e9, 1.3e9, 1.4e9]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert evaluated(FRAME.assign(**times), SCORES) == EXPECTED
-    with pytest.warns(rn.DataWarning, match=r"Unused: clicks\. If .*labels\[\['user', 'item'\]\]"):
-        evaluated(FRAME.assign(**times, clicks=1), SCORES)
-    with rejects(r"columns=\{'estimated': 'votes'\}"):
-        evaluated(FRAME, FRAME.assign(**times, votes=1))
+        assert evaluated(FRAME.assign(**more), SCORES) == EXPECTED
+    with pytest.warns(rn.DataWarning, match=r"Unused: clicks\. If .*\{'true': 'clicks'\}"):
+        evaluated(FRAME.assign(**more, clicks=1), SCORES)
 
 
-@pytest.mark.parametrize(
-    "name", ["session", "session_id", "device", "click_id", "country", "price"]
-)
-def test_a_column_that_is_no_grade_by_its_name_is_not_asked_about(name: str) -> None:
-    """It stands in most logs; beside one that may be the grade it is not proposed either."""
-    labels = FRAME.assign(**{name: [1, 2, 3]})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert evaluated(labels, SCORES) == EXPECTED
-    with pytest.warns(rn.DataWarning, match=r"Unused: clicks\. If one .*\{'true': 'clicks'\}"):
-        evaluated(labels.assign(clicks=1), SCORES)
-
-
-@pytest.mark.parametrize("name", ["play_count", "numClicks", "stars", "user_rating", "x", "c3", 2])
-def test_a_name_that_may_stand_for_a_grade_is_asked_about(name: Any) -> None:
-    """It has a word for it, or says nothing."""
+@pytest.mark.parametrize("name", ["play_count", "numClicks", "user_rating", "x", 2])
+def test_a_column_that_may_be_a_grade_is_proposed(name: Any) -> None:
+    """Its name contains a word for grades, or has no meaning."""
     with pytest.warns(rn.DataWarning, match=f"every row counts as 1. Unused: {name}"):
         evaluated(FRAME.assign(other=1).rename(columns={"other": name}), SCORES)
 
 
-def test_two_columns_that_could_be_the_grade_are_asked_for() -> None:
-    """They are not passed over for a 1; nor are two scores said to be none."""
+def test_two_columns_that_could_be_the_same_are_rejected() -> None:
+    """Two grades are not ignored in favour of 1, and two scores are not reported as none."""
     with rejects("'rating' and 'weight' could each be it.*--columns true="):
         evaluated(FRAME.assign(rating=1, weight=2), SCORES)
     with rejects("'score' and 'prediction' could each be it.*--columns estimated="):
         evaluated(FRAME, FRAME.assign(score=1, prediction=2))
+    with rejects(r"neither.*columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"):
+        evaluated(FRAME, FRAME.assign(timestamp=1, votes=1))
     with rejects("no column 'stars'"):
         rn.RankedLists.from_labels(FRAME, SCORES, columns={"true": "stars"})
 
 
-def test_results_without_scores_are_told_what_to_name() -> None:
-    """The only column that is left."""
-    with rejects(r"neither.*columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"):
-        evaluated(FRAME, FRAME.assign(votes=1))
-
-
-def test_what_implicit_does_not_recommend_is_left_out_and_said() -> None:
-    """It fills up short lists with -1, and lists what it filters, with the lowest float32."""
+def test_fillers_of_implicit_are_dropped_with_a_warning() -> None:
+    """It pads short lists with item -1, and gives filtered items the lowest float32."""
     lowest = np.finfo(np.float32).min
     items = np.array([[5, 6, -1], [7, -1, -1]], dtype=np.int32)
     scores = np.array([[0.5, 0.25, lowest], [0.5, lowest, lowest]], dtype=np.float32)
@@ -204,15 +180,12 @@ def test_what_implicit_does_not_recommend_is_left_out_and_said() -> None:
         rn.RankedLists.from_labels({0: [5]}, dict(enumerate(items)))
     with rejects("Every estimated is -3.40.*recommends nothing"):
         rn.RankedLists.from_labels({0: [5]}, {0: [(5, lowest)]})
-    scored = {0: [(-1, 2.0), (5, 1.0)]}  # an item of somebody's own
+    scored = {0: [(-1, 2.0), (5, 1.0)]}  # a user's own item
     assert rn.RankedLists.from_labels({0: [5]}, scored).n_items.tolist() == [2]
 
 
-TWO = np.zeros((2, 3))
-REFUSED: list[tuple[Any, Any, str]] = [
+AMBIGUOUS: list[tuple[Any, Any, str]] = [
     (FRAME, {"ann": {"x"}}, "'ann' has a set, {'x'}, which has no order: give a list, best first"),
-    (FRAME, {"ann": frozenset("x")}, "'ann' has a set.*no order: give a list"),
-    (FRAME, {"ann": {"x": 1}.keys()}, "'ann' has a set.*no order: give a list"),
     (FRAME, {"ann": "xy"}, "'ann' has no list but 'xy'; give {user: .item, ....}, best first"),
     ({"ann": "xy"}, RANKED, "'ann' has no list but 'xy'; give {user: {item, ...}}"),
     (FRAME, {"ann": 3}, "'ann' has no list but 3; give"),
@@ -221,8 +194,8 @@ REFUSED: list[tuple[Any, Any, str]] = [
     ({"ann": set()}, RANKED, "no items in any list; give"),
     (
         FRAME,
-        {"ann": ["x"], "bob": [("y", 1)]},
-        "'bob' has the entry .'y', 1., and the first one, of user 'ann', is 'x'; give",
+        {"a": ["x"], "b": [("y", 1)]},
+        "'b' has .* .'y', 1., and the first one, of user 'a', is",
     ),
     (FRAME, {"ann": [("x", 1)], "bob": ["y"]}, "'bob' has the entry 'y', and the first one, of"),
     ({"ann": {"x": 5}, "bob": ["y"]}, RANKED, "'bob' has the entry 'y', and.*alike for all users"),
@@ -232,7 +205,11 @@ REFUSED: list[tuple[Any, Any, str]] = [
     ([("ann", "x", 5), ("bob", "y")], RANKED, "Row 1 .*each must be as the first one"),
     (["ab", "cd"], RANKED, "Row 0 .*is 'ab'; each must be .user, item. or .user, item, true."),
     (FRAME, [("ann", "x")], r"Row 0 .*\(user, item, score\); lists per user, best first, are"),
-    (FRAME, (TWO, TWO), r"two arrays \{user: list\(zip\(items, scores\)\) for user, items"),
+    (
+        FRAME,
+        (np.zeros((2, 3)),) * 2,
+        r"two arrays \{user: list\(zip\(items, scores\)\) for user, items",
+    ),
     (FRAME, (np.zeros((3, 2)),) * 2, r"two arrays \{user: list\(zip\(items, scores\)\) for"),
     (FRAME.groupby("user")["item"].agg(set), RANKED, r"Cannot read a Series.*\.to_dict\(\)"),
     ([], RANKED, "no rows in the labels"),
@@ -240,17 +217,20 @@ REFUSED: list[tuple[Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("labels", "results", "match"), REFUSED)
-def test_what_cannot_be_meant_is_refused(labels: Any, results: Any, match: str) -> None:
-    """With the forms that it could have."""
+@pytest.mark.parametrize(("labels", "results", "match"), AMBIGUOUS)
+def test_labels_and_results_of_unknown_form_are_rejected(
+    labels: Any, results: Any, match: str
+) -> None:
+    """The message shows the accepted forms."""
     with rejects(match):
         rn.RankedLists.from_labels(labels, results)
 
 
-SETS: list[Any] = [{5, 3}, frozenset({5, 3}), {5: 1, 3: 2}.keys()]
-
-
-@pytest.mark.parametrize("unordered", SETS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "unordered",
+    [{5, 3}, frozenset({5, 3}), {5: 1, 3: 2}.keys()],
+    ids=lambda one: type(one).__name__,
+)
 @pytest.mark.parametrize(
     "act",
     [
@@ -262,77 +242,51 @@ SETS: list[Any] = [{5, 3}, frozenset({5, 3}), {5: 1, 3: 2}.keys()]
         lambda x: rn.rbo({"ann": [5, 3]}, {"ann": x}),
     ],
 )
-def test_a_set_is_no_ranked_list(act: Callable[[Any], Any], unordered: Any) -> None:
-    """It would be ranked by how Python hashes its entries."""
+def test_a_set_is_not_a_ranked_list(act: Callable[[Any], Any], unordered: Any) -> None:
+    """Python would rank it by the hashes of its entries."""
     with rejects("a set, .* has no order: give a list, best first"):
         act(unordered)
 
 
-JOIN = re.escape("RankedLists.from_labels(labels, results)")
-
-
 @pytest.mark.parametrize(
     "results",
-    [
-        RANKED,
-        PER_USER,
-        {"ann": {"x": 0.5, "z": 0.25}},
-        {7: {5: 0.5, 3: 0.25}},
-        SCORED,
-        SCORES,
-        SCORES.to_dict("list"),
-    ],
+    [RANKED, PER_USER, {"ann": {"x": 0.5, "z": 0.25}}, SCORED, SCORES, SCORES.to_dict("list")],
 )
-def test_results_alone_are_told_to_be_joined(results: Any) -> None:
-    """Items in place of grades; a dict of numbers was ranked by its keys."""
-    with rejects(JOIN):
+def test_results_without_labels_are_rejected(results: Any) -> None:
+    """The message proposes to join them; otherwise items would be read as grades."""
+    with rejects(r"RankedLists\.from_labels\(labels, results\)"):
         rn.evaluate(results)
 
 
 @pytest.mark.parametrize("x", [{3: 1}, 3, None, "321", FRAME, np.array(3.0)])
-def test_what_is_no_list_is_told_what_one_is(x: Any) -> None:
-    """In the functions of one list."""
+def test_the_functions_for_one_list_reject_anything_else(x: Any) -> None:
+    """The message shows what a list is."""
     with rejects(r"give one list: pairs \(estimated, true\), or grades in ranked order"):
         rn.ndcg_at_k(x, 2)
 
 
-class Tensor:
-    """What PyTorch has: its entries are no numbers, and no ids that are equal to any."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self._values = values
-
-    def __iter__(self) -> Any:
-        """Give objects that are equal to nothing."""
-        return iter([object() for _ in self._values])
-
-    def tolist(self) -> list[Any]:
-        """Return numbers as Python has them."""
-        return self._values
-
-
-def test_a_list_of_a_library_is_read_as_python_has_it() -> None:
-    """A tensor of items, and text of pyarrow in place of grades."""
-    assert evaluated({1: [5]}, {1: Tensor([5, 7])}).mean["ndcg@2"] == 1
+def test_lists_of_other_libraries_are_converted_to_python() -> None:
+    """Arrow's scalars are neither ids that equal others nor grades."""
+    assert evaluated({1: [5]}, {1: pa.array([5, 7])}).mean["ndcg@2"] == 1
     with rejects("'1'; give numbers"):
         rn.evaluate({1: pa.array(["1", "2"])})
 
 
-def test_a_user_in_the_index_does_not_stand_before_a_column() -> None:
-    """An index whose meaning a column has is left alone; one without a name is none."""
-    told = FRAME.assign(estimated=1.0, true=1)
-    indexed = told.set_index(pd.Index(["q", "q", "q"], name="userId"))
+def test_a_column_takes_precedence_over_the_index() -> None:
+    """The index is a column only if no column has its meaning."""
+    labelled = FRAME.assign(estimated=1.0, true=1)
+    indexed = labelled.set_index(pd.Index(["q", "q", "q"], name="userId"))
     assert rn.RankedLists.from_frame(indexed).users.tolist() == ["ann", "bob"]
-    known = told.rename(columns={"user": "uid"}).set_index(indexed.index)
+    known = labelled.rename(columns={"user": "uid"}).set_index(indexed.index)
     with pytest.warns(rn.DataWarning, match="Read uid as user. Say"):
         assert rn.RankedLists.from_frame(known).users.tolist() == ["ann", "bob"]
-    named = told.rename(columns={"user": "who"}).set_index("who")
+    named = labelled.rename(columns={"user": "who"}).set_index("who")
     lists = rn.RankedLists.from_frame(named, columns={"user": "who"})
     assert lists.users.tolist() == ["ann", "bob"]
 
 
-def test_an_index_without_a_name_is_to_be_named() -> None:
-    """It may be of the users; what only numbers the rows is not spoken of."""
+def test_the_message_proposes_to_name_an_index_without_a_name() -> None:
+    """It may hold the users; an index that only numbers the rows is not mentioned."""
     nameless = FRAME.assign(estimated=1.0, true=1).set_index("user").rename_axis(None)
     with rejects(r"no column 'user'.*is the index, name that: table\.rename_axis\('user'\)"):
         rn.evaluate(nameless)
@@ -346,7 +300,6 @@ def test_an_index_without_a_name_is_to_be_named() -> None:
     "names",
     [
         "reviewerID asin rating", "User-ID ISBN Book-Rating", "customer_id article_id weight",
-        "user_idx item_idx y_true", "visitorid itemid label", "username anime_id rating",
     ],
 )  # fmt: skip
 def test_names_of_well_known_data_sets_are_recognised(names: str) -> None:

@@ -1,4 +1,4 @@
-"""The fields of rows are what looking at each of them says, wherever their kind changes."""
+"""Rows of Python objects are read as if value by value, wherever the types change."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.python_objects import read_objects
-from tests.errors import rejects
 from tests.profiles import examples
+from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ class Named(enum.StrEnum):
 
 
 class Prediction(NamedTuple):
-    """What Surprise returns."""
+    """As Surprise returns it."""
 
     uid: Any
     iid: Any
@@ -60,7 +60,7 @@ def mostly(kinds: list[st.SearchStrategy[Any]], any_: st.SearchStrategy[Any]) ->
 
 
 def outcome(work: Callable[[], Any]) -> Any:
-    """Return what comes of it: values with their types, or what is said against them."""
+    """Return the ids with their types and the codes, or the error's message."""
     try:
         ids, codes = work()
     except rn.InvalidInputError as error:
@@ -70,8 +70,8 @@ def outcome(work: Callable[[], Any]) -> Any:
 
 @examples(4, suppress_health_check=[HealthCheck.too_slow])
 @given(mostly([INTEGERS, TEXTS, st.integers(-5, 5)], IDS))
-def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
-    """Also where whole numbers, or short texts, give way to others."""
+def test_ids_are_those_that_a_dict_distinguishes(values: list[Any]) -> None:
+    """Also if whole numbers or short texts are followed by other types."""
 
     def read() -> Any:
         return encode(read_objects([(one, 1, 1.0, 1.0) for one in values]).user, "user")
@@ -97,48 +97,61 @@ def test_ids_are_those_that_a_dict_tells_apart(values: list[Any]) -> None:
         [("a", "b", 3.0, 4.0), ("a", "c", "abcd", 4.0)],
     ],
 )
-def test_text_as_long_as_a_number_is_none(rows: Any) -> None:
-    """By its length alone it would be one."""
+def test_text_of_eight_bytes_is_not_a_number(rows: Any) -> None:
+    """Though a float has as many bytes."""
     with rejects("text such as 'abcd' in row 1", whole=False):
         read_objects(rows)
 
 
 @pytest.mark.parametrize("ids", [[1, ""], [(1, "")[at > 2] for at in range(9)]])
-def test_an_empty_text_is_no_whole_number(ids: list[Any]) -> None:
-    """Though it is written in as many bytes."""
+def test_an_empty_text_is_not_a_whole_number(ids: list[Any]) -> None:
+    """Though it takes as many bytes."""
     rows = [(one, at, 1.0, 2.0) for at, one in enumerate(ids)]
     found: Any = read_objects(rows).user
     assert found.tolist() == ids
 
 
+PREDICTION: tuple[Any, ...] = ("ann", "x", 4.0, 3.5, {})
+USUAL: tuple[Any, ...] = (1, 2, 3.0, 4.0)
+FORM = r"Row 5 .*counted from 0.*each must be \(u.*, .*, .*, "
+
+
 @pytest.mark.parametrize(
-    "odd",
-    [{1, "a", 2.0, 3.0}, {1: 0, "a": 0, 2.0: 0, 3.0: 0}, "abcd", (1, "a", 2.0), (1, "a", 2, 3, 4)],
+    ("row", "odd", "match"),
+    [
+        (USUAL, {1, "a", 2.0, 3.0}, FORM),
+        (USUAL, {1: 0, "a": 0, 2.0: 0, 3.0: 0}, FORM),
+        (USUAL, "abcd", FORM),
+        (USUAL, 5, FORM),
+        (("u", "i", 3.0, 4.0), "abcd", FORM),
+        (("u", "i", 3.0, 4.0), (1, "a", 2.0), FORM),
+        (("u", "i", 3.0, 4.0), (1, "a", 2, 3, 4), FORM),
+        (PREDICTION, "ann,y", FORM),
+        (PREDICTION, PREDICTION[:4], FORM),
+        (PREDICTION, (*PREDICTION[:4], 9.0, {}), FORM),
+        (PREDICTION, dict(zip("abcde", PREDICTION, strict=True)), FORM),
+        (PREDICTION, {1, 2, 3, 4, 5}, FORM),
+        (PREDICTION, (), FORM),
+        (PREDICTION, None, FORM),
+        (PREDICTION, ("ann", "y", 4.0, 3.5, 7), "Row 5 .*its details must be a dict"),
+        (
+            PREDICTION,
+            ("ann", "y", 4.0, "3.5", {}),
+            r"estimated \(est\): text .* in row 5 .*convert",
+        ),
+        (PREDICTION, ("ann", "y", "4", 3.5, {}), r"true \(r_ui\): text .* in row 5 .*convert"),
+        (PREDICTION, ("ann", "y", [4.0], 3.5, {}), r"true \(r_ui\): \[4.0\], .* in row 5"),
+    ],
 )
-@pytest.mark.parametrize("ids", [(1, 2), ("u", "i")])
-def test_no_other_row_is_taken_for_a_tuple(odd: Any, ids: Any) -> None:
-    """Though it has as many entries, or makes up for those of another."""
-    rows = [(*ids, 3.0, float(place)) for place in range(8)]
-    rows.insert(5, odd)
-    with pytest.raises(rn.InvalidInputError, match=r"Row 5 \(counted from 0\) is "):
-        read_objects(rows)
-
-
-def test_rows_of_all_kinds_are_the_same_rows() -> None:
-    """Tuples, lists and arrays, numbers and text."""
-    rows = [(place % 3, f"item {place}", place / 3, float(place % 5)) for place in range(10)]
-    lists = rn.RankedLists.from_tuples(rows)
-    for other in ([*map(list, rows)], [np.array(row, dtype=object) for row in rows], iter(rows)):
-        same = rn.RankedLists.from_tuples(other)
-        assert same.users.tolist() == lists.users.tolist()
-        assert np.asarray(same.items).tolist() == np.asarray(lists.items).tolist()
-        assert same.estimated.tolist() == lists.estimated.tolist()
-        assert same.true.tolist() == lists.true.tolist()
+def test_a_later_row_of_another_form_is_rejected(row: Any, odd: Any, match: str) -> None:
+    """Even if it has as many entries, or those of the others only on average."""
+    with rejects(match):
+        rn.evaluate([*[row] * 5, odd, row])
 
 
 @pytest.mark.parametrize("details", [{"was_impossible": True}, {}, None])
-def test_details_are_looked_at_wherever_they_stand(details: Any) -> None:
-    """One impossible prediction behind many others."""
+def test_an_impossible_prediction_is_found_in_any_row(details: Any) -> None:
+    """Details of other rows may be missing."""
     rows = [Prediction(f"u{at}", "i", 4.0, 3.0, {"was_impossible": False}) for at in range(9)]
     rows[7] = rows[7]._replace(details=details)
     flags = read_objects(rows).columns.get("impossible")

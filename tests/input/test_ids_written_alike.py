@@ -1,4 +1,4 @@
-"""Ids: what is written alike must be alike, times keep their nanoseconds, and all have an order."""
+"""Ids: equal text means equal ids, times keep their nanoseconds, and all ids can be ordered."""
 
 from __future__ import annotations
 
@@ -42,34 +42,36 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_different_ids_that_are_written_alike_are_refused(one: Any, other: Any) -> None:
-    """Half of the users as 7 and half as "7" would be two users, each with half a list."""
+def test_different_ids_with_the_same_text_are_rejected(one: Any, other: Any) -> None:
+    """7 in some rows and "7" in others would be two users, each with part of a list."""
     with rejects("user: .* written alike.*Make all ids of one type"):
         rn.RankedLists.from_tuples([(one, "x", 2.0, 3), (other, "y", 1.0, 4)])
     with rejects("item: .* written alike"):
         rn.RankedLists.from_tuples([("ann", one, 2.0, 3), ("ann", other, 1.0, 4)])
 
 
-def test_ids_of_two_tables_that_meet_in_part_are_refused() -> None:
-    """1, "2", "3" among 1, 2, 3: one of three was found, and two scored as irrelevant."""
+def test_ids_of_two_tables_with_the_same_text_are_rejected() -> None:
+    """1, "2", "3" among 1, 2, 3: only one of three would be found."""
     labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [4, 5, 1]})
     results = pd.DataFrame({"user": 1, "item": [1, "2", "3"], "estimated": [3.0, 2.0, 1.0]})
     with rejects("item: .*2.* written alike"):
         rn.RankedLists.from_labels(labels, results)
-    ours = [(1, item, 1.0, 1) for item in (1, 2, 3)]
-    theirs = [(1, item, 1.0, 1) for item in (1, "2", "3")]
-    with rejects("item: .*2.* written alike"):
-        rn.jaccard_at_k(ours, theirs, 2)
+    first = [("u", 7, 3.0, 1), ("u", "a", 2.0, 1)]
+    second = [("u", "7", 3.0, 1), ("u", 8, 2.0, 1)]
+    with rejects("item: .*7.* written alike"):
+        rn.jaccard_at_k(first, second, 2)
+    with rejects("item: .*7.* written alike"):
+        rn.rbo(first, second)
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1, np.int8(1)), ("a", np.str_("a"))])
-def test_ids_that_are_equal_as_values_are_one(one: Any, other: Any) -> None:
-    """However they are written."""
+def test_equal_values_are_one_id(one: Any, other: Any) -> None:
+    """Even if their text differs."""
     assert len(rn.RankedLists.from_tuples([(one, "x", 2.0, 3), (other, "y", 1.0, 4)])) == 1
 
 
-def test_zero_is_one_id_written_in_one_way() -> None:
-    """Whichever sign comes first."""
+def test_zero_and_minus_zero_are_one_id_with_one_text() -> None:
+    """Whichever comes first."""
     for zeros in ([0.0, -0.0], [-0.0, 0.0]):
         lists = rn.RankedLists.from_arrays(zeros, [1, 2], [1.0, 2.0], [1, 2])
         assert [str(user) for user in lists.users] == ["0.0"]
@@ -78,33 +80,37 @@ def test_zero_is_one_id_written_in_one_way() -> None:
 TIMES = np.array(["2020-01-01T00:00:00.000000001", "2020-01-01T00:00:00.000000002"], "M8[ns]")
 
 
-@pytest.mark.parametrize("kind", ["numpy", "pandas", "polars", "differences"])
+@pytest.mark.parametrize("kind", ["numpy", "list", "pandas", "polars", "differences"])
 def test_times_keep_their_nanoseconds(kind: str) -> None:
     """Two events in one microsecond are two."""
     times = TIMES - TIMES[0] if kind == "differences" else TIMES
     columns = {"user": times, "item": [1, 2], "estimated": [2.0, 1.0], "true": [1, 2]}
     make: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame}.get(kind, dict)
-    users = rn.RankedLists.of(make(columns)).users
+    users = rn.RankedLists.of(
+        make(columns | {"user": [*times]} if kind == "list" else columns)
+    ).users
     assert users.tolist() == pd.Index(times).tolist()
-    report = rn.evaluate(columns)
-    assert report.per_user.index.tolist() == pd.Index(times).tolist()
+    assert rn.evaluate(columns).per_user.index.tolist() == users.tolist()
 
 
-def test_times_finer_than_nanoseconds_are_refused() -> None:
-    """As whole numbers they would fit."""
+def test_times_finer_than_nanoseconds_and_times_of_day_are_rejected() -> None:
+    """Pandas has no finer times, and NumPy has no times of day."""
     with rejects("user: times in ps are finer than nanoseconds"):
         rn.RankedLists.from_arrays(TIMES.astype("M8[ps]"), [1, 2], [1, 2], [1, 2])
+    day = pl.DataFrame({"user": [dt.time(1), dt.time(2)], "item": [1, 2], "estimated": [1, 2]})
+    with rejects("user: times of day cannot be read"):
+        rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))
 
 
 SETS = [frozenset(each) for n in range(4) for each in itertools.combinations("abc", n)]
 
 
 @pytest.mark.parametrize("ids", [SETS, [*SETS, 1, "z", (1,), Decimal("2.5")]])
-def test_ids_without_an_order_stand_in_one_whatever_the_order_of_the_rows(ids: list[Any]) -> None:
-    """Sets are compared by what they hold, so that a sort leaves them as they came."""
+def test_the_order_of_ids_without_an_order_does_not_depend_on_the_rows(ids: list[Any]) -> None:
+    """Python compares sets by inclusion, so sorting would leave them in the order of the rows."""
     rows = [("ann", one, 1.0, place % 5) for place, one in enumerate(ids)]
     found = set()
-    for seed in range(10):
+    for seed in range(4):
         order = np.random.default_rng(seed).permutation(len(rows))
         lists = rn.RankedLists.from_tuples([rows[place] for place in order])
         assert lists.item_ids is not None
@@ -116,22 +122,22 @@ def test_ids_without_an_order_stand_in_one_whatever_the_order_of_the_rows(ids: l
     assert len(found) == 1
 
 
-def test_a_number_beyond_all_floats_is_an_id() -> None:
-    """Of hundreds of digits, beside text too."""
+def test_a_number_that_fits_no_float_is_an_id() -> None:
+    """With hundreds of digits, also together with text."""
     rows = [(10**400, "x", 2.0, 3), ("ann", "x", 1.0, 4), ((10**400, 1), "x", 1.0, 4)]
     assert rn.RankedLists.from_tuples(rows).users.tolist() == [10**400, "ann", (10**400, 1)]
 
 
-def test_a_set_is_written_in_one_way() -> None:
-    """Equal sets can go through their members in different orders."""
+def test_equal_sets_have_the_same_text() -> None:
+    """Python can iterate over them in different orders."""
     forth, back = frozenset([0, 8]), frozenset([8, 0])
     assert list(forth) != list(back)
     assert written(forth) == written(back)
     assert written((1, frozenset([forth, 2]))) == written((1, frozenset([2, back])))
 
 
-def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
-    """One id of 10,000 characters among 60,000 took 9 GiB."""
+def test_one_long_id_does_not_multiply_the_memory_of_the_others() -> None:
+    """As a NumPy array of text, one id of 10,000 characters among 60,000 takes 9 GiB."""
     ids = np.array([*map(str, range(60_000)), "x" * 10_000], dtype=object)
     tracemalloc.start()
     places = Coded(ids, np.arange(len(ids), dtype=np.int32)).text_places
@@ -139,15 +145,13 @@ def test_ids_as_text_take_the_memory_of_the_text_that_there_is() -> None:
     tracemalloc.stop()
     assert places[-1] == len(ids) - 1
     assert peak < 20e6
-    rows = [("ann", one, 1.0, place % 2) for place, one in enumerate(ids)]
-    rn.evaluate(rows, metrics=["ap@10"], convention="trec_eval", threshold=1)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8", "uint16"])
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8"])
 @pytest.mark.parametrize("largest", [100, 10**8 - 1, 10**8, 2**63 - 1])
 @pytest.mark.parametrize("least", [0, -3])
-def test_whole_numbers_stand_as_their_text_does(dtype: str, largest: int, least: int) -> None:
-    """Those of eight digits, and longer ones."""
+def test_whole_numbers_are_ordered_as_text(dtype: str, largest: int, least: int) -> None:
+    """Numbers of up to eight digits, and longer ones."""
     known = np.iinfo(dtype)
     alike = {*range(123456780, 123456790), *range(1234567800, 1234567890)}  # in eight digits
     drawn = {one for one in alike if one < largest} | {
@@ -162,8 +166,8 @@ def test_whole_numbers_stand_as_their_text_does(dtype: str, largest: int, least:
     assert places.tolist() == [sorted(text).index(one) for one in text]
 
 
-def test_ids_with_half_a_character_are_shown() -> None:
-    """As names of files have them; Arrow, in which pandas keeps text, does not."""
+def test_ids_with_a_lone_surrogate_are_shown() -> None:
+    """Names of files can have them; Arrow, which pandas uses for text, cannot."""
     rows = [("a\ud800", "x", 1.0, 2), ("a\ud800", "y\udc80", 2.0, 3)]
     report = rn.evaluate(rows, metrics=["ndcg@2"])
     tables = [
@@ -182,7 +186,6 @@ OTHERS: list[list[Any]] = [
     [2.0, "c"],
     [True, "c"],
     [Decimal("10.50"), dt.date(2020, 1, 1)],
-    [-0.0, b"x"],
 ]
 OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)], ["9", "10"]]
 
@@ -190,10 +193,10 @@ OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)],
 @pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
 @pytest.mark.parametrize("own", OWN, ids=repr)
 @pytest.mark.parametrize("ties", ["item_asc", "item_desc", "text_asc", "text_desc"])
-def test_the_order_of_a_users_items_hangs_on_no_other_ids(
+def test_the_order_of_a_users_items_does_not_depend_on_other_users(
     own: list[Any], others: list[Any], ties: str
 ) -> None:
-    """What stands beside them, and what comes first."""
+    """Nor on the order of the rows."""
     ann = [("ann", one, 3.0, 5 - 4 * place) for place, one in enumerate(own)]
     bob = [("bob", one, 3.0, 1 + place) for place, one in enumerate(others)]
     convention = rn.Convention(ties=ties)
@@ -201,13 +204,12 @@ def test_the_order_of_a_users_items_hangs_on_no_other_ids(
         rn.evaluate(rows, k=1, convention=convention).per_user
         for rows in (ann, ann + bob, bob + ann, ann[::-1] + bob)
     ]
-    alone, *beside = (one.loc["ann", "ndcg@1"] for one in tables)
-    assert beside == [alone] * 3
+    assert len({one.loc["ann", "ndcg@1"] for one in tables}) == 1
 
 
 @pytest.mark.parametrize("ids", [[1, 1.0], [True, 1], [Decimal("1.10"), Decimal("1.1")]])
-def test_equal_ids_are_written_in_one_way(ids: list[Any]) -> None:
-    """Whichever stands first, where text stands beside."""
+def test_equal_ids_have_the_same_text(ids: list[Any]) -> None:
+    """Whichever comes first, if another id is text."""
     found = set()
     for order in (ids, ids[::-1]):
         rows = [(user, one, 1.0, 2) for user, one in enumerate(order)]
@@ -218,7 +220,7 @@ def test_equal_ids_are_written_in_one_way(ids: list[Any]) -> None:
 
 
 COLUMNS = ["user", "item", "estimated", "true"]
-#: Ids of 64 bits whose order as numbers is not that of their text.
+#: Ids of 64 bits whose order as numbers differs from their order as text.
 WHOLE = {
     "small": [10, 9, 100],
     "negative": [-10, 9, -9],
@@ -251,7 +253,7 @@ def _parquet(rows: Rows, path: Path) -> Path:
     columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))
     try:
         pq.write_table(pa.table(columns), path)
-    except OverflowError:  # of no type but that of decimals
+    except OverflowError:  # only decimals hold both
         ids = {name: pa.array(map(Decimal, columns[name])) for name in COLUMNS[:2]}
         pq.write_table(pa.table(columns | ids), path)
     return path
@@ -268,7 +270,7 @@ def _json(rows: Rows, path: Path) -> Path:
     return path
 
 
-DOORS: dict[str, Callable[[Rows, Path], Any]] = {
+FORMS: dict[str, Callable[[Rows, Path], Any]] = {
     "frame": lambda rows, _: _frame(rows),
     "objects": lambda rows, _: _frame(rows).astype({"user": object, "item": object}),
     "nullable": lambda rows, _: _nullable(rows),
@@ -278,7 +280,7 @@ DOORS: dict[str, Callable[[Rows, Path], Any]] = {
     "CSV": _csv,
     "CSV without pyarrow": _csv,
     "CSV in quotes": lambda rows, path: _csv(rows, path, '"{}","{}",{},{}'),
-    "CSV read with care": lambda rows, path: _csv(rows, path, "{},{}, {} ,{}"),
+    "CSV with spaces": lambda rows, path: _csv(rows, path, "{},{}, {} ,{}"),
     "CSV within a limit": _csv,
     "CSV that begins with 7": lambda rows, path: _csv([(7, 7, 1.0, 2.0), *rows], path),
     "CSV of a stream": lambda rows, path: io.BytesIO(_csv(rows, path).read_bytes()),
@@ -286,65 +288,41 @@ DOORS: dict[str, Callable[[Rows, Path], Any]] = {
 
 
 @pytest.mark.parametrize("ids", WHOLE)
-@pytest.mark.parametrize("door", DOORS)
-def test_whole_numbers_of_64_bits_are_numbers_at_every_door(
-    door: str, ids: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("form", FORMS)
+def test_whole_numbers_of_64_bits_are_numbers_in_every_form(
+    form: str, ids: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same ids, the same order of ties, and comparable, wherever they come from."""
+    """With the same order of ties, and comparable with each other."""
     rows = [(user, item, 1.0, float(t)) for user in WHOLE[ids] for t, item in enumerate(WHOLE[ids])]
-    first = [(7, 7, 1.0, 2.0)] if "begins" in door else []
-    limit: Any = {"memory_limit": "1GB"} if "limit" in door or "begins" in door else {}
-    if door == "CSV without pyarrow":
+    first = [(7, 7, 1.0, 2.0)] if "begins" in form else []
+    limit: Any = {"memory_limit": "1GB"} if "limit" in form or "begins" in form else {}
+    if form == "CSV without pyarrow":
         monkeypatch.setattr(plain_text, "reads_text", lambda: False)
-    for ties in ("item_asc", "item_desc", "text_asc", "text_desc"):
+    for ties in ("item_asc", "item_desc", "text_asc", "text_desc")[: 1 if limit else 4]:
         options: Any = {"metrics": "ndcg@1", "convention": rn.Convention(ties=ties)}
         report = rn.evaluate([*first, *rows], **options)
-        found = rn.evaluate(DOORS[door](rows, tmp_path / "p.csv"), **options, **limit)
+        found = rn.evaluate(FORMS[form](rows, tmp_path / "p.csv"), **options, **limit)
         assert found.users.tolist() == report.users.tolist()
         assert {*map(type, found.users.tolist())} == {int}
         assert found == report, ties
-        assert rn.compare({"a": report, "b": found}).models == ["a", "b"]
+    assert rn.compare({"a": report, "b": found}).models == ["a", "b"]
 
 
-def test_lists_that_both_mix_types_are_compared_or_refused() -> None:
-    """7 in one and "7" in the other: nothing was shared, without a word."""
-    first = [("u", 7, 3.0, 1), ("u", "a", 2.0, 1)]
-    second = [("u", "7", 3.0, 1), ("u", 8, 2.0, 1)]
-    with rejects("item: .*7.* written alike"):
-        rn.jaccard_at_k(first, second, 2)
-    with rejects("item: .*7.* written alike"):
-        rn.rbo(first, second)
-
-
-def test_times_in_a_list_are_those_in_an_array() -> None:
-    """Not the number of nanoseconds."""
-    users = rn.RankedLists.from_arrays([*TIMES], [1, 2], [2.0, 1.0], [1, 2]).users
-    assert users.tolist() == pd.Index(TIMES).tolist()
-
-
-def test_times_of_day_are_refused() -> None:
-    """NumPy has none, and those of the standard library end at microseconds."""
-    day = pl.DataFrame({"user": [dt.time(1), dt.time(2)], "item": [1, 2], "estimated": [1, 2]})
-    with rejects("user: times of day cannot be read"):
-        rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))
-
-
-@pytest.mark.parametrize("user", ["", " ", "\t", "\u3000", "a\0b"])
-def test_ids_that_no_reader_takes_for_ids_are_not_written_to_csv(user: str) -> None:
-    """Blank, or with a zero byte: they come from Parquet."""
+@pytest.mark.parametrize("user", ["", " ", "\u3000", "a\0b"])
+def test_ids_that_csv_cannot_hold_are_not_written_to_csv(user: str) -> None:
+    """Blank, or with a zero byte, as Parquet can have them."""
     with rejects("would be no id in a CSV file", whole=False):
         per_user_csv(rn.evaluate({user: [(3.0, 4), (2.0, 1)]}).per_user)
 
 
 @pytest.mark.parametrize("older", [True, False])
-def test_ids_that_differ_behind_a_zero_character(
+def test_ids_that_differ_after_a_zero_character_are_different(
     monkeypatch: pytest.MonkeyPatch, *, older: bool
 ) -> None:
-    """At which pandas 2 stops to look: they are different ids, and in different segments."""
+    """Pandas 2 compares texts up to the first zero."""
     monkeypatch.setattr("recsys_ndcg.input.ids._CUTS_TEXTS", older)
     users = np.array([f"a\0{user}" for user in range(4)] * 3, dtype=object)
     found = Coded.factorize(np.concatenate([users, np.array([None], dtype=object)]))
-    codes, ids = found.codes, found.ids
     if older or pd.__version__ >= "3":
-        assert ids.tolist() == users[:4].tolist()
-        assert codes.tolist() == [0, 1, 2, 3] * 3 + [-1]
+        assert found.ids.tolist() == users[:4].tolist()
+        assert found.codes.tolist() == [0, 1, 2, 3] * 3 + [-1]
