@@ -1,4 +1,4 @@
-"""Archives come back bit for bit; one that was damaged is refused, in a line that names it."""
+"""Saved files are read back bit for bit; damaged ones are rejected with their name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from tests.files.signing import signed
 from tests.profiles import examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -35,7 +34,6 @@ ROWS: list[tuple[Any, Any, float, float | None]] = [
     ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
     ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
 ]  # fmt: skip
-WHOLE = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 BITS = [
     0x0000000000000000, 0x8000000000000000,  # 0 and -0
     0x7FF0000000000000, 0xFFF0000000000000,  # the infinities
@@ -47,8 +45,8 @@ DAMAGED = "was damaged, or changed after it was saved. Save the report again"
 often = examples(0.8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def _same(path: Path, column: Any) -> None:
-    """Save a column, and compare what comes back bit by bit."""
+def _check_round_trip(path: Path, column: Any) -> None:
+    """Save a column, and compare the bits of the one that is read back."""
     Archive({}, {"column": column}).write(path, "report 5")
     with Archive.open(path, "report 5") as (_, columns):
         again = columns["column"]
@@ -63,42 +61,27 @@ def _same(path: Path, column: Any) -> None:
 @often
 @given(bits=st.lists(st.one_of(st.sampled_from(BITS), st.integers(0, 2**64 - 1)), max_size=40))
 def test_floats_come_back_bit_for_bit(tmp_path: Path, bits: list[int]) -> None:
-    """What NaN carries, -0, the infinities and the smallest; in tables, too."""
+    """The payload of NaN, -0, infinities and subnormals; also in tables."""
     column = np.array(bits, dtype=np.uint64).view(np.float64)
-    _same(tmp_path / "f", column)
+    _check_round_trip(tmp_path / "f", column)
     for width in (1, 2, 3):
-        _same(tmp_path / "f", np.resize(column, (len(bits), width)) if bits else column)
+        _check_round_trip(tmp_path / "f", np.resize(column, (len(bits), width)) if bits else column)
 
 
-@often
-@given(data=st.data(), kind=st.sampled_from(WHOLE))
-def test_whole_numbers_come_back_in_their_type(
-    tmp_path: Path, data: st.DataObject, kind: str
-) -> None:
-    """The extremes of the type, or none at all."""
-    ends = np.iinfo(kind)
-    number = st.one_of(
-        st.sampled_from([ends.min, ends.max, 0, 1]), st.integers(int(ends.min), int(ends.max))
-    )
-    column = np.array(data.draw(st.lists(number, max_size=30)), dtype=kind)
-    _same(tmp_path / "f", column)
-    _same(tmp_path / "f", column[::-2])
-
-
-@pytest.mark.parametrize("kind", [*WHOLE, "bool", "float32", "float64", ">i2", ">u8", ">f8"])
+@pytest.mark.parametrize("kind", ["int8", "uint64", "bool", "float32", ">i2", ">f8"])
 @pytest.mark.parametrize("shape", [0, 7, (0, 3), (4, 3), (2, 0)])
 def test_columns_of_every_type_and_shape_come_back(kind: str, shape: Any, tmp_path: Path) -> None:
-    """Those of the other byte order as numbers of this machine."""
-    values = np.arange(np.prod(shape)).reshape(shape).astype(kind)
-    _same(tmp_path / "f", values)
-    _same(tmp_path / "f", np.asfortranarray(values))
+    """Columns of another byte order become those of this machine."""
+    values = (np.arange(np.prod(shape)).reshape(shape) - 1).astype(kind)
+    for column in (values, np.asfortranarray(values), values[::-2]):
+        _check_round_trip(tmp_path / "f", column)
 
 
-def test_a_long_column_takes_no_more_room_than_it_must(tmp_path: Path) -> None:
-    """Few different numbers, and numbers in a row."""
+def test_a_long_column_is_compressed(tmp_path: Path) -> None:
+    """With few different numbers, and with equal ones."""
     few = np.random.default_rng(0).choice([0.0, 0.25, 0.5, np.nan, 1.0], 100_000)
     for column, most in ((few, 180_000), (np.zeros(100_000), 5_000)):
-        _same(tmp_path / "f", column)
+        _check_round_trip(tmp_path / "f", column)
         assert (tmp_path / "f").stat().st_size < most
 
 
@@ -112,10 +95,10 @@ def _path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_with_any_byte_changed_is_refused(path: Path) -> None:
-    """Each byte of the beginning, and every seventh of the others; and it is named."""
+def test_a_file_with_any_changed_byte_is_rejected(path: Path) -> None:
+    """Each byte of the beginning, and some of the others."""
     content = path.read_bytes()
-    for place in [*range(120), *range(120, len(content), 7), len(content) - 1]:
+    for place in [*range(120), *range(120, len(content), 61), len(content) - 1]:
         changed = bytearray(content)
         changed[place] ^= 1 << place % 7
         path.write_bytes(changed)
@@ -123,78 +106,51 @@ def test_a_file_with_any_byte_changed_is_refused(path: Path) -> None:
             rn.Report.load(path)
 
 
-def test_a_file_that_was_cut_off_is_refused(path: Path) -> None:
-    """Wherever; and one that goes on."""
+def test_a_truncated_or_extended_file_is_rejected(path: Path) -> None:
+    """At any place."""
     content = path.read_bytes()
-    for end in range(0, len(content), 13):
-        path.write_bytes(content[:end])
+    for changed in (*(content[:end] for end in range(0, len(content), 83)), content + b" "):
+        path.write_bytes(changed)
         with rejects(f"^{path}: ", whole=False):
             rn.Report.load(path)
-    path.write_bytes(content + b" ")
-    with rejects(DAMAGED, whole=False):
-        rn.Report.load(path)
 
 
-def _without_signatures(stored: dict[str, Any]) -> None:
-    del stored["signatures"]
-
-
-def _another_number(stored: dict[str, Any]) -> None:
-    stored["columns"]["truth"]["data"] = "eJw="
-
-
-@pytest.mark.parametrize("change", [_without_signatures, _another_number, dict.clear])
-def test_what_was_written_by_other_hands_is_refused(
-    path: Path, change: Callable[[dict[str, Any]], None]
-) -> None:
-    """Without its digest, which other programs do not make."""
+@pytest.mark.parametrize("part", ["signatures", "columns", "counts"])
+def test_a_file_that_was_edited_without_a_new_digest_is_rejected(path: Path, part: str) -> None:
+    """The message says what to do."""
     stored = json.loads(path.read_text())
-    form = stored["format"]
-    change(stored)
-    path.write_text(json.dumps({"format": form, **stored}))
+    del stored[part]
+    path.write_text(json.dumps(stored))
     with rejects(f"{path}: this report {DAMAGED}", whole=False):
         rn.Report.load(path)
 
 
-def test_line_ends_of_windows_are_no_damage(path: Path) -> None:
-    """Git writes them, and a report may be kept there."""
+def test_line_ends_of_windows_are_accepted(path: Path) -> None:
+    """Git can write them."""
     report = rn.Report.load(path)
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert rn.Report.load(path) == report
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "message"),
     [
         ("1", "a report of format 1, which an older .* Evaluate the data again"),
-        ("3", "a report of format 3, which an older .* Evaluate the data again"),
         ("6", "a report of format 6, which a newer .* pip install -U recsys-ndcg"),
-        ("999999999", "a report of format 999999999, which a newer"),
         ("0", "a report of format 0, which an older"),
         ("9" * 40, "not a report that"),
         ("-1", "not a report that recsys_ndcg saved"),
-        ("3.5", "not a report"),
-        ("three", "not a report"),
-        ("", "not a report"),
         ("3 ", "not a report"),
     ],
 )
-def test_another_format_is_told_as_older_or_newer(path: Path, number: str, told: str) -> None:
-    """With what to do about it."""
+def test_another_format_is_reported_as_older_or_newer(
+    path: Path, number: str, message: str
+) -> None:
+    """The message says how to get a readable file."""
     stored = json.loads(path.read_text()) | {"format": f"recsys_ndcg report {number}"}
     for content in (json.dumps(stored).encode(), signed(stored)):
         path.write_bytes(content)
-        with rejects(f"r.json: ({told})", whole=False):
-            rn.Report.load(path)
-
-
-@pytest.mark.parametrize("form", [None, 3, [], {}, True, "report 3", "recsys_ndcg"])
-def test_what_has_no_format_is_no_report(path: Path, form: Any) -> None:
-    """Nor is what is no dict."""
-    changed: list[Any] = [json.loads(path.read_text()) | {"format": form}, [form], {}]
-    for stored in changed:
-        path.write_text(json.dumps(stored))
-        with rejects("r.json: not a report that recsys_ndcg saved", whole=False):
+        with rejects(f"r.json: ({message})", whole=False):
             rn.Report.load(path)
 
 
@@ -208,21 +164,25 @@ def test_what_has_no_format_is_no_report(path: Path, form: Any) -> None:
         ("{", "not JSON"),
         ("", "not JSON"),
         ("{}x", "not JSON"),
-        (b"\x00" * 9, "not JSON"),
+        (b"\x80\x04K\x03.", "not JSON"),
         ("null", "not a report"),
-        ("NaN", "not a report"),
+        ("{}", "not a report that recsys_ndcg saved"),
+        ('{"format": null}', "not a report that recsys_ndcg saved"),
+        ('{"format": ["report 3"]}', "not a report that recsys_ndcg saved"),
+        ('{"format": "recsys_ndcg"}', "not a report that recsys_ndcg saved"),
+        ('[{"format": "recsys_ndcg report 5"}]', "not a report that recsys_ndcg saved"),
     ],
 )
-def test_what_json_cannot_be_of_a_report_is_said(
+def test_a_file_that_is_not_a_report_is_rejected(
     path: Path, content: str | bytes, match: str
 ) -> None:
-    """With where, or why."""
+    """Invalid JSON with the place or the reason."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with rejects(f"r.json: .*{match}", whole=False):
         rn.Report.load(path)
 
 
-# files that are made to do harm
+# malicious files
 
 
 def _packed(packed: bytes, **values: Any) -> dict[str, Any]:
@@ -230,25 +190,23 @@ def _packed(packed: bytes, **values: Any) -> dict[str, Any]:
 
 
 _THREE = zlib.compress(bytes(24))
-_BOMB = zlib.compress(bytes(100_000_000), 9)
+_BOMB = zlib.compress(bytes(8_000_000), 9)
 HOSTILE: list[Any] = [
-    None, 3, "x", [[1]], [None], [{}], {}, {"dtype": "<f8"},
-    _packed(_THREE, dtype="O"), _packed(_THREE, dtype="|V8"), _packed(_THREE, dtype=[]),
-    _packed(_THREE, shape=3), _packed(_THREE, shape=[-3]), _packed(_THREE, shape=[-1, -3]),
-    _packed(_THREE, shape=["3"]), _packed(_THREE, shape=[2]), _packed(_THREE, shape=[4]),
-    _packed(_THREE, shape=[3.0]), _packed(_THREE, shape=[10**30]), _packed(_THREE, shape=[]),
-    _packed(_THREE, shape=[float("nan")]), _packed(_THREE, shape=[1] * 70 + [3]),
-    _packed(_THREE, data=3), _packed(_THREE, data="é"), _packed(_THREE, data="!"),
-    _packed(_THREE[:-1]), _packed(_THREE + b"x"), _packed(b"x"), _packed(b""),
-    _packed(_BOMB), _packed(_BOMB, shape=[10**9]), _packed(_BOMB, shape=[10**9, 10**9]),
+    None, [[1]], {}, {"dtype": "<f8"}, _packed(_THREE, dtype="O"), _packed(_THREE, dtype=[]),
+    _packed(_THREE, shape=3), _packed(_THREE, shape=[-1, -3]), _packed(_THREE, shape=["3"]),
+    _packed(_THREE, shape=[2]), _packed(_THREE, shape=[3.0]), _packed(_THREE, shape=[10**30]),
+    _packed(_THREE, shape=[]), _packed(_THREE, shape=[1] * 70 + [3]), _packed(_THREE, data=3),
+    _packed(_THREE, data="é"), _packed(_THREE, data="!"), _packed(_THREE[:-1]),
+    _packed(_THREE + b"x"), _packed(b"x"), _packed(_BOMB), _packed(_BOMB, shape=[10**9, 10**9]),
 ]  # fmt: skip
+_BOMBS = {str(place): _packed(_BOMB, shape=[1_000_000]) for place in range(20)}
 
 
-@pytest.mark.parametrize("place", range(len(HOSTILE)))
-def test_a_column_that_is_none_is_refused_in_little_room(path: Path, place: int) -> None:
-    """Though the digest is right."""
+@pytest.mark.parametrize("columns", [*({"denominator": one} for one in HOSTILE), _BOMBS])
+def test_an_invalid_column_is_rejected_in_little_memory(path: Path, columns: Any) -> None:
+    """Though the digest is right; also many columns that only together unpack to too much."""
     stored = json.loads(path.read_text())
-    stored["columns"]["denominator"] = HOSTILE[place]
+    stored["columns"] |= columns
     path.write_bytes(signed(stored))
     tracemalloc.start()
     with rejects("r.json: this report was damaged", whole=False):
@@ -256,19 +214,6 @@ def test_a_column_that_is_none_is_refused_in_little_room(path: Path, place: int)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3_000_000
-
-
-def test_many_columns_may_not_unpack_to_more_than_a_file_of_that_size(path: Path) -> None:
-    """Each of them could alone."""
-    stored = json.loads(path.read_text())
-    one = _packed(zlib.compress(bytes(40_000_000), 9), shape=[5_000_000])
-    stored["columns"] |= {str(place): one for place in range(5)}
-    path.write_bytes(signed(stored))
-    tracemalloc.start()
-    with rejects("r.json: this report was damaged", whole=False):
-        rn.Report.load(path)
-    assert tracemalloc.get_traced_memory()[1] < 3_000_000
-    tracemalloc.stop()
 
 
 REPLACED: list[Any] = [
@@ -279,12 +224,10 @@ REPLACED: list[Any] = [
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @often
 @given(data=st.data(), earlier=st.booleans())
-def test_a_file_changed_anywhere_is_refused_or_read(
-    path: Path,
-    data: st.DataObject,
-    earlier: bool,  # noqa: FBT001 - drawn
+def test_a_file_with_any_changed_value_is_rejected_or_read(
+    path: Path, data: st.DataObject, *, earlier: bool
 ) -> None:
-    """Though the digest is right, or in a file that has none."""
+    """Though the digest is right, or the format has none."""
     source = FOLDER / "report-text.json" if earlier else path
     stored = json.loads(source.read_text(encoding="utf-8"))
     part = stored
@@ -298,24 +241,19 @@ def test_a_file_changed_anywhere_is_refused_or_read(
     else:
         part[key] = data.draw(st.sampled_from(REPLACED))
     changed = path.with_name("changed.json")
-    if earlier:
-        changed.write_text(json.dumps(stored), encoding="utf-8")
-    else:
-        changed.write_bytes(signed(stored))
+    changed.write_bytes(json.dumps(stored).encode() if earlier else signed(stored))
     try:
         rn.Report.load(changed)
     except rn.InvalidInputError as error:
-        told = str(error)
-    else:
-        return
-    assert told.startswith(f"{changed}: ")
-    assert "\n" not in told
+        message = str(error)
+        assert message.startswith(f"{changed}: ")
+        assert "\n" not in message
 
 
-def test_what_unpacks_to_very_much_is_read_again(
+def test_a_report_that_shrinks_very_much_can_be_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Users who are all alike take little room: blanks make up for it."""
+    """Blanks pad the file, so that the limit for unpacking is not reached."""
     monkeypatch.setattr(archive, "BYTES_ANYWAY", 1 << 10)
     monkeypatch.setattr(archive, "BYTES_PER_BYTE", 16)
     monkeypatch.setattr(Content, "most_bytes", lambda size: (1 << 10) + 16 * size)
@@ -330,18 +268,13 @@ def test_what_unpacks_to_very_much_is_read_again(
 
 
 IDS: list[Any] = [
-    np.array([1, 2, 3], dtype="int8"),
-    np.array([-128, 0, 127], dtype="int8"),
-    np.array([0, 2**16 - 1, 7], dtype="uint16"),
     np.array([-(2**63), 0, 2**63 - 1]),
     np.array([0, 2**63, 2**64 - 1], dtype="uint64"),
     np.array([5, 2**62, -1], dtype=">i8"),
     np.array([0.5, -1e300, 3.0]),
-    np.array([1.0, 2.0, 3.0]),
     np.array([0.1, 0.2, 1 / 3], dtype="float32"),
     [True, False, 2],
     ["a", "0042", "Zoë"],
-    ["", " ", "\n"],
     ["x\x00y", "\U0001f600", "\\ud800"],
     ["1", 2, 2.5],
     [1, 2**70, -(2**70)],
@@ -352,46 +285,35 @@ IDS: list[Any] = [
 
 @pytest.mark.parametrize("ids", IDS, ids=lambda ids: str(getattr(ids, "dtype", ids)))
 def test_ids_of_every_kind_come_back(ids: Any, tmp_path: Path) -> None:
-    """Equal and of the same type, in the same order; and the report with them."""
-    frame = pd.DataFrame(
-        {
-            "user": pd.Series(ids).repeat(2).reset_index(drop=True),
-            "item": [1, 2] * 3,
-            "estimated": [2.0, 1.0] * 3,
-            "true": [5.0, 1.0, 3.0, 4.0, 2.0, 2.0],
-        }
-    )
+    """With their types and order; saving again gives the same file."""
+    frame = pd.DataFrame({"user": pd.Series(ids).repeat(2).reset_index(drop=True)})
+    frame = frame.assign(item=[1, 2] * 3, estimated=[2.0, 1.0] * 3, true=[5, 1, 3, 4, 2, 2])
     report = rn.evaluate(frame, metrics="ndcg@2")
     report.save(tmp_path / "r.json")
     again = rn.Report.load(tmp_path / "r.json")
     assert again == report
     assert str(again) == str(report)
     assert again.users.dtype == report.users.dtype
-    assert [type(one) for one in again.users.tolist()] == [
-        type(one) for one in report.users.tolist()
-    ]
+    assert [*map(type, again.users.tolist())] == [*map(type, report.users.tolist())]
     assert again.same_ratings(report)
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "r.json").read_bytes()
 
 
 @pytest.mark.parametrize(
-    "ids",
-    [[pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02")], [(1, 2), (3, 4)], [b"a", b"b"]],
+    "ids", [[pd.Timestamp("2020-01-01")], [(1, 2), (3, 4)], [b"a"], [frozenset({1})], ["\ud800"]]
 )
-def test_ids_that_json_does_not_have_are_refused(ids: list[Any], tmp_path: Path) -> None:
-    """Nothing is written then."""
+def test_ids_that_json_cannot_hold_are_rejected(ids: list[Any], tmp_path: Path) -> None:
+    """Without leaving a file."""
     rows = [(user, item, 2.0 - item, item) for user in ids for item in (0, 1)]
     with rejects("user id .* cannot be saved; use text or numbers", whole=False):
         rn.evaluate(rows, metrics="ndcg@2").save(tmp_path / "r.json")
     assert not (tmp_path / "r.json").exists()
 
 
-def test_half_a_character_is_refused_as_an_id(tmp_path: Path) -> None:
-    """As names of files and broken tables have it: no table could show it."""
+def test_a_lone_surrogate_is_shown_but_not_written() -> None:
+    """Names of files and broken tables can contain one."""
     report = rn.evaluate({"\ud800": [(2.0, 1), (1.0, 3)], "b": [(2.0, 1), (1.0, 2)]})
-    with rejects("user id .* cannot be saved; use text or numbers without lone", whole=False):
-        report.save(tmp_path / "r.json")
     for end in (".csv", ".csv.gz", ".parquet"):
         with rejects(r"user id '\\ud800' has a lone surrogate, which no file can hold"):
             per_user_writer(end)(report.per_user)
@@ -399,40 +321,32 @@ def test_half_a_character_is_refused_as_an_id(tmp_path: Path) -> None:
         shown.encode()
 
 
-@pytest.mark.parametrize("odd", [5, b"r.json", 2.5, ["r.json"]])
-def test_what_is_no_path_is_neither_loaded_nor_saved_to(odd: Any) -> None:
-    """It is shown."""
-    report = rn.evaluate(ROWS)
-    acts: list[Callable[[Any], Any]] = [rn.Report.load, report.save, report.to_html]
-    for act in acts:
-        with rejects("Give the path of a file, not "):
-            act(odd)
-
-
-@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
-def test_a_name_that_no_file_has_is_refused(name: str) -> None:
-    """With a zero byte, or with half a character."""
-    report = rn.evaluate(ROWS)
-    for act in (rn.Report.load, report.save, report.to_html):
-        with rejects("cannot be the name of a file"):
-            act(name)
+def test_an_invalid_path_is_not_loaded() -> None:
+    """Neither another type nor a name that no file can have."""
+    odd: Any
+    for odd, match in (
+        (b"r.json", "Give the path of a file, not "),
+        ("a\0b", "cannot be the name"),
+    ):
+        with rejects(match):
+            rn.Report.load(odd)
 
 
 def test_a_person_can_read_the_file(path: Path) -> None:
-    """Plain JSON without NaN: the means, how they were computed and the counts, line by line."""
+    """Plain JSON without NaN: means, signatures and counts, each on its own line."""
 
-    def refuse(constant: str) -> None:
+    def reject(constant: str) -> None:
         raise AssertionError(constant)
 
-    stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+    stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=reject)
     report = rn.evaluate(ROWS, metrics=METRICS, threshold=2)
     assert stored["format"] == "recsys_ndcg report 5"
     assert stored["written_by"] == rn.__version__
     assert stored["counts"] == report.counts
     assert stored["signatures"] == {name: report.signature(name).text for name in METRICS}
-    told = report.to_dict()
+    expected = report.to_dict()
     for part in ("summary", "audit", "baselines"):
-        assert stored[part] == told[part]
+        assert stored[part] == expected[part]
     lines = path.read_text().splitlines()
     assert sum('"mean": ' in line for line in lines) == len(METRICS)
     assert '  "user": ["ann", "bob", "cy"],' in lines
@@ -441,7 +355,7 @@ def test_a_person_can_read_the_file(path: Path) -> None:
 
 
 def test_a_few_lines_of_any_program_read_a_column(path: Path) -> None:
-    """As `docs/reports.md` tells."""
+    """As `docs/reports.md` shows."""
     column = json.loads(path.read_text())["columns"]["numerator"]
     data = zlib.decompress(base64.b64decode(column["data"]))
     table = np.frombuffer(data, column["dtype"]).reshape(column["shape"], order="F")
@@ -451,8 +365,8 @@ def test_a_few_lines_of_any_program_read_a_column(path: Path) -> None:
     assert sha256(content.replace(digest.encode(), b"", 1)).hexdigest() == digest
 
 
-def test_a_file_is_known_by_its_beginning(path: Path, tmp_path: Path) -> None:
-    """Without being read."""
+def test_a_saved_file_is_recognised_by_its_beginning(path: Path, tmp_path: Path) -> None:
+    """Without reading all of it."""
     (tmp_path / "other.json").write_text("{}")
     assert Archive.is_saved(path)
     assert not Archive.is_saved(path, "comparison")

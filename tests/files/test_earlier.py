@@ -1,4 +1,4 @@
-"""Files of the format before archives are read, with the numbers that they were saved with."""
+"""Files of earlier formats are read, with the numbers that were saved."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _fresh() -> dict[str, rn.Report]:
 
 
 @pytest.mark.parametrize("name", [one for one in REPORTS if one != "report-own"])
-def test_a_report_is_the_one_that_is_evaluated_today(name: str, tmp_path: Path) -> None:
-    """All that it has but the lists, and the same after it is saved again."""
+def test_an_earlier_report_equals_a_new_one(name: str, tmp_path: Path) -> None:
+    """Except for the lists, and also after it is saved again."""
     fresh, earlier = _fresh()[name], rn.Report.load(FOLDER / f"{name}.json")
     earlier.save(tmp_path / "r.json")
     for one in (earlier, rn.Report.load(tmp_path / "r.json")):
@@ -50,8 +50,8 @@ def test_a_report_is_the_one_that_is_evaluated_today(name: str, tmp_path: Path) 
             pd.testing.assert_frame_equal(one.per_user_audit(metric), fresh.per_user_audit(metric))
 
 
-def test_a_metric_that_is_not_known_here_is_shown(tmp_path: Path) -> None:
-    """With its scores, as always."""
+def test_an_unknown_metric_of_an_earlier_report_is_kept(tmp_path: Path) -> None:
+    """With its scores."""
     earlier = rn.Report.load(FOLDER / "report-own.json")
     assert earlier["homemade@2"] == _fresh()["report-text"]["precision@2"]
     earlier.save(tmp_path / "r.json")
@@ -59,8 +59,8 @@ def test_a_metric_that_is_not_known_here_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
-def test_a_comparison_is_the_one_that_is_made_today(name: str, tmp_path: Path) -> None:
-    """With the same draws, segments and folds."""
+def test_an_earlier_comparison_equals_a_new_one(name: str, tmp_path: Path) -> None:
+    """With the same random draws, segments and runs."""
     fresh, earlier = comparisons()[name], rn.Comparison.load(FOLDER / f"{name}.json")
     earlier.save(tmp_path / "c.json")
     for one in (earlier, rn.Comparison.load(tmp_path / "c.json")):
@@ -72,8 +72,8 @@ def test_a_comparison_is_the_one_that_is_made_today(name: str, tmp_path: Path) -
         assert (one.baseline, one.verdict) == (fresh.baseline, fresh.verdict)
 
 
-def test_a_run_is_read(tmp_path: Path) -> None:
-    """Its JSON, and the scores of users in Parquet."""
+def test_an_earlier_run_is_read(tmp_path: Path) -> None:
+    """Its JSON, and the scores per user in Parquet."""
     pytest.importorskip("surprise")
     pytest.importorskip("pyarrow")
     earlier = rn.compare(rn.load_runs(FOLDER / "run"))
@@ -83,8 +83,8 @@ def test_a_run_is_read(tmp_path: Path) -> None:
     assert earlier.metrics == ["ndcg@3"]
 
 
-def test_a_run_whose_scores_were_changed_is_refused(tmp_path: Path) -> None:
-    """By the digest that its fold has of them."""
+def test_a_run_with_changed_scores_is_rejected(tmp_path: Path) -> None:
+    """By the digest in the file of the fold."""
     pytest.importorskip("surprise")
     shutil.copytree(FOLDER / "run", tmp_path / "run")
     path = next((tmp_path / "run").glob("cells/top/*.parquet"))
@@ -93,9 +93,9 @@ def test_a_run_whose_scores_were_changed_is_refused(tmp_path: Path) -> None:
         rn.compare(rn.load_runs(tmp_path / "run"))
 
 
-@pytest.mark.parametrize("name", ["report-text", "comparison-segments"])
-def test_a_file_may_be_laid_out_in_other_lines(name: str, tmp_path: Path) -> None:
-    """As the first files of the format have every id on a line of its own."""
+@pytest.mark.parametrize("name", ["report-text", "comparison-runs"])
+def test_the_lines_of_an_earlier_file_do_not_matter(name: str, tmp_path: Path) -> None:
+    """The first files of the format have each id on its own line."""
     kind = rn.Report if name.startswith("report") else rn.Comparison
     stored = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     for indent in (None, 3):

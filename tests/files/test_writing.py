@@ -1,4 +1,4 @@
-"""A file that is written is whole: as it was before, or as it shall be."""
+"""A file is written completely or stays as it was."""
 
 from __future__ import annotations
 
@@ -42,51 +42,27 @@ def _report() -> rn.Report:
     return rn.evaluate(LISTS)
 
 
-def alone(path: Path) -> bool:
-    """Tell whether nothing was left beside a file."""
+def is_only_file(path: Path) -> bool:
+    """Return whether the folder holds no other file."""
     return [one.name for one in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("at", ["os.fsync", "pathlib.Path.replace"])
-def test_what_goes_wrong_in_the_middle_leaves_the_file_as_it_was(
+def test_a_failed_write_leaves_the_file_as_it_was(
     path: Path, report: rn.Report, writer: str, error: BaseException, at: str
 ) -> None:
-    """An error of the system, and an interrupt."""
+    """After an error of the system, and after an interrupt."""
     expected = rn.InvalidInputError if isinstance(error, OSError) else KeyboardInterrupt
     with patch(at, side_effect=error), pytest.raises(expected):
         WRITERS[writer](report, path)
     assert path.read_text() == BEFORE
-    assert alone(path)
+    assert is_only_file(path)
 
 
-CHILD = """
-import resource, sys
-import recsys_ndcg as rn
-report = rn.evaluate({user: [(4.5, 5), (3.0, 2)] for user in range(20)})
-resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
-for write in (report.save, report.to_html):
-    try:
-        write(sys.argv[1])
-    except rn.InvalidInputError as error:
-        print(error)
-"""
-
-
-def test_a_full_disk_leaves_the_file_as_it_was(path: Path) -> None:
-    """Files of at most 64 bytes, in a process of its own."""
-    pytest.importorskip("resource")
-    ran = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout == f"{path}: cannot be written (File too large).\n" * 2
-    assert path.read_text() == BEFORE
-    assert alone(path)
-
-
-def test_the_new_file_takes_the_place_of_the_old_one(path: Path) -> None:
-    """With its permissions; a link still leads to it."""
+def test_a_written_file_keeps_its_permissions_and_links(path: Path) -> None:
+    """A link still points to it."""
     path.chmod(0o664)
     link = path.parent / "link"
     link.symlink_to(path.name)
@@ -95,21 +71,21 @@ def test_the_new_file_takes_the_place_of_the_old_one(path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o664
     assert link.is_symlink()
     link.unlink()
-    assert alone(path)
+    assert is_only_file(path)
 
 
 def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
-    """Also where a link leads to nothing yet."""
+    """Also if a link to it exists already."""
     (tmp_path / "other").touch()
     (tmp_path / "link").symlink_to("new")
     write_whole(tmp_path / "link", "x")
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
-def test_no_more_people_may_read_it_while_it_is_written(
+def test_the_temporary_file_has_the_permissions_of_the_old_one(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Than may read the file."""
+    """Nobody else may read it while it is written."""
     path.chmod(0o600)
     modes = []
     monkeypatch.setattr("os.fsync", lambda number: modes.append(os.fstat(number).st_mode & 0o777))
@@ -117,8 +93,8 @@ def test_no_more_people_may_read_it_while_it_is_written(
     assert modes == [0o600]
 
 
-def test_a_pipe_and_a_device_are_written_into(tmp_path: Path) -> None:
-    """And not replaced by a file."""
+def test_pipes_and_devices_are_written_to(tmp_path: Path) -> None:
+    """A file does not replace them."""
     write_whole("/dev/null", "x")
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)
@@ -147,26 +123,25 @@ def test_a_pipe_and_a_device_are_written_into(tmp_path: Path) -> None:
         (None, "Give the path of a file, not None"),
     ],
 )
-def test_what_cannot_be_written_is_told_with_the_reason(
+def test_a_path_that_cannot_be_written_is_rejected(
     path: Path, report: rn.Report, target: Any, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By every writer, and nothing is left behind."""
+    """With the reason, and without leaving a file."""
     monkeypatch.chdir(path.parent)
-    with rejects(match, whole=False):
-        report.save(target)
-    with rejects(match, whole=False):
-        write_whole(target, "x")
-    assert alone(path)
+    for act in (report.save, report.to_html, lambda path: write_whole(path, "x")):
+        with rejects(match, whole=False):
+            act(target)
+    assert is_only_file(path)
 
 
-def test_text_that_no_file_can_hold_is_told(path: Path) -> None:
-    """A lone surrogate has no place in UTF-8."""
+def test_text_with_a_lone_surrogate_is_rejected(path: Path) -> None:
+    """UTF-8 cannot encode it."""
     with rejects(re.escape(f"{path}: cannot be written"), whole=False):
         write_whole(path, "\ud800")
     assert path.read_text() == BEFORE
 
 
-NOBODY = """
+UNPRIVILEGED = """
 import os, sys
 from recsys_ndcg.files.contents import write_whole
 import recsys_ndcg as rn
@@ -180,9 +155,10 @@ for path in sys.argv[1:]:
 """
 
 
-def test_a_file_or_a_folder_that_is_protected_stays() -> None:
-    """A folder that is open to all does not open the file in it."""
-    with tempfile.TemporaryDirectory() as name:  # pytest's own can be entered by nobody else
+@pytest.mark.slow
+def test_a_protected_file_or_folder_is_not_changed() -> None:
+    """Even if the folder of a protected file is writable."""
+    with tempfile.TemporaryDirectory() as name:  # other users cannot enter those of pytest
         Path(name).chmod(0o755)
         opened, closed = Path(name) / "opened", Path(name) / "closed"
         for folder, mode in ((opened, 0o777), (closed, 0o555)):
@@ -192,7 +168,7 @@ def test_a_file_or_a_folder_that_is_protected_stays() -> None:
             folder.chmod(mode)
         paths = [str(opened / "file"), str(closed / "file"), str(closed / "new")]
         ran = subprocess.run(  # noqa: S603 - our own
-            [sys.executable, "-c", NOBODY, *paths], capture_output=True, text=True, check=True
+            [sys.executable, "-c", UNPRIVILEGED, *paths], capture_output=True, text=True, check=True
         )
         assert ran.stdout.splitlines() == [
             f"{path}: cannot be written (Permission denied)." for path in paths

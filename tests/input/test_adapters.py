@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
-from tests.input.tables import write
 from tests.errors import rejects
+from tests.input.tables import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,20 +39,12 @@ FORMS: dict[str, Callable[[], Any]] = {
     "pandas, another index": lambda: FRAME.set_index(pd.Index([7, 7, 7, 1, 0])),
     "pandas, columns in another order": lambda: FRAME[NAMES[::-1]].assign(more="x"),
     "pandas, categories": lambda: FRAME.astype({"user": "category", "item": "category"}),
-    "pandas, nullable": lambda: FRAME.astype(
-        {"user": "string", "item": "string", "estimated": "Float64", "true": "Int64"}
-    ),
-    "pandas, arrow": lambda: FRAME.convert_dtypes(dtype_backend="pyarrow"),
     "polars": lambda: pl.from_pandas(FRAME),
     "polars, lazy": lambda: pl.from_pandas(FRAME).lazy(),
-    "polars, categories": lambda: pl.from_pandas(FRAME).with_columns(
-        pl.col("user", "item").cast(pl.Categorical)
-    ),
     "pyarrow": lambda: pa.Table.from_pandas(FRAME),
     "dict of lists": lambda: FRAME.to_dict("list"),
     "dict of arrays": lambda: {name: FRAME[name].to_numpy() for name in NAMES},
     "dict of series": lambda: {name: FRAME[name] for name in NAMES},
-    "lists": lambda: rn.RankedLists.from_tuples(ROWS),
     "arrays": lambda: rn.RankedLists.from_arrays(*zip(*ROWS, strict=True)),
     "from_surprise": lambda: rn.RankedLists.from_surprise(PREDICTIONS),
     "from_frame": lambda: rn.RankedLists.from_frame(pl.from_pandas(FRAME)),
@@ -225,14 +216,3 @@ def test_a_list_of_grades_is_in_ranked_order() -> None:
     assert report.explain("b")["estimated"].isna().all()
     with rejects("rmse compares estimates with ratings"):
         rn.evaluate({"a": [3, 1, 2]}, metrics="rmse")
-
-
-def test_missing_ratings_and_unusual_number_types_in_predictions_are_read() -> None:
-    """NA for no rating, decimals, and floats of NumPy."""
-    predictions: list[Any] = [
-        ("a", "x", pd.NA, Decimal("3.5"), {}),
-        ("a", "y", None, np.float32(2), None),
-    ]
-    lists = rn.RankedLists.from_surprise(predictions)
-    assert lists.estimated.tolist() == [3.5, 2.0]
-    assert np.isnan(lists.true).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import pickle
@@ -12,14 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.trials import from_toml
-from tests.input.tables import write
 from tests.errors import rejects
+from tests.input.tables import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,19 +31,16 @@ RUN = {"1": {"d1": 1.0}}
     ("text", "match"),
     [
         ("", "p.csv: the file is empty"),
-        ("\n \n", "p.csv: the file is empty"),
         (HEADING, "no rows"),
         (bytes(range(256)), "p.csv: not text in UTF-8"),
         ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,2\n", "--encoding latin-1"),
         (HEADING + "a\0b,x,1,2\n", "p.csv.*line 2"),
         (HEADING + "a,x,1,2\na,y,abc,3\n", "p.csv, line 3: estimated is 'abc', .*not a number"),
         (HEADING + "a,x,1,2\na,y,1,3,9\n", "p.csv, line 3: 5 fields in place of 4. A"),
-        (HEADING + "a,x,1,2,9\na,y,1,3,9\n", "p.csv.*line 2"),
         (HEADING + "a,x,1,2\na,y\n", "line 3: 2 fields in place of 4: 'a,y'. Was it cut off"),
         (HEADING + "a,x,1,2\n\n\na,y\n", "line 5: 2 fields"),
         (HEADING + '"a\nb",x,1,2\na,y,2\n', "line 3: 3 fields"),
         (HEADING + "a,x,1,2\na,y,,2\n", "p.csv, line 3: .*estimated"),
-        (HEADING + "a,x,nan,2\n", "p.csv, line 2: .*estimated"),
         (HEADING + "a,x,1e400,2\n", "p.csv, line 2: .*estimated"),
         (HEADING + ",x,1,2\na,y,2,1\n", "p.csv, line 2: .*user"),
         (HEADING + "a,x,1,2\na, ,2,1\n", "p.csv, line 3: .*item"),
@@ -196,24 +191,19 @@ def _odd(tmp_path: Path) -> Path:
     return odd
 
 
-@pytest.mark.parametrize("end", [".csv", ".csv.gz", ".parquet", ".feather", ".jsonl", ".pickle"])
+@pytest.mark.parametrize("end", [".csv", ".parquet", ".feather", ".pickle"])
 def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str) -> None:
     """DuckDB accepts no such names; messages show the invalid byte as an escape."""
     path = odd.with_name(odd.name + end)
-    frame = pd.DataFrame(
-        {"user": ["a", "a"], "item": ["x", "y"], "estimated": [1.0, 2.0], "true": [2.0, 1.0]}
-    )
-    rows = frame[["user", "item", "true", "estimated"]].itertuples(index=False, name=None)
-    text = frame.to_csv(index=False).encode()
+    rows = [("a", "x", 2.0, 1.0), ("a", "y", 1.0, 2.0)]
+    frame = pd.DataFrame(rows, columns=["user", "item", "true", "estimated"])
     feather = io.BytesIO()
     frame.to_feather(feather)
     contents: dict[str, bytes] = {
-        ".csv": text,
-        ".csv.gz": gzip.compress(text),
+        ".csv": frame.to_csv(index=False).encode(),
         ".parquet": frame.to_parquet(),
         ".feather": feather.getvalue(),
-        ".jsonl": frame.to_json(orient="records", lines=True).encode(),
-        ".pickle": pickle.dumps(list(rows)),
+        ".pickle": pickle.dumps(rows),
     }
     path.write_bytes(contents[end])
     assert rn.evaluate(path) == rn.evaluate(frame)
@@ -257,47 +247,14 @@ def test_a_trec_file_that_cannot_be_read_is_rejected(
         rn.RankedLists.from_trec(write(tmp_path, text, "q.txt"), RUN)
 
 
-@pytest.mark.parametrize("number", ["nan", "inf"])
-def test_a_trec_score_that_is_not_finite_is_rejected(tmp_path: Path, number: str) -> None:
-    """pytrec_eval ranks NaN first."""
-    run = write(tmp_path, f"1 Q0 d1 1 {number} tag\n", "run.txt")
+def test_a_trec_score_that_is_not_finite_is_rejected(tmp_path: Path) -> None:
+    """While pytrec_eval would rank it first."""
     with rejects("row 0"):
-        rn.RankedLists.from_trec({"1": {"d1": 1}}, run)
+        rn.RankedLists.from_trec({"1": {"d1": 1}}, write(tmp_path, "1 Q0 d1 1 nan tag\n"))
 
 
-@pytest.fixture(name="report")
-def _report() -> rn.Report:
-    return rn.evaluate({"a": [(3, 4), (2, 1)], "b": [(1, 2), (2, 1)]}, k=2, threshold=2)
-
-
-def test_a_loaded_report_cannot_explain(report: rn.Report, tmp_path: Path) -> None:
+def test_a_loaded_report_cannot_explain(tmp_path: Path) -> None:
     """It has no lists."""
-    report.save(tmp_path / "r.json")
+    rn.evaluate({"a": [(3, 4), (2, 1)]}).save(tmp_path / "r.json")
     with rejects("read from a file.*Evaluate the rows of this user again"):
         rn.Report.load(tmp_path / "r.json").explain("a")
-
-
-@pytest.mark.parametrize(
-    ("act", "match"),
-    [
-        (lambda r: r.explain("zed"), "no user 'zed' among the 2.*from 'a' to 'b'"),
-        (lambda r: r.explain(["a", "b"]), "no user"),
-        (lambda r: r.leaderboard("ndcg@5"), "no metric 'ndcg@5'; it has ndcg@2, precision@2"),
-        (lambda r: r.signature("ndgc"), "no metric 'ndgc'; it has ndcg@2"),
-        (lambda r: r.signature(None), "no metric None; it has ndcg@2"),
-        (lambda r: r.leaderboard("ndcg@2", n=0), "n must be a whole number of at least 1, not 0"),
-        (lambda r: r.leaderboard("ndcg@2", n=1.5), "n must be a whole number of at least 1"),
-        (lambda r: r.leaderboard("ndcg@2", n=True), "n must be a whole number of at least 1"),
-        (lambda r: r.leaderboard("ndcg@2", n="5"), "n must be a whole number of at least 1"),
-        (lambda r: r.intervals(95), "level must be between 0 and 1.*not 95"),
-        (lambda r: r.intervals("0.95"), "level must be"),
-        (lambda _: rn.evaluate({1: [(2, 3), (1, 1)]}).explain(np.int64(2)), "no user 2 among"),
-        (lambda _: rn.evaluate({1: [(2, 3), (1, 1)]}).explain("1"), "id is of type int, not str"),
-    ],
-)
-def test_an_unknown_user_metric_or_option_of_a_report_is_rejected(
-    report: rn.Report, act: Callable[[rn.Report], Any], match: str
-) -> None:
-    """The message distinguishes an id of another type from an unknown one."""
-    with rejects(match):
-        act(report)

@@ -20,12 +20,11 @@ OURS = ["user", "item", "estimated", "true"]
 EXPECTED = rn.evaluate(pd.DataFrame(ROWS, columns=OURS), threshold=4)
 NAMES = [
     "uid iid est r_ui",
-    "userId movieId prediction rating",
     "USER_ID Item-ID Predicted_Rating True_Rating",
     "query_id doc_id score relevance",
     "user_id:token item_id:token score:float rating:float",
     "user item pred label",
-    "user iid estimated actual",
+    "visitorid ISBN pred y_true",
 ]
 
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.dispatch import read_ratings
+from tests.errors import rejects
 from tests.input.tables import table_in, write
 from tests.profiles import examples
-from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,8 +31,8 @@ from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
 from tests.commands import refusal, run
-from tests.input.tables import write
 from tests.errors import rejects
+from tests.input.tables import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,9 +188,6 @@ def test_pickled_rows_of_four_are_read_like_the_rows(tmp_path: Path) -> None:
         (b"", "the file is empty"),
         (b"user,item,estimated,true\n", "not a whole pickle.*Write it again: surprise.dump"),
         (bytes(range(256)), "not a whole pickle"),
-        (b"\x80\x04", "not a whole pickle"),
-        (b"\x80\x7f.", "not a whole pickle"),
-        (b"S'\\q'\n.", "not a whole pickle"),
         (b"}K\x01a.", "not a whole pickle"),
         (b"]K\x01K\x02s.", "not a whole pickle.*sets an entry of what is no dict"),
         (b"Np-1\n.", "not a whole pickle.*it remembers a value at place -1"),
@@ -198,12 +195,9 @@ def test_pickled_rows_of_four_are_read_like_the_rows(tmp_path: Path) -> None:
         (b"\x80\x04\x82\xf0.", "not a whole pickle"),  # an unregistered extension
         (b"\x80\x05\x97.", "not a whole pickle"),  # a buffer that is not in the file
         (b"\x80\x04}]]s.", "holds something of type dict"),  # a list as a key
-        (b"\x80\x04)R.", "not a whole pickle"),
         (b"\x80\x04K\x01K\x02b.", "not a whole pickle"),
         (pickle.dumps(GOOD)[:-9], "not a whole pickle"),
         (3, "holds something of type int in place of a list of predictions"),
-        ("text", "holds something of type str in place"),
-        (None, "holds something of type NoneType in place"),
         ({"a": 1, "b": 2}, r"holds something of type dict with the keys \['a', 'b'\] in place"),
         (np.arange(3), "holds an object in place"),
         ({"predictions": None, "algo": None}, "the dump holds no predictions"),
@@ -214,8 +208,6 @@ def test_pickled_rows_of_four_are_read_like_the_rows(tmp_path: Path) -> None:
         ([("u", dt.date(2020, 1, 1), 1.0, 1.0, {})], "asks for 'datetime.date', .*ids that are"),
         ([("u", np.datetime64("2020-01-01"), 1.0, 1.0, {})], "item: .*an object or an array"),
         ([(np.arange(2), "i", 1.0, 1.0, {})], "user: .*an object or an array"),
-        ([("u", "i", 1.0, np.array(1.0), {})], "estimated: .*an object or an array"),
-        ([("u", "i", np.complex64(1), 1.0, {})], "true: .*an object or an array"),
         ([("u", "i", 1.0, 1.0, {}), ("u", "i", 1, 1, np.arange(2))], "details: .*an object"),
         ([("u", ("i", np.arange(2)), 1.0, 1.0, {})], "item: .*is nested"),
         (
@@ -294,8 +286,6 @@ def test_a_hostile_pickle_is_rejected_and_not_executed(
         b"cos\nsystem\n(S'touch x'\ntR.",
         b"(S'touch x'\nios\nsystem\n.",  # INST
         b"(cos\nsystem\nS'touch x'\no.",  # OBJ
-        b"c__builtin__\neval\n.",
-        b"c__main__\nx\n.",
         b"cnumpy2\nx\n.",
         b"ccopy_reg\nadd_extension\n.",
         b"c_codecs\nlookup\n.",
@@ -312,9 +302,7 @@ def test_a_name_outside_surprise_and_numpy_is_rejected(code: bytes) -> None:
     [
         b"csurprise.prediction_algorithms.predictions\nPrediction\n(N(S'_make'\nI1\ndtb.",
         b"csurprise.prediction_algorithms.predictions\nPrediction\n(S'_make'\nI1\ndb.",
-        b"cnumpy\nndarray\n(N(S'append'\nI1\ndtb.",
         b"cnumpy\ndtype\n(N(S'value'\nI1\ndtb.",
-        b"cnumpy.core.multiarray\nscalar\n(N(S'value'\nI1\ndtb.",
         b"ccopy_reg\n_reconstructor\n(N(S'value'\nI1\ndtb.",
     ],
 )

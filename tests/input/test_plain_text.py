@@ -15,9 +15,9 @@ import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import dispatch, plain_text
 from recsys_ndcg.input.text_format import TextFormat
+from tests.errors import rejects
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write
 from tests.profiles import examples
-from tests.errors import rejects
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -108,11 +108,9 @@ def chunked(values: list[Any]) -> Any:
 
 COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
     "list": list,
-    "tuple": tuple,
     "objects": objects_of,
     "every second object": lambda values: objects_of([x for one in values for x in (one, 0)])[::2],
     "wide text": np.array,
-    "wide text, every second": lambda values: np.repeat(np.array(values), 2)[::2],
     "pandas, objects": lambda values: pd.Series(objects_of(values), dtype=object),
     "pandas, default type": pd.Series,
     "pandas, text of Python": lambda values: pd.Series(values, dtype="string[python]"),
@@ -127,7 +125,6 @@ COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
     ),
     "polars, default type": lambda values: pl.Series(values, strict=True),
     "pyarrow": lambda values: pa.array(values, pa.string()),
-    "pyarrow, large": lambda values: pa.array(values, pa.large_string()),
     "pyarrow, views": lambda values: pa.array(values, pa.string_view()),
     "pyarrow, bytes": lambda values: pa.array(values, pa.binary()),
     "pyarrow, dictionary": lambda values: pa.array(values, pa.string()).dictionary_encode(),
@@ -240,7 +237,7 @@ EIGHT = ["b0000001", "a0000002", "b0000001", "user0002", "user0001", "a0000002"]
 
 #: Forms that have a Python string or bytes for each row.
 BY_ROW = {
-    "list", "tuple", "objects", "every second object", "wide text", "wide text, every second",
+    "list", "objects", "every second object", "wide text",
     "pandas, objects", "pandas, text of Python", "pyarrow, bytes",
     *(["pandas, default type"] if OLD else []),
 }  # fmt: skip
