@@ -120,7 +120,7 @@ def test_pipes_and_devices_are_written_to(tmp_path: Path) -> None:
         ("n" * 300, "File name too long"),
         ("a\0b", "cannot be the name of a file"),
         ("\ud800", "cannot be the name of a file"),
-        (None, "Give the path of a file, not None"),
+        (5.5, "Give the path of a file, not 5.5"),
     ],
 )
 def test_a_path_that_cannot_be_written_is_rejected(
