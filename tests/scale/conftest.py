@@ -25,7 +25,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def loaded(session: Any, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
-    """Return what makes a DataFrame of Spark of one of pandas, in three parts of no order."""
+    """Return a function that turns a pandas DataFrame into one of Spark, in three parts."""
 
     def load(frame: pd.DataFrame) -> Any:
         place = tmp_path / str(len(list(tmp_path.iterdir())))
@@ -40,7 +40,7 @@ def loaded(session: Any, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Let temporary files go to a folder of their own, in which nothing may be left."""
+    """Give temporary files a folder of their own, which must be empty in the end."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))

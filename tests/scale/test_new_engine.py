@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -17,7 +16,7 @@ from recsys_ndcg.scale.engines import evaluate_batches, given_tables, names_in
 from recsys_ndcg.scale.facts import LazyTable, facts_of
 from tests.errors import rejects
 from tests.scale.alike import check_alike
-from tests.scale.cases import CASES, predictions
+from tests.scale.cases import PARAMS, predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from tests.scale.cases import Case
 
 pytest.importorskip("pyarrow")
-#: Batches that the users are shared among.
+#: Number of batches of users.
 BATCHES = 3
 
 
@@ -64,34 +63,42 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_as_in_memory(case: Case) -> None:
-    """All that a report says, and every user's scores to the last bit."""
-    data: Any = case.data
-    if isinstance(data, dict):
-        lazy: Any = {name: pl.from_pandas(one).lazy() for name, one in data.items()}
-    else:
-        lazy = pl.from_pandas(data).lazy()
-    report = rn.evaluate(lazy, **case.options)
+@pytest.mark.parametrize("case", PARAMS)
+def test_it_reports_as_in_memory(case: Case) -> None:
+    """The whole report, and every user's scores to the last bit."""
+    lazy = {name: pl.from_pandas(one).lazy() for name, one in case.tables.items()}
+    report = rn.evaluate(lazy.get("predictions", lazy), **case.options)
     check_alike(report, report.per_user, case.local())
 
 
-@pytest.mark.parametrize(("column", "told"), [
-    ("estimated", r"estimated: NaN at user 3 item \d+; each must be a finite number"),
-    ("user", r"user: a missing id at user None item \d+; fill it in"),
-])  # fmt: skip
-def test_what_is_refused(column: str, told: str) -> None:
-    """The same list of faults, in the words of the memory."""
-    frame = predictions(1, counts=[20, 30])
-    first = frame.index[frame["user"] == 3][0]
-    frame[column] = frame[column].where(frame.index != first, np.nan).astype(object)
-    nothing = pd.DataFrame({"user": "Int64", "estimated": "float64"}, index=[0])[column][0]
-    with rejects(told):
-        rn.evaluate(pl.from_pandas(frame.astype({column: nothing})).lazy())
+@pytest.mark.parametrize(
+    ("column", "missing", "message"),
+    [
+        ("estimated", np.nan, r"estimated: NaN at user 3 item \d+; each must be a finite number"),
+        ("estimated", -np.inf, r"estimated: an infinite value at user 3 item \d+; each must be"),
+        ("true", np.inf, r"true: an infinite grade at user 3 item \d+; use NaN for an unlabelled"),
+        ("user", None, r"user: a missing id at user None item \d+; fill it in"),
+    ],
+)
+def test_it_raises_as_in_memory(column: str, missing: Any, message: str) -> None:
+    """The same faults, in the same words."""
+    table = pl.from_pandas(predictions(1, counts=[20, 30]))
+    first = table["user"].to_list().index(3)
+    values = [missing if place == first else one for place, one in enumerate(table[column])]
+    with rejects(message):
+        rn.evaluate(table.with_columns(pl.Series(column, values)).lazy())
 
 
-def test_ids_that_are_two_kinds_of_time() -> None:
-    """They are told by their types, as both are datetime to Python."""
+def test_it_warns_of_ranks_without_a_first() -> None:
+    """With the least of all."""
+    labels = pl.LazyFrame({"user": [1, 1], "item": [1, 2], "true": [1.0, 0.0]})
+    ranks = labels.select("user", "item", rank=pl.col("item") + 4)
+    with pytest.warns(rn.DataWarning, match="no list has a first rank, the least of all is 5;"):
+        rn.evaluate({"labels": labels, "results": ranks})
+
+
+def test_ids_of_two_types_of_time_are_named_by_type() -> None:
+    """Both are datetime to Python."""
     one = pl.LazyFrame({"user": [dt.datetime(2026, 1, 1)], "item": [1], "true": [1.0]})  # noqa: DTZ001
     user = pl.col("user").dt.replace_time_zone("UTC")
     other = one.with_columns(user).rename({"true": "estimated"})

@@ -1,4 +1,4 @@
-"""What cannot be read or written out of core: the file is named, and nothing is left behind."""
+"""Errors of the engine for files name the file and the fix, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -28,27 +28,35 @@ parquet = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.usefixtures("places")
 
 FRAME = predictions(1, n_rows=600)
+ENDS = ["parquet", "csv"]
 
 
-def _write(frame: pd.DataFrame, path: Path) -> None:
+@pytest.fixture(name="path")
+def _path(tmp_path: Path) -> Path:
+    """Return a file of predictions."""
+    return write(FRAME, tmp_path / "p.parquet")
+
+
+def write(frame: pd.DataFrame, path: Path) -> Path:
     """Write a file; NaN stays NaN, which pandas itself would write as a missing value."""
     if path.suffix == ".parquet":
         pl.from_pandas(frame, nan_to_null=False).write_parquet(path)
     else:
         frame.to_csv(path, index=False)
+    return path
 
 
-def _files(folder: Path, end: str, third: pd.DataFrame) -> str:
-    """Write ten files, of which the third is another, and return what names them."""
+def write_ten(folder: Path, end: str, third: pd.DataFrame) -> str:
+    """Write ten files with another table in the third, and return their pattern."""
     for place in range(10):
         frame = third if place == 2 else FRAME.iloc[place::10]
-        _write(frame, folder / f"p{place}.{end}")
+        write(frame, folder / f"p{place}.{end}")
     return str(folder / f"p*.{end}")
 
 
 SOME = FRAME.iloc[2::10]
 NONE = pd.array([None] * len(SOME), dtype="Int64")
-#: What stands in the third file, and what is told of it in Parquet and in text.
+#: The third file, and the messages about it in Parquet and in CSV.
 FAULTS = {
     "missing column": (
         SOME.drop(columns="true"),
@@ -60,25 +68,10 @@ FAULTS = {
         "p2.parquet: true is text, but double in",
         "p2.csv: true: what is no number at user .* item .* and 59 more; use NaN",
     ),
-    "NaN": (
-        SOME.assign(estimated=np.nan),
-        "p2.parquet: estimated: NaN at user .* and 59 more; each must be a finite number",
-        "p2.csv: estimated: no value, or none that is a number, at user .* and 59 more; each must",
-    ),
-    "one NaN": (  # of which the bounds that Parquet keeps tell nothing
+    "one NaN": (  # which the bounds that Parquet keeps do not show
         SOME.assign(estimated=[np.nan, *SOME["estimated"][1:]]),
-        "p2.parquet: estimated: NaN at user .*; each must be a finite number",
-        "p2.csv: estimated: no value, or none that is a number, at user .*; each must",
-    ),
-    "infinite": (
-        SOME.assign(estimated=-np.inf),
-        "p2.parquet: estimated: an infinite value at user .* and 59 more; each must be",
-        "p2.csv: estimated: an infinite value",
-    ),
-    "infinite grade": (
-        SOME.assign(true=np.inf),
-        "p2.parquet: true: an infinite grade at user .* and 59 more; use NaN",
-        "p2.csv: true: an infinite grade",
+        r"p2.parquet: estimated: NaN at user \d+ item \d+; each must be a finite number",
+        r"p2.csv: estimated: no value, or none that is a number, at user \d+ item \d+; each must",
     ),
     "no user": (
         SOME.assign(user=NONE),
@@ -88,113 +81,71 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("end", ["parquet", "csv"])
+@pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_file_at_fault_is_named(fault: str, end: str, tmp_path: Path) -> None:
-    """What is wrong in the third of ten files is told of that file."""
-    third, parquet, csv = FAULTS[fault]
-    expected = parquet if end == "parquet" else csv
-    with rejects(expected):
-        rn.evaluate(_files(tmp_path, end, third), threshold=4)
+    """The third of ten files."""
+    third, *messages = FAULTS[fault]
+    with rejects(messages[ENDS.index(end)]):
+        rn.evaluate(write_ten(tmp_path, end, third), threshold=4)
 
 
-@pytest.mark.parametrize("end", ["parquet", "csv"])
-@pytest.mark.parametrize(
-    ("column", "value", "told"),
-    [("true", np.inf, "an infinite grade"), ("estimated", np.nan, "N.*")],
-)
-def test_files_at_fault_are_counted_with_their_rows(
-    column: str, value: float, told: str, end: str, tmp_path: Path
-) -> None:
-    """The rows that are named stand in the first file, and all of them in these."""
+@pytest.mark.parametrize("end", ENDS)
+def test_several_files_at_fault_are_counted_with_their_rows(end: str, tmp_path: Path) -> None:
+    """The rows that are named are in the first of them."""
 
     def faulty(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.assign(**{column: frame[column].where(np.arange(len(frame)) % 2 == 0, value)})
+        return frame.assign(true=frame["true"].where(np.arange(len(frame)) % 2 == 0, np.inf))
 
-    third, eighth = faulty(SOME), faulty(FRAME.iloc[7::10])
-    name = _files(tmp_path, end, third)
-    _write(eighth, tmp_path / f"p7.{end}")
-    more = len(third) // 2 + len(eighth) // 2 - 3
-    told = told if end == "parquet" or column == "true" else "no value, or none that is a number,"
-    with rejects(rf"p2.{end} and 1 other file: {column}: {told} at .* and {more} more;"):
+    name = write_ten(tmp_path, end, faulty(SOME))
+    write(faulty(FRAME.iloc[7::10]), tmp_path / f"p7.{end}")
+    with rejects(rf"p2.{end} and 1 other file: true: an infinite grade at .* and 59 more;"):
         rn.evaluate(name, threshold=4)
 
 
-def test_ids_of_other_types(tmp_path: Path) -> None:
-    """Text among numbers is another type in Parquet, and text in text."""
+def test_ids_of_another_type_in_one_file(tmp_path: Path) -> None:
+    """They raise in Parquet, and make all ids text in CSV."""
     with rejects("p2.parquet: user is text, but whole numbers in .*p0"):
-        rn.evaluate(_files(tmp_path, "parquet", SOME.assign(user="a")), threshold=4)
+        rn.evaluate(write_ten(tmp_path, "parquet", SOME.assign(user="a")), threshold=4)
     third = SOME.assign(user="a" + SOME["user"].astype(str))
-    report = rn.evaluate(_files(tmp_path, "csv", third), threshold=4)
+    report = rn.evaluate(write_ten(tmp_path, "csv", third), threshold=4)
     assert any(one.startswith("a") for one in report.users.tolist())
     assert all(isinstance(one, str) for one in report.users.tolist())
 
 
-def test_ranks_that_are_missing_are_told_of_their_file(tmp_path: Path) -> None:
-    """Also where the bounds that Parquet keeps tell nothing of them."""
-    labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": 1.0})
-    paths = {name: tmp_path / f"{name}.parquet" for name in ("labels", "results")}
-    _write(labels, paths["labels"])
-    ranks = labels[["user", "item"]].assign(rank=[np.nan, 2.0, 1.0])
-    _write(ranks, paths["results"])
-    with rejects("results.parquet: rank: NaN at user 1 item 1; each must be a finite number"):
-        rn.evaluate(paths, memory_limit="8GB")
-
-
-def test_a_column_that_is_there_twice(tmp_path: Path) -> None:
-    """In a file or a table, it is named: not what it holds, nor that capitals differ."""
+def test_columns_that_cannot_be_told_apart(tmp_path: Path) -> None:
+    """Two of one name, and to DuckDB's Parquet two that differ in capitals; CSV can have them."""
     table = pa.table([[1], [1], [2], [4.0], [3.0]], ["user", "user", "item", "estimated", "true"])
     parquet.write_table(table, tmp_path / "p.parquet")
     for data, limit in ((tmp_path / "p.parquet", "8GB"), (table, None)):
         with rejects("The table has the column 'user' twice; keep one."):
             rn.evaluate(data, memory_limit=limit)
-
-
-def test_columns_that_differ_in_capitals(tmp_path: Path) -> None:
-    """To DuckDB they are one column of Parquet; text has them by their places."""
     frame = FRAME.assign(User=FRAME["user"] % 7)
-    frame.to_parquet(tmp_path / "p.parquet")
+    options: dict[str, Any] = {"columns": {"user": "User"}, "memory_limit": "2GB"}
     with rejects("'user' and 'User' differ in capitals at most"):
-        rn.evaluate(tmp_path / "p.parquet", columns={"user": "User"}, memory_limit="2GB")
+        rn.evaluate(write(frame, tmp_path / "p.parquet"), **options)
     frame = frame.drop_duplicates(["User", "item"])
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    report = rn.evaluate(tmp_path / "p.csv", columns={"user": "User"}, memory_limit="2GB")
+    report = rn.evaluate(write(frame, tmp_path / "p.csv"), **options)
     assert report.users.tolist() == sorted(frame["User"].unique())
 
 
-@pytest.mark.parametrize("limit", ["2GB", None], ids=["disk", "memory"])
-def test_users_are_not_written_onto_the_data(limit: str | None, tmp_path: Path) -> None:
-    """Whichever of its files that is."""
-    path = tmp_path / "p.parquet"
-    FRAME.to_parquet(path)
-    whole = path.read_bytes()
-    with rejects("p.parquet: this is a file of the data"):
-        rn.evaluate(path, memory_limit=limit, per_user=tmp_path / "." / "p.parquet")
-    assert path.read_bytes() == whole
-
-
-def test_text_in_place_of_numbers(tmp_path: Path) -> None:
-    """Of a single file, too."""
-    FRAME.assign(estimated="x").to_parquet(tmp_path / "p.parquet")
+def test_columns_that_are_not_numbers(tmp_path: Path) -> None:
+    """Text, and numbers of 16 bits, which DuckDB would read as other numbers."""
+    path = write(FRAME.assign(estimated="x"), tmp_path / "p.parquet")
     with rejects("p.parquet: estimated is text, which is not read as numbers. Convert it"):
-        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
-
-
-def test_numbers_of_sixteen_bits(tmp_path: Path) -> None:
-    """DuckDB takes 0.8 for 0.7998; it has no such columns in a stream."""
-    short = FRAME.assign(true=FRAME["true"].astype("float16"))
-    table = pa.Table.from_pandas(short)
-    parquet.write_table(table, tmp_path / "p.parquet")
-    for data in (tmp_path / "p.parquet", table.to_reader()):
+        rn.evaluate(path, memory_limit="2GB")
+    table = pa.Table.from_pandas(FRAME.assign(true=FRAME["true"].astype("float16")))
+    parquet.write_table(table, path)
+    for data in (path, table.to_reader()):
         with rejects("true is halffloat, which is not read as numbers"):
             rn.evaluate(data, memory_limit="2GB")
-    beside = pa.Table.from_pandas(FRAME).append_column("beside", table.column("true"))
+    wider = pa.Table.from_pandas(FRAME).append_column("other", table.column("true"))
     with rejects("Leave such columns out, or convert them"):
-        rn.evaluate(beside.to_reader(), memory_limit="2GB")
+        rn.evaluate(wider.to_reader(), memory_limit="2GB")
 
 
 def test_lazy_tables_that_fail(tmp_path: Path) -> None:
-    """As they are worked out, and as they are looked at."""
+    """When they are computed, and when their columns are looked up."""
     lazy = pl.from_pandas(FRAME).lazy()
     wrong = lazy.with_columns(true=pl.lit("x").cast(pl.Float64))
     for one in (wrong, pl.scan_parquet(tmp_path / "none.parquet"), lazy.select(pl.col("none"))):
@@ -204,136 +155,117 @@ def test_lazy_tables_that_fail(tmp_path: Path) -> None:
         rn.evaluate(lazy.drop("estimated"), memory_limit="2GB")
 
 
-def test_damaged_files(tmp_path: Path) -> None:
-    """Cut off, of another kind than the name says, or nothing at all."""
-    name = _files(tmp_path, "parquet", SOME)
-    path = tmp_path / "p2.parquet"
+def test_damaged_parquet(path: Path) -> None:
+    """Cut off, of another kind than the name suggests, empty, or with other bytes inside."""
     whole = path.read_bytes()
-    for cut in (whole[:-100], b"", b"user,item\n"):
-        path.write_bytes(cut)
-        with rejects("p2.parquet: cannot be read as Parquet"):
-            rn.evaluate(name)
+    for content in (whole[:-100], b"", b"user,item\n"):
+        path.write_bytes(content)
+        with rejects("p.parquet: cannot be read as Parquet"):
+            rn.evaluate([path])
     path.write_bytes(whole[:60] + b"\xff" * 400 + whole[460:])
-    with rejects("p2.parquet"):
-        rn.evaluate(name)
-    text = tmp_path / "t.csv"
-    for content, told in {
-        "": "the file is empty",
-        "user,item,estimated,true\n": "no rows in the predictions",
-        "user,item,estimated,true\n1,2,3\n": "t.csv, line 2: 3 fields in place of 4: '1,2,3'",
-        "user,item,estimated,true\n1,2,3,4\n1,2,3,4,5\n": "t.csv, line 3: 5 fields in place of 4",
-        'user,item,estimated,true\n1,2,3,4\n1,"2,3,4\n': "t.csv, line 3: Value with unterminated",
-    }.items():
-        text.write_text(content)
-        with rejects(told):
-            rn.evaluate(text, memory_limit="2GB")
-    text.write_bytes(b"user,item,estimated,true\n\xff\xfe,2,3,4\n")
-    with rejects("t.csv: not text in UTF-8"):
-        rn.evaluate(text, memory_limit="2GB")
+    with rejects("p.parquet"):
+        rn.evaluate([path])
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
-    {
-        "none/*.parquet": "none/.*: no file has such a name",
-        "none.parquet": "none.parquet: cannot be read",
-        "p.json": "within a memory limit, and of several files, Parquet and CSV",
-        "p.pickle": "Parquet and CSV",
-        "p.csv.zip": "Parquet and CSV",
-    }.items(),
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"user,item,estimated,true\n", "no rows in the predictions"),
+        (b"user,item,estimated,true\n1,2,3\n", "line 2: 3 fields in place of 4: '1,2,3'"),
+        (b"user,item,estimated,true\n1,2,3,4\n1,2,3,4,5\n", "line 3: 5 fields in place of 4"),
+        (b'user,item,estimated,true\n1,2,3,4\n1,"2,3,4\n', "line 3: Value with unterminated"),
+        (b"user,item,estimated,true\n\xff\xfe,2,3,4\n", "t.csv: not text in UTF-8"),
+    ],
 )
-def test_what_is_not_read(data: str, told: str, tmp_path: Path) -> None:
-    """Names without a file, and kinds that go through memory alone."""
-    if "none" not in data:
-        (tmp_path / data).write_bytes(b"x")
-    with rejects(told):
-        rn.evaluate(str(tmp_path / data), memory_limit="2GB")
+def test_damaged_text(content: bytes, message: str, tmp_path: Path) -> None:
+    """The line is named."""
+    (tmp_path / "t.csv").write_bytes(content)
+    with rejects(message):
+        rn.evaluate(tmp_path / "t.csv", memory_limit="2GB")
 
 
-def test_a_file_given_twice(tmp_path: Path) -> None:
-    """Every row of it would count twice."""
-    FRAME.to_parquet(tmp_path / "p.parquet")
-    with rejects("p.parquet: is given twice"):
-        rn.evaluate([tmp_path / "p.parquet"] * 2)
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("none/*.parquet", "none/.*: no file has such a name"),
+        ("none.parquet", "none.parquet: cannot be read"),
+        ("p.json", "within a memory limit, and of several files, Parquet and CSV"),
+        ("p.csv.zip", "Parquet and CSV"),
+        (["p.parquet", "p.parquet"], "p.parquet: is given twice"),
+        ([("ann", "a", 4.5, 5)], "Within a memory limit, give files"),
+    ],
+)
+@pytest.mark.usefixtures("path")
+def test_data_that_is_not_read(
+    data: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names without a file, formats that need the memory, files that would count twice, rows."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("p.json", "p.csv.zip"):
+        (tmp_path / name).write_bytes(b"x")
+    with rejects(message):
+        rn.evaluate(data, memory_limit="2GB")
 
 
-def test_other_forms_are_refused_with_what_to_give() -> None:
-    """Rows and lists are in memory already."""
-    with rejects("Within a memory limit, give files"):
-        rn.evaluate([("ann", "a", 4.5, 5)], memory_limit="2GB")
-
-
-@pytest.mark.parametrize("limit", ["much", "", "-2GB", 0, None.__class__, "2XB", True])
-def test_limits_that_are_none(limit: Any) -> None:
-    """An amount of memory is a number and a unit."""
-    with rejects("memory_limit is an amount of memory, such as '2GB', not"):
+@pytest.mark.parametrize("limit", ["much", "", "-2GB", 0, None.__class__, "2XB", True, "100MB"])
+def test_limits_that_are_not_enough_memory(limit: Any) -> None:
+    """A limit is a number and a unit; if it is too low the message says how much is needed."""
+    low = "memory_limit='100MB' leaves too little: .* Give at least"
+    with rejects(low if limit == "100MB" else "memory_limit is an amount of memory, such as '2GB'"):
         rn.evaluate("p.parquet", memory_limit=limit)
 
 
-def test_a_limit_below_what_the_process_has() -> None:
-    """It says what is needed."""
-    with rejects("memory_limit='100MB' leaves too little: .* Give at least"):
-        rn.evaluate("p.parquet", memory_limit="100MB")
+def test_rows_that_cannot_be_measured_are_named(path: Path) -> None:
+    """By user and item, as in memory."""
+    write(FRAME.assign(true=FRAME["true"].where(FRAME.index != 5, -1)), path)
+    with rejects(r"true: the grade -1.0 \(user .* item .*\) has a negative gain"):
+        rn.evaluate(path, memory_limit="2GB")
 
 
 @pytest.mark.parametrize("rows", [100, 10_000], ids=["in parts", "at once"])
-def test_repeated_pairs_are_named(
-    rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_no_half_of_the_users_is_left(
+    rows: int, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By user and item, for the rows of a bucket are nobody's."""
+    """An error on the way leaves the older file as it was, and no other file."""
     monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
     monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
     user, item = FRAME.iloc[7][["user", "item"]].astype(int)
-    pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
+    write(pd.concat([FRAME, FRAME.iloc[[7]]]), path)
+    users = path.with_name("users.parquet")
+    users.write_bytes(b"older")
     with rejects(f"predictions: user {user} has the item {item} twice or more"):
-        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
-
-
-def test_what_cannot_be_computed_names_user_and_item(tmp_path: Path) -> None:
-    """As in memory."""
-    FRAME.assign(true=FRAME["true"].where(FRAME.index != 5, -1)).to_parquet(tmp_path / "p.parquet")
-    with rejects(r"true: the grade -1.0 \(user .* item .*\) has a negative gain"):
-        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
-    with rejects("precision@10 needs to know which items are relevant"):
-        rn.evaluate(tmp_path / "p.parquet", metrics="precision", memory_limit="2GB")
-
-
-def test_temporary_files_have_no_place(
-    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The folder for them is named, and how to name another."""
-    FRAME.to_parquet(tmp_path / "p.parquet")
-    monkeypatch.setattr("tempfile.tempdir", str(places / "none"))
-    with rejects("none: the folder for temporary files cannot be written to .* TMPDIR="):
-        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB")
+        rn.evaluate(path, memory_limit="2GB", per_user=users)
+    assert users.read_bytes() == b"older"
+    assert {one.name for one in path.parent.iterdir()} == {path.name, users.name, "temporary"}
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    {
-        "none/users.parquet": "none/users.parquet: cannot be written",
-        "users.csv": "users.csv: scores of users are written to Parquet as they come",
-        "users.txt": "users.txt",
-    }.items(),
+    ("name", "limit", "message"),
+    [
+        ("./p.parquet", "2GB", "p.parquet: this is a file of the data"),
+        ("./p.parquet", None, "p.parquet: this is a file of the data"),
+        ("none/users.parquet", "2GB", "none/users.parquet: cannot be written"),
+        ("users.csv", "2GB", "users.csv: scores of users are written to Parquet as they come"),
+    ],
 )
-def test_users_have_no_place(name: str, told: str, tmp_path: Path) -> None:
-    """Before anything is measured."""
-    FRAME.to_parquet(tmp_path / "p.parquet")
-    with rejects(told):
-        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB", per_user=tmp_path / name)
+def test_files_that_cannot_take_the_users(
+    name: str, limit: str | None, message: str, path: Path
+) -> None:
+    """They are named before anything is measured; the data stays as it is."""
+    whole = path.read_bytes()
+    with rejects(message):
+        rn.evaluate(path, memory_limit=limit, per_user=path.parent / name)
+    assert path.read_bytes() == whole
 
 
-def test_no_half_of_the_users_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is refused on the way leaves the older file as it was, and nothing beside it."""
-    monkeypatch.setattr(Memory, "budget", property(lambda _: 100))
-    monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
-    pd.concat([FRAME, FRAME.iloc[[7]]]).to_parquet(tmp_path / "p.parquet")
-    users = tmp_path / "users.parquet"
-    users.write_bytes(b"older")
-    with rejects("has the item .* twice or more"):
-        rn.evaluate(tmp_path / "p.parquet", memory_limit="2GB", per_user=users)
-    assert users.read_bytes() == b"older"
-    assert {one.name for one in tmp_path.iterdir()} == {"p.parquet", "users.parquet", "temporary"}
+def test_a_folder_that_cannot_take_temporary_files(
+    path: Path, places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named, with the way to choose another."""
+    monkeypatch.setattr("tempfile.tempdir", str(places / "none"))
+    with rejects("none: the folder for temporary files cannot be written to .* TMPDIR="):
+        rn.evaluate(path, memory_limit="2GB")
 
 
 LIMITED = """
@@ -347,21 +279,25 @@ except rn.InvalidInputError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk(tmp_path: Path, places: Path) -> None:
-    """No room for the rows: the folder for temporary files is named."""
-    predictions(1, n_rows=30_000).to_parquet(tmp_path / "p.parquet")
-    command = [sys.executable, "-c", LIMITED, str(tmp_path / "p.parquet")]
-    environment = os.environ | {"TMPDIR": str(places)}
+    """The folder for temporary files is named."""
+    path = write(predictions(1, n_rows=30_000), tmp_path / "p.parquet")
     ended = subprocess.run(  # noqa: S603 - our own
-        command, capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", LIMITED, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"TMPDIR": str(places)},
     )
     assert "the folder for temporary files cannot be written to" in ended.stdout
     assert "TMPDIR=" in ended.stdout
     assert ended.stderr == ""
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
-    """Ctrl-C ends a long query at once, without a trace."""
+    """Ctrl-C ends a long query at once, without a traceback."""
     command = [sys.executable, "-m", "recsys_ndcg", "evaluate", "--memory-limit", "4GB"]
     command += ["--convention", "duplicates=max"]
     rows = "\n".join(f"{row % 9973},{row},{row % 97 / 9},{row % 5}" for row in range(1_000_000))
@@ -385,5 +321,5 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
     asked = time.monotonic()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=40)
-    assert time.monotonic() - asked < 15  # DuckDB may hang, and is left alone after some seconds
+    assert time.monotonic() - asked < 15  # DuckDB may hang, and is left to itself after seconds
     assert (running.returncode, out, err) == (130, "", "")

@@ -1,4 +1,4 @@
-"""Spark reports what is reported in memory, refuses the same, and says what its workers lack."""
+"""Spark gives the report of `evaluate`, with the users in a table of the cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recsys_ndcg.scale import spark
 from tests.pages import ROOT, examples
 from tests.scale import sessions
 from tests.scale.alike import check_alike
-from tests.scale.cases import CASES, Case, predictions
+from tests.scale.cases import PARAMS, Case, predictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,32 +31,29 @@ def users_of(table: Any) -> pd.DataFrame:
     return frame.set_index("user")
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_as_in_memory(case: Case, loaded: Callable[[pd.DataFrame], Any]) -> None:
-    """All that a report says of all users, and every user's scores to the last bit."""
-    data: Any = case.data
-    if isinstance(data, dict):
-        frame: Any = {name: loaded(one) for name, one in data.items()}
-    else:
-        frame = loaded(data)
-    with spark.evaluate(frame, partitions=case.parts or 3, **case.options) as report:
+@pytest.mark.parametrize("case", PARAMS)
+def test_it_reports_as_in_memory(case: Case, loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """The whole report, and every user's scores to the last bit."""
+    frames: dict[str, Any] = {name: loaded(one) for name, one in case.tables.items()}
+    data = frames.get("predictions", frames)
+    with spark.evaluate(data, partitions=case.parts or 3, **case.options) as report:
         check_alike(report, users_of(report.per_user), case.local())
 
 
 def test_warnings_are_those_of_the_whole(loaded: Callable[[pd.DataFrame], Any]) -> None:
-    """What looks like a mistake is said once, with the counts of all users; by the one door."""
+    """Each is given once, with the counts of all users; `rn.evaluate` takes the table too."""
     frame = predictions(1)
     for factor in (0, -1):
         frame["estimated"] = factor * frame["true"]
-        with pytest.warns(DataWarning) as told:
+        with pytest.warns(DataWarning) as found:
             rn.evaluate(loaded(frame), threshold=9)
         with pytest.warns(DataWarning) as expected:
             rn.evaluate(frame, threshold=9)
-        said = [str(one.message) for one in told if one.category is DataWarning]
-        assert said == [str(one.message) for one in expected]
+        messages = [str(one.message) for one in found if one.category is DataWarning]
+        assert messages == [str(one.message) for one in expected]
 
 
-def test_options_of_other_ways_are_refused(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_options_of_other_engines_raise(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """The rows stay on the cluster."""
     table = loaded(predictions(1))
     with pytest.raises(InvalidInputError, match="memory_limit= is not for tables of Spark"):
@@ -67,8 +64,8 @@ def test_options_of_other_ways_are_refused(loaded: Callable[[pd.DataFrame], Any]
         rn.evaluate({"labels": table, "results": "top.parquet"})
 
 
-def test_what_takes_each_user_is_refused(loaded: Callable[[pd.DataFrame], Any]) -> None:
-    """The message says where the users are."""
+def test_what_needs_each_user_raises(loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """The message names the table of the users."""
     with spark.evaluate(loaded(predictions(1)), threshold=4, partitions=2) as report:
         for ask in (
             lambda: report.scores,
@@ -81,10 +78,10 @@ def test_what_takes_each_user_is_refused(loaded: Callable[[pd.DataFrame], Any]) 
         assert "ndcg@10" in str(report)
 
 
-def test_the_median_of_many_users(
+def test_the_median_of_many_users_is_exact(
     loaded: Callable[[pd.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Values far from it are not held, and it is the same."""
+    """Though values far from it are not held."""
     monkeypatch.setattr(spark, "_MANY", 0)
     for users in (1, 2, 40, 401):
         frame = predictions(4, counts=[1 + one % 9 for one in range(users)])
@@ -94,8 +91,10 @@ def test_the_median_of_many_users(
             np.testing.assert_array_equal(report.audited.median, expected)
 
 
-def test_metrics_and_gains_of_ones_own(loaded: Callable[[pd.DataFrame], Any]) -> None:
-    """Functions that the workers cannot import are sent along."""
+def test_custom_metrics_and_gains_are_sent_to_the_workers(
+    loaded: Callable[[pd.DataFrame], Any],
+) -> None:
+    """They cannot import them."""
 
     @rn.metric
     def early(rank: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -108,8 +107,8 @@ def test_metrics_and_gains_of_ones_own(loaded: Callable[[pd.DataFrame], Any]) ->
         check_alike(report, users_of(report.per_user), case.local())
 
 
-def test_grades_that_are_not_a_number_are_none(loaded: Callable[[pd.DataFrame], Any]) -> None:
-    """To Spark NULL and NaN are two things, to us one."""
+def test_nan_and_null_grades_are_unlabelled(loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """Though Spark distinguishes NULL and NaN."""
     frame = predictions(6)
     case = Case("", frame.assign(true=frame["true"].where(frame.index % 3 > 0)), {"threshold": 4})
     there = loaded(frame.assign(row=frame.index))
@@ -120,28 +119,17 @@ def test_grades_that_are_not_a_number_are_none(loaded: Callable[[pd.DataFrame], 
         check_alike(report, users_of(report.per_user), case.local())
 
 
-def test_names_that_are_known_are_said(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_known_names_of_columns_are_reported(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """As in memory."""
     frame = predictions(6).rename(columns={"item": "movieId", "true": "rating"})
     with pytest.warns(DataWarning, match="Read movieId as item, rating as true"):
         spark.evaluate(loaded(frame), partitions=2).unpersist()
 
 
-def test_users_are_of_the_type_that_they_were(loaded: Callable[[pd.DataFrame], Any]) -> None:
-    """The table of scores can be joined with the others on the cluster."""
-    frame = loaded(predictions(6).astype({"user": np.int16}))
-    with spark.evaluate(frame, partitions=2) as report:
-        assert report.per_user.dtypes == [
-            ("user", "smallint"),
-            ("n_items", "bigint"),
-            ("n_relevant", "bigint"),
-            ("ndcg@10", "double"),
-        ]
-        assert report.per_user.where("n_relevant is null").count() == report.counts["users"]
-
-
-def test_the_page_runs(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a reader pastes, in the session that there is."""
+def test_the_examples_of_the_page_run(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a reader would paste them, in the session of the tests."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for code, _ in examples(ROOT / "docs" / "spark.md"):
@@ -158,18 +146,21 @@ def test_the_page_runs(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("timestamp_seconds(user)", "timestamp"),
         ("cast(user as decimal(9, 2))", "decimal(9,2)"),
         ("cast(cast(user as string) as binary)", "binary"),
+        ("cast(user as smallint)", "smallint"),
         ("user / 2D", "double"),
         ("user % 2 = 0", "int"),
     ],
-    ids=["dates", "times", "decimals", "bytes", "halves", "flags"],
+    ids=["dates", "times", "decimals", "bytes", "short numbers", "halves", "flags"],
 )
-def test_ids_of_other_types(kind: str, name: str, loaded: Callable[[pd.DataFrame], Any]) -> None:
-    """They come back as they were, but for flags."""
+def test_ids_keep_their_type(kind: str, name: str, loaded: Callable[[pd.DataFrame], Any]) -> None:
+    """But for flags: the scores can be joined with other tables on the cluster."""
     frame = loaded(predictions(6)).selectExpr(
         f"{kind} as user", "row_number() over (order by user, item) as item", "estimated", "`true`"
     )
-    with spark.evaluate(frame, threshold=4, partitions=3) as report:
-        assert report.per_user.dtypes[0] == ("user", name)
+    with spark.evaluate(frame, partitions=3) as report:
+        counts = [("n_items", "bigint"), ("n_relevant", "bigint")]
+        assert report.per_user.dtypes == [("user", name), *counts, ("ndcg@10", "double")]
+        assert report.per_user.where("n_relevant is null").count() == report.counts["users"]
         found = {str(row["user"]) for row in report.per_user.collect()}
         assert len(found) == report.counts["users"]
         asked = frame.selectExpr("cast(user as int)" if name == "int" else "user").distinct()

@@ -1,4 +1,4 @@
-"""Workers that lack this package say so, and have it when it is sent to them."""
+"""Workers without this package raise, unless it is sent to them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,38 @@ CHECKOUT = Path(recsys_ndcg.__file__).parents[1]
 HIDE = f"import sys\nsys.path[:] = [one for one in sys.path if one != {str(CHECKOUT)!r}]\n"
 
 
-def _said(folder: Path, *sent: str) -> str:
-    """Return what the driver prints, whose workers see nothing of the checkout."""
+#: The driver imports the checkout; its workers have PYTHONPATH.
+DRIVER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from recsys_ndcg.scale import spark
+from tests.scale import sessions
+session = sessions.session(Path.cwd())
+for sent in sys.argv[2:]:
+    if session.version.startswith("3."):  # which has addArtifact in Connect only
+        session.sparkContext.addPyFile(sent)
+    else:
+        session.addArtifact(sent, pyfile=True)
+rows = [("ann", "a", 4.5, 5.0), ("ann", "b", 3.0, 2.0), ("bob", "a", 2.0, 4.0)]
+frame = session.createDataFrame(rows, "user string, item string, estimated double, true double")
+try:
+    print(spark.evaluate(frame).mean.to_dict())
+except spark.WorkerError as error:
+    print(error)
+session.stop()
+"""
+
+
+def _printed_hidden(folder: Path, *sent: str) -> str:
+    """Return what a driver prints whose workers do not see the checkout."""
     (folder / "hide").mkdir()
     (folder / "hide" / "sitecustomize.py").write_text(HIDE, encoding="utf-8")
-    script = CHECKOUT / "tests" / "scale" / "hidden_checkout.py"
-    return _printed([str(script), str(CHECKOUT), *sent], folder, folder / "hide")
+    return _printed(["-c", DRIVER, str(CHECKOUT), *sent], folder, folder / "hide")
 
 
 def _printed(command: list[str], folder: Path, path: Path) -> str:
-    # classic Spark: the server of a session of Connect has the only port, and is told of there
+    # classic Spark: the environment names the server of Connect, which has the only port
     ours = ("SPARK_", sessions.KIND)
     done = subprocess.run(  # noqa: S603 - our own
         [sys.executable, *command],
@@ -50,25 +72,25 @@ def _printed(command: list[str], folder: Path, path: Path) -> str:
     return done.stdout
 
 
-def test_workers_without_the_package(tmp_path: Path) -> None:
-    """What is missing is named, with what brings it."""
-    said = _said(tmp_path)
-    assert "The workers cannot import 'recsys_ndcg'" in said
-    assert "addArtifact" in said
-    assert "--py-files" in said
+def test_workers_without_the_package_raise(tmp_path: Path) -> None:
+    """The message names what is missing, and the fix."""
+    text = _printed_hidden(tmp_path)
+    assert "The workers cannot import 'recsys_ndcg'" in text
+    assert "addArtifact" in text
+    assert "--py-files" in text
 
 
-def test_the_package_is_sent_along(tmp_path: Path) -> None:
-    """A zip of the package is all that workers with its libraries need."""
+def test_a_zip_of_the_package_can_be_sent(tmp_path: Path) -> None:
+    """Workers that have its libraries need nothing else."""
     sent = shutil.make_archive(str(tmp_path / "sent"), "zip", CHECKOUT, "recsys_ndcg")
-    assert "ndcg@10" in _said(tmp_path, sent)
+    assert "ndcg@10" in _printed_hidden(tmp_path, sent)
 
 
-def test_the_example(tmp_path: Path) -> None:
-    """It draws predictions where there are none, and leaves the scores."""
+def test_the_example_runs(tmp_path: Path) -> None:
+    """It generates predictions if there are none, and writes the scores."""
     scores = tmp_path / "scores"
     command = [str(CHECKOUT / "examples" / "on_spark.py"), "--scores", str(scores)]
-    said = _printed(command, tmp_path, CHECKOUT)
-    assert "1000 users, 100000 ratings" in said
-    assert "The lowest ndcg@10: [0." in said
+    text = _printed(command, tmp_path, CHECKOUT)
+    assert "1000 users, 100000 ratings" in text
+    assert "The lowest ndcg@10: [0." in text
     assert len(pd.read_parquet(scores)) == 1000

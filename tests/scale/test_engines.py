@@ -1,0 +1,112 @@
+"""Threads, and Spark's workers without Spark, give the report of `evaluate`."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from recsys_ndcg import parallel
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.parallel import at_most
+from recsys_ndcg.scale.spark import REST, Job, SparkReport
+from recsys_ndcg.scoring.plan import Plan
+from tests.scale.alike import check_alike
+from tests.scale.cases import PARAMS, Case, predictions
+
+pa: Any = pytest.importorskip("pyarrow")
+
+
+@pytest.mark.parametrize("case", PARAMS)
+def test_small_blocks_in_threads_give_the_same(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many small blocks in three threads, and one block in one."""
+    with at_most(1):
+        whole = case.local()
+    for name, size in {"_ROWS": 64, "_SHARED": 16, "_FEW": 1, "_CELLS": 512}.items():
+        monkeypatch.setattr(parallel, name, size)
+    with at_most(3):
+        report = case.local()
+        assert report == whole
+        check_alike(report, report.per_user, whole)
+
+
+def _spark_rows(case: Case) -> Any:
+    """Return a table as Spark has it, results below the labels."""
+    columns = case.options.get("columns") or {}
+    names = {theirs: ours for ours, theirs in columns.items()}
+    tables = [table.rename(columns=names) for table in case.tables.values()]
+    if len(tables) == 1:
+        rows = tables[0][["user", "item", "estimated", "true"]]
+    else:
+        both = [
+            one.assign(listed=listed) for one, listed in zip(tables, (False, True), strict=True)
+        ]
+        rows = pd.concat(both, ignore_index=True)
+    return pa.Table.from_pandas(rows, preserve_index=False)
+
+
+def _partitions(table: Any, count: int) -> list[list[Any]]:
+    """Return batches of the rows of some users each."""
+    place = pd.factorize(table.column("user").to_pandas())[0] % count
+    parts = [table.filter(pa.array(place == one)) for one in range(count)]
+    return [one.to_batches(max_chunksize=37) for one in parts if one.num_rows]
+
+
+@pytest.mark.parametrize("case", PARAMS)
+def test_jobs_of_spark_give_the_same(case: Case) -> None:
+    """Partitions of some users each, in odd batches; first for the grades, then for the scores."""
+    expected = case.local()
+    plan = Plan.of(**{name: one for name, one in case.options.items() if name != "columns"})
+    partitions = _partitions(_spark_rows(case), case.parts or 3)
+    looking = Job(plan, grades_only=True)
+    rests = [batch.column(REST)[0].as_py() for one in partitions for batch in looking.measured(one)]
+    grades = reduce(add, map(looking.unpacked, rests))
+    plan = plan.with_threshold(grades)
+    job = Job(plan, grades.highest)
+    parts = [pd.concat([batch.to_pandas() for batch in job.measured(one)]) for one in partitions]
+    assert all(one[REST].notna().tolist() == [False] * (len(one) - 1) + [True] for one in parts)
+    whole = reduce(add, (job.unpacked(one[REST].iloc[-1]) for one in parts))
+    users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
+    with warnings.catch_warnings():  # the same as those of `expected`
+        warnings.simplefilter("ignore")
+        report = SparkReport.of(whole, plan, table=None)
+    report.audited.__dict__["median"] = expected.audited.median  # a job of Spark's
+    check_alike(report, users, expected)
+
+
+def _job(**options: Any) -> Job:
+    return Job(Plan.of(**options), 5.0)
+
+
+def _left_by(job: Job, frame: pd.DataFrame) -> Any:
+    """Return what a worker leaves of predictions that it cannot measure."""
+    (batch,) = job.measured(pa.Table.from_pandas(frame, preserve_index=False).to_batches())
+    return job.unpacked(batch.column(REST)[-1].as_py())
+
+
+def test_an_error_of_a_worker_is_raised_by_the_driver() -> None:
+    """In the worker it would be a failed task, which Spark tries again."""
+    frame = predictions(1)
+    user, item = frame.loc[0, ["user", "item"]].astype(int)
+    with pytest.raises(InvalidInputError, match=f"user {user} has the item {item} twice"):
+        _left_by(_job(), pd.concat([frame, frame[:1]]))
+    with pytest.raises(InvalidInputError, match=r"but 0\.0\.1 asks"):
+        _left_by(replace(_job(), version="0.0.1"), frame)
+    assert list(_job().measured([])) == []  # there may be more partitions than users
+
+
+@pytest.mark.parametrize("places", [0, 2])
+def test_decimal_ids_keep_their_type(places: int) -> None:
+    """Whole ones are whole numbers while they are measured."""
+    frame = predictions(1)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    kind = pa.decimal128(20, places)
+    table = table.set_column(0, "user", pa.array(frame["user"].tolist(), kind))
+    batch, _ = _job(metrics="rr", threshold=4).measured(table.to_batches())
+    assert batch.column("user").type == kind
+    assert set(batch.column("user").to_pylist()) == set(frame["user"].tolist())
