@@ -15,19 +15,19 @@ _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 class Example(NamedTuple):
-    """Code that a reader would paste, and what the page says that it prints, if it says so."""
+    """Code that a reader would paste, and the output that the page shows, if any."""
 
     code: str
     printed: str | None
 
 
 def text_of(page: Path) -> str:
-    """Return what stands in a page."""
+    """Return the text of a page."""
     return page.read_text(encoding="utf-8")
 
 
 def block(name: str) -> str:
-    """Return what stands after a marker, fences apart, on the one page that has it."""
+    """Return the block after a marker, without fences, on the one page that has it."""
     form = rf"^<!-- {name}:[^\n]*-->\n(.*?)\n<!-- end -->$"
     every = "\n".join(map(text_of, PAGES))
     (one,) = re.findall(form, every, re.DOTALL | re.MULTILINE)
@@ -36,7 +36,7 @@ def block(name: str) -> str:
 
 
 def section(page: Path, title: str) -> str:
-    """Return what stands under a heading of the second level."""
+    """Return the section of a heading of the second level."""
     return text_of(page).split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
@@ -46,19 +46,19 @@ def fenced(page: Path, language: str) -> list[str]:
 
 
 def examples(page: Path) -> list[Example]:
-    """Return the Python of a page; a block of text right after one is what it prints."""
+    """Return the Python of a page; a block of text right after it is its output."""
     text = text_of(page)
     found = []
     for one in _FENCED.finditer(text):
         if one[1] == "python":
             after = _FENCED.match(text, one.end() + 2)
-            told = after is not None and after[1] == "text"
-            found.append(Example(one[2], after[2] if after and told else None))
+            shown = after is not None and after[1] == "text"
+            found.append(Example(one[2], after[2] if after and shown else None))
     return found
 
 
 def links(page: Path) -> list[str]:
-    """Return where a page leads inside the checkout: paths, each with its #anchor if any."""
+    """Return the links of a page into the checkout: paths, each with its #anchor if any."""
     prose = re.sub(r"`[^`\n]*`", "", _FENCED.sub("", text_of(page)))
     return [link for link in _LINK.findall(prose) if "://" not in link]
 

@@ -1,1 +1,1 @@
-"""Pages in a real browser: what a reader sees, does, and is safe from."""
+"""Pages in a real browser: appearance, use and safety."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-#: What Debian and others call it.
+#: Its names in Debian and elsewhere.
 _PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _NO_PLAYWRIGHT = "needs playwright: pip install -e '.[browser]'"
 _NO_BROWSER = "needs a headless Chromium: apt-get install chromium-headless-shell"
@@ -37,7 +37,7 @@ def _browser() -> Iterator[Browser]:
 
 @pytest.fixture(name="opening")
 def _opening(browser: Browser) -> Iterator[Opening]:
-    """Open pages; in the end, none of them has said, asked for or run anything of its own."""
+    """Open pages; in the end, check that none logged, fetched or ran anything unexpected."""
     opening = Opening(browser)
     yield opening
     faults = opening.close()

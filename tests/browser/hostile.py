@@ -1,4 +1,4 @@
-"""Names that would act, in every place where somebody chooses one."""
+"""Names that look like code, in every place where a user chooses one."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def report() -> rn.Report:
     metrics = ["ndcg@3", "recall@3", "rmse", "constructor@2", f"{LONG}@3"]
     with forgotten():
         for name in ("constructor", LONG):
-            called(name)
+            register_metric(name)
         return rn.evaluate(rows(NAMES, 3), metrics=metrics, threshold=4)
 
 
-def called(name: str) -> None:
-    """Make a metric of such a name: small letters, digits and _ are all that one can have."""
+def register_metric(name: str) -> None:
+    """Register a metric of some name, of small letters, digits and _."""
 
     def discount(rank: Any) -> Any:
         """Weigh all ranks alike."""

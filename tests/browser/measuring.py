@@ -1,4 +1,4 @@
-"""What of a page is cut off, or wider than what it stands in."""
+"""Which parts of a page are cut off, or wider than their box."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# Boxes that scroll may hold what is wider; what is hidden is not measured. Of a drawing, all that
-# is drawn is measured, as it is cut where the drawing ends and no box becomes wider by it.
+# Boxes that scroll may have wider content; hidden elements are not measured. In a drawing every
+# mark is measured: it is cut at the edge of the drawing, and no box becomes wider by it.
 _CUT = """(scrolls) => {
   const found = [];
   const width = document.documentElement.clientWidth;
@@ -54,6 +54,6 @@ _CUT = """(scrolls) => {
 
 
 def cut_off(page: Page, *, scrolls: bool = True) -> list[str]:
-    """Return what cannot be seen whole; paper does not scroll."""
+    """Return the elements that are not wholly visible; paper does not scroll."""
     found: list[str] = page.evaluate(_CUT, scrolls)
     return found

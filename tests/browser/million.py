@@ -1,4 +1,4 @@
-"""A page of a million users: `pytest tests/browser/million.py`, as it takes its time to make."""
+"""A page of a million users, which is slow: `pytest tests/browser/million.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _USERS, _EACH = 1_000_000, 3
 
 
 def table(seed: int, true: np.ndarray) -> pd.DataFrame:
-    """Return what a model estimates of a million users' ratings."""
+    """Return a model's estimates of a million users' ratings."""
     draw = np.random.default_rng(seed)
     return pd.DataFrame(
         {
@@ -34,18 +34,18 @@ def table(seed: int, true: np.ndarray) -> pd.DataFrame:
 
 
 def grades() -> np.ndarray:
-    """Return what the users say."""
+    """Return the users' ratings."""
     return np.random.default_rng(0).integers(1, 6, _USERS * _EACH).astype(np.float64)
 
 
-def checked(opening: Opening, found: rn.Report | rn.Comparison, path: Path) -> None:
-    """Check that a page is made in three seconds, small, and opened in two."""
-    found.to_html(path)  # what draws is made once for all pages
+def check(opening: Opening, found: rn.Report | rn.Comparison, path: Path) -> None:
+    """Check that a page is small, built in three seconds, and opened in two."""
+    found.to_html(path)  # the script for charts is built once
     started = perf_counter()
     found.to_html(path)
     assert perf_counter() - started < 3
     assert path.stat().st_size < 2_000_000
-    assert opening.stands_within(2, path)
+    assert opening.is_drawn_within(2, path)
     page = opening.page(path)
     assert cut_off(page) == []
     assert "1,000,000 users" in page.locator("main").inner_text()
@@ -53,15 +53,15 @@ def checked(opening: Opening, found: rn.Report | rn.Comparison, path: Path) -> N
 
 
 def test_a_report_of_a_million_users(opening: Opening, tmp_path: Path) -> None:
-    """The best and the worst are told one by one."""
+    """The best and the worst are listed."""
     found = rn.evaluate(table(1, grades()), metrics=["ndcg@2", "ndcg@3"])
-    checked(opening, found, tmp_path / "report.html")
+    check(opening, found, tmp_path / "report.html")
 
 
 def test_a_comparison_of_a_million_users(opening: Opening, tmp_path: Path) -> None:
-    """Those whom it moves most are."""
+    """The users with the largest differences are listed."""
     true = grades()
     first = table(1, true)
     second = first.assign(estimated=table(2, true)["estimated"])
     found = rn.compare({"A": first, "B": second}, metrics=["ndcg@3", "rmse"])
-    checked(opening, found, tmp_path / "comparison.html")
+    check(opening, found, tmp_path / "comparison.html")

@@ -1,4 +1,4 @@
-"""What axe-core finds against WCAG 2.1 AA, by day and by night: nothing."""
+"""axe-core finds no violation of WCAG 2.1 AA, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_it_has_no_barriers(  # noqa: PLR0913, PLR0917 - fixtures
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_drawn_is_told(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+def test_drawings_have_descriptions(opening: Opening, pages: dict[str, Path], kind: str) -> None:
     """Every drawing has a name in words, with numbers; every table a caption."""
     page = opening.page(pages[kind])
     names = page.eval_on_selector_all(

@@ -1,4 +1,4 @@
-"""Whatever users, items, models and segments are called, a page shows it and nothing happens."""
+"""Names of users, items, models and segments that look like code are only shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import recsys_ndcg as rn
     from tests.browser.watching import Opening
 
-#: What no page of ours has: elements, attributes, links that lead elsewhere.
+#: Elements, attributes and links to elsewhere, which no page of ours has.
 _FOREIGN = """() => [...document.querySelectorAll('*')].filter((one) =>
   ['IMG', 'IFRAME', 'OBJECT', 'EMBED', 'LINK', 'BASE', 'B', 'FORM', 'VIDEO'].includes(one.tagName)
   && !one.matches('form.vega-bindings') // of Vega, and empty
@@ -58,7 +58,7 @@ def harmless(page: Page) -> None:
 
 @pytest.mark.parametrize("kind", ["report", "comparison"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=str)
-def test_names_do_nothing_but_show(
+def test_names_are_only_shown(
     opening: Opening, many: dict[str, Path], kind: str, size: tuple[int, int]
 ) -> None:
     """With every user opened, searched for, and the charts pointed at."""
@@ -86,18 +86,16 @@ def test_names_do_nothing_but_show(
 
 
 @pytest.mark.parametrize("kind", ["report", "comparison"])
-def test_charts_that_are_pointed_at_tell_names(
-    opening: Opening, many: dict[str, Path], kind: str
-) -> None:
+def test_tooltips_show_names(opening: Opening, many: dict[str, Path], kind: str) -> None:
     """As text."""
     page = opening.page(many[kind])
     marks = page.locator("svg [class*='mark-symbol'] path, svg [class*='mark-rect'] path")
-    told = []
+    tips = []
     for one in marks.all()[::4][:12]:
         one.scroll_into_view_if_needed()
         one.hover(force=True)
-        told.append(page.locator(".tip").inner_text())
-    assert len([one for one in told if one]) > 3
+        tips.append(page.locator(".tip").inner_text())
+    assert len([one for one in tips if one]) > 3
     harmless(page)
 
 

@@ -1,4 +1,4 @@
-"""A page is calm: it draws, says nothing, asks for nothing, and is seen whole."""
+"""A page draws its charts, logs and fetches nothing, and is wholly visible."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ SECTIONS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_draws_within_two_seconds(opening: Opening, pages: dict[str, Path], kind: str) -> None:
-    """And says nothing, asks for nothing but itself, and runs nothing that its policy refuses."""
-    assert opening.stands_within(2, pages[kind])
+    """Without console messages, other requests and violations of its policy."""
+    assert opening.is_drawn_within(2, pages[kind])
     assert pages[kind].stat().st_size < 2_000_000
 
 
 def test_the_verdict_comes_first(
     opening: Opening, pages: dict[str, Path], compared: rn.Comparison
 ) -> None:
-    """In a sentence, above all else; what follows is in its order, and linked to."""
+    """The sections follow in their order, and the navigation links to them."""
     page = opening.page(pages["comparison"])
     assert page.locator(".verdict").inner_text() == compared.verdict
     assert page.locator(".verdict").bounding_box()["y"] < 300  # type: ignore[index]
@@ -73,7 +73,7 @@ def test_nothing_is_cut_off(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_follows_a_window_that_is_made_narrow(
+def test_charts_adapt_to_a_narrower_window(
     opening: Opening, pages: dict[str, Path], kind: str
 ) -> None:
     """Charts are drawn again, and still whole."""
@@ -88,7 +88,7 @@ def test_it_follows_a_window_that_is_made_narrow(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_printed_whole(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+def test_paper_shows_everything(opening: Opening, pages: dict[str, Path], kind: str) -> None:
     """On A4 and in black on white, also from a dark screen, with what was folded."""
     page = opening.page(pages[kind], (718, 1000), color_scheme="dark")
     page.emulate_media(media="print")

@@ -1,4 +1,4 @@
-"""The users of a page are sorted, searched and opened, by mouse and by keyboard alone."""
+"""The users of a page can be sorted, searched and opened, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _ROWS = "#users .sortable > tbody > tr:not(.lists)"
 
 
-def seen(page: Page) -> list[str]:
-    """Return the users who are seen, in their order."""
+def visible_users(page: Page) -> list[str]:
+    """Return the visible users, in their order."""
     found: list[str] = page.eval_on_selector_all(
         f"{_ROWS} > th:first-child",
         "all => all.filter(one => one.checkVisibility()).map(one => one.textContent.trim())",
@@ -29,7 +29,7 @@ def seen(page: Page) -> list[str]:
 
 
 def column(page: Page, place: int) -> list[float]:
-    """Return the numbers in a column of the users who are seen."""
+    """Return a column of the visible users."""
     found: list[str] = page.eval_on_selector_all(
         f"{_ROWS}",
         f"all => all.filter(o => o.checkVisibility()).map(o => o.cells[{place}].innerText)",
@@ -38,7 +38,7 @@ def column(page: Page, place: int) -> list[float]:
 
 
 def reach(page: Page, wanted: Locator, most: int = 150) -> None:
-    """Press Tab until something has the focus, which can be seen."""
+    """Press Tab until an element has the focus, visibly."""
     for _ in range(most):
         page.keyboard.press("Tab")
         if wanted.evaluate("one => one === document.activeElement"):
@@ -54,24 +54,24 @@ def reach(page: Page, wanted: Locator, most: int = 150) -> None:
 def test_a_search_finds_by_a_part_of_an_id(
     opening: Opening, pages: dict[str, Path], kind: str
 ) -> None:
-    """How many is said aloud; what is not there is said, too."""
+    """A status announces the number found, also if it is 0."""
     page = opening.page(pages[kind])
-    assert len(seen(page)) == 20
+    assert len(visible_users(page)) == 20
     field, status = page.get_by_label("Find a user"), page.locator("#users [role=status]")
     field.click()
     page.keyboard.type("U004")
-    assert sorted(seen(page)) == [f"u004{one}" for one in range(10)]
+    assert sorted(visible_users(page)) == [f"u004{one}" for one in range(10)]
     assert "10 users of 60" in status.inner_text()
     field.fill("nobody")
-    assert seen(page) == []
+    assert visible_users(page) == []
     assert "0 users of 60" in status.inner_text()
     field.fill("")
-    assert len(seen(page)) == 20
+    assert len(visible_users(page)) == 20
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_heading_sorts(opening: Opening, pages: dict[str, Path], kind: str) -> None:
-    """Down, then up; readers of screens are told which way, and of one heading alone."""
+    """Down, then up; only the sorted heading has `aria-sort`."""
     page = opening.page(pages[kind])
     heads = page.locator("#users .sortable > thead th")
     items = heads.nth(1)
@@ -86,22 +86,22 @@ def test_a_heading_sorts(opening: Opening, pages: dict[str, Path], kind: str) ->
     assert down[0] > up[0]
     heads.nth(0).locator("button").click()
     assert items.get_attribute("aria-sort") is None
-    assert seen(page) == [f"u{one:04}" for one in range(20)]
+    assert visible_users(page) == [f"u{one:04}" for one in range(20)]
 
 
-def test_all_users_can_be_brought(opening: Opening, pages: dict[str, Path]) -> None:
+def test_a_button_shows_all_users(opening: Opening, pages: dict[str, Path]) -> None:
     """Twenty first; the button goes when there are no more."""
     page = opening.page(pages["report"])
     button = page.locator("#users .more")
     button.click()
-    assert len(seen(page)) == 60
+    assert len(visible_users(page)) == 60
     assert not button.is_visible()
 
 
 def test_a_user_opens_both_lists(
     opening: Opening, pages: dict[str, Path], report: rn.Report
 ) -> None:
-    """As `explain` has them, beside the best order; and closes."""
+    """As in `explain`, next to the best order; and closes them."""
     page = opening.page(pages["report"])
     page.get_by_label("Find a user").fill("u0007")
     button = page.locator(f"{_ROWS} button:visible")
@@ -131,10 +131,10 @@ def test_a_user_opens_both_lists(
     assert opened.count() == 0 or not opened.is_visible()
 
 
-def test_two_models_are_opened_beside_each_other(
+def test_two_models_are_opened_side_by_side(
     opening: Opening, pages: dict[str, Path], compared: rn.Comparison
 ) -> None:
-    """Their names stand above their lists."""
+    """With their names as captions."""
     page = opening.page(pages["comparison"])
     page.locator(f"{_ROWS} button").first.click()
     names = page.locator("#users tr.lists table caption").all_inner_texts()
@@ -143,12 +143,14 @@ def test_two_models_are_opened_beside_each_other(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_goes_by_keyboard_alone(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+def test_the_keyboard_reaches_everything(
+    opening: Opening, pages: dict[str, Path], kind: str
+) -> None:
     """Tab, Enter and Space reach the search, the headings and the users; the focus is seen."""
     page = opening.page(pages[kind])
     reach(page, page.get_by_label("Find a user"))
     page.keyboard.type("u001")
-    assert len(seen(page)) == 10
+    assert len(visible_users(page)) == 10
     items = page.locator("#users .sortable > thead th").nth(1)
     reach(page, items.locator("button"))
     page.keyboard.press("Enter")
@@ -170,10 +172,10 @@ def test_it_goes_by_keyboard_alone(opening: Opening, pages: dict[str, Path], kin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_scripts_the_numbers_are_there(
+def test_the_numbers_are_there_without_scripts(
     opening: Opening, pages: dict[str, Path], kind: str
 ) -> None:
-    """Tables of all users, and what charts show in words."""
+    """Tables of all users, and the descriptions of the charts."""
     page = opening.page(pages[kind], java_script_enabled=False)
     text = page.locator("main").inner_text()
     assert all(f"u{one:04}" in text for one in range(60))
@@ -181,8 +183,8 @@ def test_without_scripts_the_numbers_are_there(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_reproduces_it_is_copied(opening: Opening, pages: dict[str, Path], kind: str) -> None:
-    """Or selected, where a browser lets nobody copy; the text is the whole of what is shown."""
+def test_code_can_be_copied(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+    """Or selected, if the browser does not allow copying."""
     page = opening.page(pages[kind])
     block = page.locator("#how .code").first
     button = block.get_by_role("button")

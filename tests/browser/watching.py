@@ -1,4 +1,4 @@
-"""Opening pages, and watching what they do."""
+"""Opens pages, and records what they log, fetch and run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 
-#: Tells Python what a page's own policy has refused.
-_TELLS = """
+#: Logs violations of a page's policy.
+_LOG_VIOLATIONS = """
 document.addEventListener('securitypolicyviolation', (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 """
-#: Whether every chart that is seen is a drawing with marks.
+#: Whether every visible chart is a drawing with marks.
 _DRAWN = """() => [...document.querySelectorAll('figure.chart .drawing')]
   .filter((one) => one.clientWidth)
   .every((one) => one.querySelectorAll('svg [class*=mark-] path, svg [class*=mark-] line').length)
@@ -26,7 +26,7 @@ PHONE, DESKTOP = (390, 844), (1280, 900)
 
 @dataclass
 class Opening:
-    """Opens pages in contexts of their own, and keeps what is wrong with them.
+    """Opens each page in a new context, and collects faults.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ class Opening:
         page.on("popup", lambda one: self.faults.append(f"popup: {one.url}"))
         address = path.as_uri()
         page.on("request", lambda one: self._asked(one.url, address))
-        page.add_init_script(_TELLS)
+        page.add_init_script(_LOG_VIOLATIONS)
         page.goto(address)
         if how.get("java_script_enabled", True):
             page.wait_for_function(_DRAWN)
         return page
 
-    def stands_within(self, seconds: float, path: Path) -> bool:
-        """Tell whether a page stands with its charts so soon, at the third attempt at last."""
+    def is_drawn_within(self, seconds: float, path: Path) -> bool:
+        """Return whether a page with its charts is drawn in time, in one of three attempts."""
         for _ in range(3):
             started = perf_counter()
             self.page(path)
@@ -67,7 +67,7 @@ class Opening:
         return False
 
     def close(self) -> list[str]:
-        """Close all pages, and return what was wrong with them."""
+        """Close all pages, and return the faults."""
         for one in self._contexts:
             one.close()
         return self.faults

@@ -1,4 +1,4 @@
-"""What stands in a chart: its layers with their data, and the drawing."""
+"""The content of a chart: its layers with their data, and the drawing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layer:
-    """Marks of one kind, the channels by which they are placed, and the rows they stand for."""
+    """Marks of one kind, the channels that place them, and their rows."""
 
     mark: dict[str, Any]
     encoding: dict[str, Any]
@@ -42,7 +42,7 @@ def _rows(data: dict[str, Any], named: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def marked(chart: alt.LayerChart | alt.ConcatChart, *marks: str) -> list[Layer]:
-    """Return the layers of some marks that show something."""
+    """Return the layers of some marks that are not empty."""
     return [one for one in layers(chart) if one.mark["type"] in marks and one.rows]
 
 
@@ -52,12 +52,12 @@ def shown_numbers(text: str) -> list[float]:
 
 
 def described(chart: alt.LayerChart | alt.ConcatChart) -> str:
-    """Return what a chart says of itself."""
+    """Return the description of a chart."""
     return str(chart.description)
 
 
 def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
-    """Draw a chart: no number of the drawing is none, and readers of screens are told of it."""
+    """Draw a chart, and check that no number is NaN and screen readers get the description."""
     pytest.importorskip("vl_convert")
     text = svg(chart)
     root = ET.fromstring(text)  # noqa: S314 - our own
@@ -70,5 +70,5 @@ def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
 
 
 def texts(chart: alt.LayerChart | alt.ConcatChart) -> list[str]:
-    """Return what is written in the drawing of a chart."""
+    """Return the texts in the drawing of a chart."""
     return [one.text or "" for one in drawn(chart).iter() if one.tag.endswith(("text", "tspan"))]

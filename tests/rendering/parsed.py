@@ -1,4 +1,4 @@
-"""A page as a browser takes it apart, and what must be true of every page."""
+"""A parsed page, and what must be true of every page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HIDDEN = {"script", "style"}
 
 
 class Parsed(HTMLParser):
-    """The tags, texts and scripts of a page; every tag is closed by itself.
+    """The tags, texts and scripts of a page, in which every tag is closed.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Parsed(HTMLParser):
         self.texts.append("")
 
     def handle_data(self, data: str) -> None:
-        """Keep what stands in it."""
+        """Keep the text of a tag."""
         tag, attributes = self._open[-1] if self._open else ("", {})
         if tag == "script":
             plain = attributes.get("type") == "application/json"
@@ -68,17 +68,17 @@ class Parsed(HTMLParser):
                 self.cells[-1][-1] += data
 
     def named(self, tag: str) -> list[dict[str, str]]:
-        """Return the attributes of every tag of that name."""
+        """Return the attributes of every tag of a name."""
         return [attributes for name, attributes in self.tags if name == tag]
 
     @property
     def text(self) -> str:
-        """All that can be read."""
+        """All visible text."""
         return " ".join(" ".join(self.texts).split())
 
     @property
     def policy(self) -> dict[str, list[str]]:
-        """What it lets happen, by directive."""
+        """Its content security policy, by directive."""
         (text,) = [
             one["content"]
             for one in self.named("meta")
@@ -88,7 +88,7 @@ class Parsed(HTMLParser):
 
 
 def harmless(page: str) -> Parsed:
-    """Take a page apart that runs nothing but what its policy names, and refers to nothing else."""
+    """Parse a page, and check that it runs only what its policy names, and fetches nothing."""
     found = Parsed(page)
     assert found.policy == {
         "default-src": ["'none'"],
@@ -112,7 +112,7 @@ def harmless(page: str) -> Parsed:
     own = page
     for script in found.scripts:
         own = own.replace(script, "")
-    marks = set("\n\u200c\u200d\u2068\u2069")  # the last two stand around names, in pairs
+    marks = set("\n\u200c\u200d\u2068\u2069")  # the last two are around names, in pairs
     assert {one for one in own if category(one) in {"Cc", "Cf", "Cs"}} <= marks
     assert own.count("\u2068") == own.count("\u2069")
     return found

@@ -1,4 +1,4 @@
-"""Bins hold every number once, between their ends, and stand at round numbers."""
+"""Bins hold every number once, between their ends, which are round numbers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NUMBERS = st.one_of(
 
 
 @given(st.lists(NUMBERS, min_size=1), st.lists(NUMBERS), st.booleans())
-def test_each_number_stands_in_one_bin(own: list[float], others: list[float], zero: bool) -> None:  # noqa: FBT001
-    """Between its ends, up to the last digits; there are few bins, all of the same width."""
+def test_each_number_is_in_one_bin(own: list[float], others: list[float], zero: bool) -> None:  # noqa: FBT001
+    """Between its ends, up to the last digits; bins are few and of equal width."""
     columns = np.array(own), np.array(others)
     bins = Bins.of(*columns, around_zero=zero)
     edges = bins.edges
@@ -37,8 +37,8 @@ def test_each_number_stands_in_one_bin(own: list[float], others: list[float], ze
 
 
 @given(st.lists(st.sampled_from(range(11)), min_size=1))
-def test_steps_have_a_bin_each(steps: list[int]) -> None:
-    """As precision@10 goes in tenths: a bar each, with the step in its middle."""
+def test_tenths_have_a_bin_each(steps: list[int]) -> None:
+    """As the values of precision@10: each in the middle of its bin."""
     values = np.array([0, 10, 3, 4, *steps]) / 10
     bins = Bins.of(values)
     middles = (bins.edges[:-1] + bins.edges[1:]) / 2
@@ -47,22 +47,13 @@ def test_steps_have_a_bin_each(steps: list[int]) -> None:
     assert bins.counts(values).tolist() == [counted[step] for step in range(11)]
 
 
-def test_ends_are_round() -> None:
-    """They are written at the axis."""
-    bins = Bins.of(np.array([0.0312, 0.5, 0.977]))
-    assert bins.edges.tolist() == [round(0.05 * n, 2) for n in range(21)]
-
-
-def test_a_number_at_the_end_of_a_bin_stands_in_the_next() -> None:
-    """Whichever float it is: 0.3 is less than six times 0.05."""
+def test_ends_are_round_and_belong_to_the_next_bin() -> None:
+    """0.3 too, which is less than six times 0.05 in floats; zero is in the middle of its bin."""
     steps = [0, 3, 6, 7, 12, 14, 17, 19]
     values = np.array([*(step / 20 for step in steps), 0.011, 1.0])
-    assert Bins.of(values).places(values).tolist() == [*steps, 0, 19]
-
-
-def test_zero_stands_in_the_middle() -> None:
-    """Where users without a difference are counted."""
-    rng = np.random.default_rng(0)
-    bins = Bins.of(rng.normal(size=100), around_zero=True)
+    bins = Bins.of(values)
+    assert bins.edges.tolist() == [round(0.05 * n, 2) for n in range(21)]
+    assert bins.places(values).tolist() == [*steps, 0, 19]
+    bins = Bins.of(np.random.default_rng(0).normal(size=100), around_zero=True)
     place = bins.places(np.zeros(1))[0]
     assert bins.edges[place] == -bins.edges[place + 1] < 0

@@ -1,4 +1,4 @@
-"""A section is written once, and stands in every form of a document."""
+"""A section is written once, and rendered in every form of a document."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NEW = Section(
 )
 OLD = Section("old", "The first", "", [ShownTable("All", CELLS, left=1)])
 DOCUMENT = Document("2 models", [OLD, NEW], verdict="SVD is better.", title="Compared")
-SAID = ("SVD", "what is counted", "A remark on it.", "A line that falls.", "import this")
+TEXTS = ("SVD", "what is counted", "A remark on it.", "A line that falls.", "import this")
 
 
 def on_a_terminal(document: Document, *, quiet: bool = False, full: bool = False) -> str:
@@ -46,8 +46,8 @@ def on_a_terminal(document: Document, *, quiet: bool = False, full: bool = False
 
 
 @pytest.mark.parametrize("form", ["terminal", "text", "markdown", "latex", "html", "page"])
-def test_a_section_stands_in_every_form(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its table, its remarks, its lines of code, and what a chart shows in words."""
+def test_a_section_is_rendered_in_every_form(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its table, its remarks, its code, and the description of its chart."""
     if form == "markdown":
         pytest.importorskip("tabulate")
     if form in {"latex", "page"}:
@@ -56,13 +56,13 @@ def test_a_section_stands_in_every_form(form: str, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr("recsys_ndcg.rendering.page.runtime", lambda: "")
     text = on_a_terminal(DOCUMENT) if form == "terminal" else DOCUMENT.render(form)
     plain = text.replace("\\.", ".")
-    assert [one for one in (*SAID, DOCUMENT.verdict, DOCUMENT.facts) if one not in plain] == []
+    assert [one for one in (*TEXTS, DOCUMENT.verdict, DOCUMENT.facts) if one not in plain] == []
     assert ("Only where it can be opened." in text) == (form in {"html", "page"})
     assert ("Something new" in text) == (form == "page")
 
 
-def test_the_tables_alone_are_nothing_else() -> None:
-    """For who asks for quiet."""
+def test_tables_only_gives_nothing_else() -> None:
+    """With `--quiet` too."""
     pytest.importorskip("tabulate")
     for text in (
         on_a_terminal(DOCUMENT, quiet=True), DOCUMENT.render("markdown", tables_only=True),
@@ -72,8 +72,8 @@ def test_the_tables_alone_are_nothing_else() -> None:
         assert DOCUMENT.verdict not in text
 
 
-def test_numbers_of_latex_have_the_sign_of_formulas() -> None:
-    """Names that have a hyphen before a digit keep it."""
+def test_latex_numbers_have_a_minus_sign() -> None:
+    """Names with a hyphen before a digit keep it."""
     pytest.importorskip("jinja2")
     named = CELLS.assign(model=["SVD-2", "-1"], other=["a-1", "+0.5 [-1.0, -2e-05]"])
     document = Document("", [Section("s", "S", "", [ShownTable("T", named)])])
@@ -83,8 +83,8 @@ def test_numbers_of_latex_have_the_sign_of_formulas() -> None:
     ]  # fmt: skip
 
 
-def test_signatures_are_told_once() -> None:
-    """What several have in common stands in the first; where room is short, so do they."""
+def test_common_parts_of_signatures_are_printed_once() -> None:
+    """In the first one; the terminal shows short forms unless asked for all."""
     full = ["ndcg@10|gain:exponential|users:3", "rr|gain:exponential|users:2"]
     short = ["ndcg@10|users:3", "rr|users:2"]
     document = Document(

@@ -1,4 +1,4 @@
-"""Pages as text: what they hold, in which order, and that they are the same each time."""
+"""Pages of reports and comparisons: their content, its order, and that it is reproducible."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sections(page: Parsed) -> list[str]:
 
 
 def test_a_report_has_its_parts_in_order(report: rn.Report) -> None:
-    """Each section has a heading that a link leads to, and a sentence."""
+    """Each section has a heading, a link and a sentence."""
     page = harmless(report.to_html())
     assert sections(page) == ["scores", "audit", "spread", "cutoff", "activity", "users", "how"]
     check_structure(page)
@@ -48,7 +48,7 @@ def test_a_report_has_its_parts_in_order(report: rn.Report) -> None:
 
 
 def test_a_comparison_has_its_parts_in_order(compared: rn.Comparison, tmp_path: Path) -> None:
-    """Also after it was saved, without what needs lists."""
+    """A saved one too, without the sections that need lists."""
     wanted = ["leaderboard", "audit", "spread", "differences", "cutoff", "activity", "segments"]
     wanted += ["users", "movers", "trade-off", "how"]
     page = harmless(compared.to_html())
@@ -64,7 +64,7 @@ def test_a_comparison_has_its_parts_in_order(compared: rn.Comparison, tmp_path: 
 
 
 def check_structure(page: Parsed) -> None:
-    """Look for what a screen reader needs: language, landmarks, headings, names."""
+    """Check what a screen reader needs: language, landmarks, headings, names."""
     assert page.named("html") == [{"lang": "en"}]
     assert [len(page.named(one)) for one in ("header", "nav", "main", "h1")] == [1] * 4
     ids = {one["id"] for _, one in page.tags if "id" in one}
@@ -83,16 +83,16 @@ def check_structure(page: Parsed) -> None:
     assert all(one["tabindex"] == "0" and one["aria-label"] for one in scrolled)
 
 
-def test_the_same_gives_the_same_page(report: rn.Report, compared: rn.Comparison) -> None:
-    """To the last byte, from values of their own."""
+def test_equal_reports_give_equal_pages(report: rn.Report, compared: rn.Comparison) -> None:
+    """To the last byte."""
     again = rn.evaluate(models(users=60)["good"], metrics=METRICS, threshold=4)
     assert again.to_html() == report.to_html()
     other = rn.compare(models(users=60), metrics=METRICS, threshold=4, by="list_length")
     assert other.to_html() == compared.to_html()
 
 
-def test_charts_follow_the_width_and_the_colours_of_the_page(compared: rn.Comparison) -> None:
-    """No chart has a width of its own, or a colour that the night would swallow."""
+def test_charts_adapt_to_the_width_and_the_colours_of_the_page(compared: rn.Comparison) -> None:
+    """No chart has a fixed width, or a colour that is invisible on dark pages."""
     specs = [one for one in harmless(compared.to_html()).data if "layer" in one]
     assert len(specs) >= 6
 
@@ -114,8 +114,8 @@ def test_charts_follow_the_width_and_the_colours_of_the_page(compared: rn.Compar
         colours(spec)
 
 
-def test_the_users_stand_by_score_and_all_are_there(report: rn.Report) -> None:
-    """The best first, without a script."""
+def test_users_are_sorted_by_score(report: rn.Report) -> None:
+    """The best first; all are there without a script."""
     page = harmless(report.to_html())
     rows = [row for row in page.cells if len(row) > 3 and row[0] in set(report.users)]
     assert sorted(row[0] for row in rows) == report.users.tolist()
@@ -124,8 +124,8 @@ def test_the_users_stand_by_score_and_all_are_there(report: rn.Report) -> None:
     assert scores == [f"{report.per_user['ndcg@3'][row[0]]:.4f}" for row in rows]
 
 
-def test_the_users_of_a_comparison_stand_by_the_best_model(compared: rn.Comparison) -> None:
-    """With a column for each model, the difference between two, and their lists."""
+def test_users_of_a_comparison_are_sorted_by_the_best_model(compared: rn.Comparison) -> None:
+    """With a column per model, the difference of two, and their lists."""
     page = harmless(compared.to_html())
     best, other = compared.leaderboard.index[:2]
     own = compared.per_user["ndcg@3"]
@@ -141,8 +141,8 @@ def test_the_users_of_a_comparison_stand_by_the_best_model(compared: rn.Comparis
     assert len(lists["users"]) == len(rows)
 
 
-def test_of_many_users_the_ends_are_there(tmp_path: Path) -> None:
-    """A thousand, and it is said how to get the others."""
+def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
+    """A thousand in all; the caption says so."""
     draw = np.random.default_rng(0)
     n = MOST + 500
     data = {
@@ -166,7 +166,7 @@ def test_of_many_users_the_ends_are_there(tmp_path: Path) -> None:
 
 
 def test_a_long_page_stays_small() -> None:
-    """Also where every id and every item is as long as a page."""
+    """Also if every id of users and items is as long as a page."""
     rows = [
         (f"{user}" + "&" * 10_000, f"{user} {item}" + "<" * 10_000, item + 0.5, 1.0 + item % 3)
         for user in range(120)
@@ -178,7 +178,7 @@ def test_a_long_page_stays_small() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "options", "said"),
+    ("data", "options", "verdict"),
     [
         ({"a": [(1, 2), (2, 1)]}, {"metrics": "recall", "threshold": 5}, "Nobody has a score"),
         ({"a": [(1, 2), (2, 1)]}, {"metrics": "rmse"}, "It knows no order"),
@@ -193,18 +193,18 @@ def test_a_long_page_stays_small() -> None:
         ({user: [(3, 5), (2, 3), (1, 1)] for user in range(30)}, {}, "goes 100 % of the way"),
     ],
 )
-def test_the_verdict_is_honest(data: Any, options: dict[str, Any], said: str) -> None:
-    """Whatever there is to say."""
+def test_the_verdict_fits_the_evidence(data: Any, options: dict[str, Any], verdict: str) -> None:
+    """On the page and in a notebook."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rn.DataWarning)
         report = rn.evaluate(data, **options)
         page = harmless(report.to_html())
-    assert said in page.text
-    assert said in report._repr_html_()
+    assert verdict in page.text
+    assert verdict in report._repr_html_()
 
 
-def test_a_notebook_gets_the_essence(report: rn.Report, compared: rn.Comparison) -> None:
-    """Small, without a script or a style of its own."""
+def test_a_notebook_gets_a_short_form(report: rn.Report, compared: rn.Comparison) -> None:
+    """Without scripts and styles."""
     for shown in (report, compared):
         text = shown._repr_html_()
         assert len(text) < 10_000

@@ -1,4 +1,4 @@
-"""The lists of a page are those that a report explains, user by user."""
+"""The lists of a page are those of `Report.explain`."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ ROWS = st.lists(
 
 
 def check(report: rn.Report, k: int) -> None:
-    """Compare the lists of all users, asked for in any order, with what `explain` says of each."""
+    """Compare the lists of all users, in any order, with `explain` for each."""
     places = np.random.default_rng(0).permutation(len(report.users))
     sides = side_by_side(report.audited, places, k=k)
     assert sides is not None
     both = sides.sides.values()
     for place, own, ideal in zip(places.tolist(), *both, strict=True):
-        told = report.explain(report.users.tolist()[place], k)
-        listed = told.iloc[: len(own["item"])]
-        assert told["item"].iloc[len(own["item"]) :].isna().all()
+        table = report.explain(report.users.tolist()[place], k)
+        listed = table.iloc[: len(own["item"])]
+        assert table["item"].iloc[len(own["item"]) :].isna().all()
         assert own["item"] == listed["item"].tolist()
         same(own["true"], listed["true"])
         same(own.get("estimated", [np.nan] * len(listed)), listed["estimated"])
         same(own["gain"], listed["gain"])
-        assert ideal["item"] == [None if pd.isna(one) else one for one in told["ideal_item"]]
-        same(ideal["gain"], told["ideal_gain"])
-        same(sides.weights[: len(told)], told["discount"])
+        assert ideal["item"] == [None if pd.isna(one) else one for one in table["ideal_item"]]
+        same(ideal["gain"], table["ideal_gain"])
+        same(sides.weights[: len(table)], table["discount"])
 
 
 def same(mine: Sequence[float] | Any, theirs: Any) -> None:
@@ -55,8 +55,8 @@ def same(mine: Sequence[float] | Any, theirs: Any) -> None:
 def test_lists_are_those_of_explain(
     rows: list[tuple[int, int, int, int | None]], k: int, ties: str
 ) -> None:
-    """With ties and without true values."""
-    rows = [*rows, (9, 0, 1, 3), (9, 1, 2, 4)]  # something is known, and not one grade for all
+    """With ties and unlabelled items."""
+    rows = [*rows, (9, 0, 1, 3), (9, 1, 2, 4)]  # some grades are known and differ
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rn.DataWarning)
         report = rn.evaluate(rows, metrics="ndcg@5", convention=rn.Convention(ties=ties))
@@ -74,7 +74,7 @@ def test_lists_are_those_of_explain(
     ],
 )
 def test_lists_follow_the_convention(how: dict[str, Any]) -> None:
-    """With labels outside of the lists, and users without one."""
+    """With unlisted labels, and users without a list."""
     labels = pd.DataFrame({"user": list("aaab"), "item": list("xyzw"), "true": [3, 1, 2, 2]})
     results = pd.DataFrame({"user": list("aacc"), "item": list("xqyz"), "rank": [2, 1, 1, 2]})
     lists = rn.RankedLists.from_labels(labels, results)
@@ -85,8 +85,8 @@ def test_lists_follow_the_convention(how: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("ties", ["worst", "best"])
-def test_equal_items_of_equal_worth_stand_in_input_order(ties: str) -> None:
-    """Whoever else is ranked: here, users with so many rows that they are sorted otherwise."""
+def test_equal_items_keep_the_order_of_the_input(ties: str) -> None:
+    """Also next to users with so many rows that another sort is used."""
     mine = [(99, item, 1.0, 3.0) for item in range(30, 0, -1)] + [(99, 0, 1.0, 5.0)]
     others = [(user, item, user + item % 7, 2.0) for user in range(9) for item in range(200)]
     convention = rn.Convention(ties=ties)
@@ -102,13 +102,13 @@ def test_equal_items_of_equal_worth_stand_in_input_order(ties: str) -> None:
 
 
 def test_a_report_without_lists_has_none(tmp_path: Any) -> None:
-    """As one from a file."""
+    """For example a loaded one."""
     report = rn.evaluate({"ann": [(4, 5), (3, 2)]})
     report.save(tmp_path / "r.json")
     assert side_by_side(rn.Report.load(tmp_path / "r.json").audited, np.array([0])) is None
 
 
-def test_lists_take_no_more_room_than_there_is() -> None:
+def test_lists_are_limited_in_size() -> None:
     """The first users come first; each item is named once."""
     users = [{"item": [user, "x"], "gain": [1.0, np.nan]} for user in range(50)]
     lists = UserLists({"model": users}, [1.0, 0.5])
@@ -122,8 +122,8 @@ def test_lists_take_no_more_room_than_there_is() -> None:
     assert packed(UserLists({"model": []}, []))["users"] == []
 
 
-def test_users_of_whom_nothing_is_known_stand_last() -> None:
-    """Those whose every order scores the same, told in the caption; longer lists before shorter."""
+def test_users_whose_order_does_not_matter_come_last() -> None:
+    """The caption counts them; users with longer lists come before users with shorter ones."""
     rows = {f"flat{place}": [(2.5, 3), (1, 3)] for place in range(3)}
     rows |= {
         "short": [(2.5, 5), (1, 3)],
@@ -134,14 +134,14 @@ def test_users_of_whom_nothing_is_known_stand_last() -> None:
     places = [page.index(f"<bdi>{name}</bdi>") for name in ("bad", "flat0", "flat2")]
     assert places == sorted(places)
     assert page.index("<bdi>short</bdi>") < places[0] > page.index("<bdi>long</bdi>")
-    told = "; last 3 users for whom every order scores the same"
-    assert told in page
+    caption = "; last 3 users for whom every order scores the same"
+    assert caption in page
     other = {user: [(-one, true) for one, true in some] for user, some in rows.items()}
-    assert told in rn.compare({"one": rows, "other": other}).to_html()
+    assert caption in rn.compare({"one": rows, "other": other}).to_html()
 
 
-def test_only_users_who_are_shown_are_told_of() -> None:
-    """Of too many, those who show nothing are left out."""
+def test_the_caption_counts_only_users_who_are_shown() -> None:
+    """Of too many, users whose order does not matter are left out."""
     rows = {user: [(2.5, 5), (1, 3 + user % 2)] for user in range(1200)}
     rows |= {-user: [(2.5, 3), (1, 3)] for user in range(1, 5)}
     assert "; last " not in rn.evaluate(rows).to_html()

@@ -1,4 +1,4 @@
-"""What draws the charts of a page is made once, and kept."""
+"""The script that draws the charts of a page is built once, and cached."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 vl_convert = pytest.importorskip("vl_convert")
 
 
-@pytest.fixture(name="made")
-def _made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Count how often it is made; nothing that others have kept is seen."""
+@pytest.fixture(name="built")
+def _built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Count how often it is built, with an empty cache."""
     found: list[str] = []
 
     def bundle(snippet: str) -> str:
@@ -40,37 +40,35 @@ def again() -> str:
     return assembling.runtime()
 
 
-def test_it_is_made_once_and_kept(made: list[str], tmp_path: Path) -> None:
-    """In the folder for caches, under its version; it neither ends a script nor has odd lines."""
+def test_it_is_built_once_and_cached(built: list[str], tmp_path: Path) -> None:
+    """In a file named by its version; it ends no script and has the usual line ends."""
     first = assembling.runtime()
     assert again() == first
-    assert len(made) == 1
-    assert "</script" not in first
-    assert "<!--" not in first
-    assert "\r" not in first
+    assert len(built) == 1
+    assert not [one for one in ("</script", "<!--", "\r") if one in first]
     (kept,) = (tmp_path / "kept" / "recsys-ndcg").iterdir()
     assert kept.name.startswith(f"vega-{version('vl-convert-python')}-")
     assert kept.read_text(encoding="utf-8") == first
 
 
-def test_where_nothing_can_be_kept_nothing_is(
-    made: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_it_works_without_a_cache(
+    built: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder is a file, or there is no home."""
+    """If the folder is a file, or there is no home."""
     (tmp_path / "kept").write_text("no folder")
-    assert assembling.runtime()
+    assert again()
     again()
-    assert len(made) == 2
+    assert len(built) == 2
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("pathlib.Path.home", lambda: (_ for _ in ()).throw(RuntimeError("none")))
     again()
-    assert len(made) == 3
+    assert len(built) == 3
 
 
 @pytest.mark.parametrize("library", ["vl_convert", "altair", "jinja2"])
-@pytest.mark.usefixtures("made")
-def test_an_extra_that_is_missing_is_named(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what installs it."""
+@pytest.mark.usefixtures("built")
+def test_a_missing_extra_is_named(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it."""
     report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(1, 2), (2, 1)]})
     monkeypatch.setitem(sys.modules, library, None)
     assembling.template.cache_clear()
@@ -79,10 +77,9 @@ def test_an_extra_that_is_missing_is_named(library: str, monkeypatch: pytest.Mon
     assembling.template.cache_clear()
 
 
-def test_the_real_one_is_about_a_megabyte() -> None:
-    """And ends with what a page takes of it."""
-    assembling.runtime.cache_clear()
-    script = assembling.runtime()
+def test_the_real_script_is_about_a_megabyte() -> None:
+    """It ends with the function that pages call."""
+    script = again()
     assert "window.recsysDraw" in script[-100:]
     assert len(script.encode()) < 1_100_000
     assert "\r" not in script

@@ -1,4 +1,4 @@
-"""Each chart shows the numbers that it was given, and says them in words."""
+"""Each chart shows the numbers that it is given, and describes them in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recsys_ndcg.rendering.plots.users import (
     plot_users_against_chance,
 )
 from tests.profiles import examples
-from tests.rendering.drawings import described, drawn, layers, marked, shown_numbers, texts
+from tests.rendering.drawings import described, layers, marked, shown_numbers, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,28 +31,17 @@ if TYPE_CHECKING:
 pytest.importorskip("altair")
 NAN = math.nan
 BY_K = pd.DataFrame(
-    {
-        "metric": ["ndcg"] * 3,
-        "k": [10, 1, 5],
-        "mean": [0.9, 0.7, 0.8],
-        "low": [0.88, 0.65, 0.77],
-        "high": [0.92, 0.75, 0.83],
-        "chance": [0.6, 0.4, 0.5],
-    }
-)
+    [[10, 0.9, 0.88, 0.92, 0.6], [1, 0.7, 0.65, 0.75, 0.4], [5, 0.8, 0.77, 0.83, 0.5]],
+    columns=["k", "mean", "low", "high", "chance"],
+).assign(metric="ndcg")
 MODELS = pd.DataFrame(
-    {
-        "model": ["KNN", "SVD", "SVD++"],
-        "mean": [0.3, 0.5, 0.48],
-        "low": [0.28, 0.48, NAN],
-        "high": [0.32, 0.52, NAN],
-        "tier": [3, 1, 1],
-    }
+    [["KNN", 0.3, 0.28, 0.32, 3], ["SVD", 0.5, 0.48, 0.52, 1], ["SVD++", 0.48, NAN, NAN, 1]],
+    columns=["model", "mean", "low", "high", "tier"],
 )
 T_OF_TWO = 4.302652729911275  # 97.5 % of Student's t, 2 degrees of freedom
 
 
-def users(scores: list[float], chance: list[float]) -> pd.DataFrame:
+def users(scores: Any, chance: Any) -> pd.DataFrame:
     """Return users with a score and a chance."""
     return pd.DataFrame({"user": range(len(scores)), "score": scores, "chance": chance})
 
@@ -61,45 +50,38 @@ def test_the_mean_is_a_line_over_the_cutoffs() -> None:
     """From the lowest on, in its interval, with chance as a dashed line."""
     chart = plot_score_by_cutoff(BY_K)
     (band,), (lines,) = marked(chart, "area"), marked(chart, "line")
-    assert [(one["k"], one["low"], one["high"]) for one in band.rows] == [
-        (1, 0.65, 0.75),
-        (5, 0.77, 0.83),
-        (10, 0.88, 0.92),
-    ]
+    ends = [(one["k"], one["low"], one["high"]) for one in band.rows]
+    assert ends == [(1, 0.65, 0.75), (5, 0.77, 0.83), (10, 0.88, 0.92)]
     names = lines.encoding["strokeDash"]["scale"]["domain"]
     assert lines.encoding["strokeDash"]["scale"]["range"][0] == [1, 0]
-    found = {
-        name: [(one["k"], one["score"]) for one in lines.rows if one["line"] == name]
-        for name in names
-    }
-    assert list(found.values()) == [
-        [(1, 0.7), (5, 0.8), (10, 0.9)],
-        [(1, 0.4), (5, 0.5), (10, 0.6)],
-    ]
+    mean, chance = (
+        [(one["k"], one["score"]) for one in lines.rows if one["line"] == name] for name in names
+    )
+    assert mean == [(1, 0.7), (5, 0.8), (10, 0.9)]
+    assert chance == [(1, 0.4), (5, 0.5), (10, 0.6)]
     assert described(chart) == (
         "The mean of ndcg over users is 0.7000 at k = 1 (95 % interval 0.6500 to 0.7500; chance "
         "0.4000) and 0.9000 at k = 10 (95 % interval 0.8800 to 0.9200; chance 0.6000)."
     )
-    written = texts(chart)
-    assert {"ndcg by cutoff", "cutoff k", "mean score over users", "1", "5", "10"} <= {*written}
+    written = {*texts(chart)}
+    assert {"ndcg by cutoff", "cutoff k", "mean score over users", "1", "5", "10"} <= written
     assert "mean over users, with its 95 % interval" in written
 
 
 def test_each_metric_has_a_panel() -> None:
-    """With its own scale, in the order that they came in; the first four are described."""
+    """In the given order; the first four are described."""
     names = ["precision", "dcg", "ap", "recall", "f1", "hit"]
     chart = plot_score_by_cutoff(pd.concat([BY_K.assign(metric=name) for name in names]), level=0.9)
     assert [one["title"]["text"] for one in chart.to_dict()["concat"]] == names
     assert len(marked(chart, "line")) == len(names)
-    said = described(chart)
-    assert [name for name in names if f"The mean of {name} over users" in said] == names[:4]
-    assert said.endswith("And 2 more metrics.")
-    assert "90 % interval" in said
-    drawn(chart)
+    text = described(chart)
+    assert [name for name in names if f"The mean of {name} over users" in text] == names[:4]
+    assert text.endswith("And 2 more metrics.")
+    assert "90 % interval" in text
 
 
-def test_a_single_cutoff_is_a_point() -> None:
-    """Its interval is a rule, and so is chance, over the whole width."""
+def test_one_cutoff_is_a_point_and_gaps_are_left_out() -> None:
+    """The interval of one point is a rule, and so is chance, over the whole width."""
     chart = plot_score_by_cutoff(BY_K[:1])
     assert not marked(chart, "area")
     interval, chance = marked(chart, "rule")
@@ -107,21 +89,15 @@ def test_a_single_cutoff_is_a_point() -> None:
     assert [one["score"] for one in chance.rows] == [0.6]
     assert "x" not in chance.encoding
     assert "and" not in described(chart)
-
-
-def test_cutoffs_without_a_number_are_left_out() -> None:
-    """No mean, no point; no chance, no line of it."""
-    some = BY_K.assign(mean=[0.9, NAN, 0.8], chance=NAN, low=NAN)
-    chart = plot_score_by_cutoff(some)
+    chart = plot_score_by_cutoff(BY_K.assign(mean=[0.9, NAN, 0.8], chance=NAN, low=NAN))
     (lines,) = marked(chart, "line")
     assert [one["k"] for one in lines.rows] == [5, 10]
     assert lines.encoding["color"]["scale"]["domain"] == ["mean over users"]
     assert described(chart).endswith("is 0.8000 at k = 5 and 0.9000 at k = 10.")
-    drawn(chart)
 
 
-def test_few_of_many_cutoffs_are_written() -> None:
-    """Where all would run into each other."""
+def test_few_of_many_cutoffs_are_labelled() -> None:
+    """All would overlap."""
     ks = np.arange(1, 201)
     frame = pd.DataFrame({"metric": "ndcg", "k": ks, "mean": ks / 200, "low": NAN, "high": NAN})
     (points,) = marked(plot_score_by_cutoff(frame.assign(chance=NAN)), "point")
@@ -132,43 +108,29 @@ def test_few_of_many_cutoffs_are_written() -> None:
 
 @examples(0.15)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))
-def test_every_user_stands_in_a_bin(pairs: list[tuple[float, float]]) -> None:
-    """Once by the score, once by chance; the rules stand at both means."""
+def test_every_user_is_in_a_bin(pairs: list[tuple[float, float]]) -> None:
+    """Once by the score, once by chance; the rules are at both means."""
     scores, chance = map(list, zip(*pairs, strict=True))
     chart = plot_users_against_chance(users(scores, chance), "ndcg@10")
-    (bars,), (means,) = marked(chart, "rect"), marked(chart, "rule")
-    assert sum(one["top"] for one in bars.rows) == sum(one["chance"] for one in bars.rows)
-    assert sum(one["top"] for one in bars.rows) == len(pairs)
-    assert [one["place"] for one in means.rows] == pytest.approx(
-        [statistics.fmean(scores), statistics.fmean(chance)]
-    )
-    (outlines,) = marked(chart, "line")
-    for line, tops in zip(
-        outlines.encoding["color"]["scale"]["domain"], ("top", "chance"), strict=True
-    ):
+    (bars,), (means,), (outlines,) = (marked(chart, one) for one in ("rect", "rule", "line"))
+    middles = [statistics.fmean(scores), statistics.fmean(chance)]
+    assert [one["place"] for one in means.rows] == pytest.approx(middles)
+    names = outlines.encoding["color"]["scale"]["domain"]
+    for line, tops in zip(names, ("top", "chance"), strict=True):
+        counts = [one[tops] for one in bars.rows]
+        assert sum(counts) == len(pairs)
         corners = [one["users"] for one in outlines.rows if one["line"] == line]
-        assert corners[1:-1:2] == corners[2:-1:2] == [one[tops] for one in bars.rows]
+        assert corners[1:-1:2] == corners[2:-1:2] == counts
 
 
 def test_users_are_described_by_their_quartiles() -> None:
-    """Those without a score are counted apart, and their chance with them."""
+    """Users without a score are counted apart; rmse has no chance."""
     chart = plot_users_against_chance(users([0.0, 0.5, 1.0, NAN], [0.2, 0.4, 0.9, 0.1]), "rr")
     assert described(chart) == (
         "rr of 3 users: mean 0.5000, quartiles 0.2500 and 0.7500; chance 0.5000, quartiles 0.3000 "
         "and 0.6500. 1 user without a score left out."
     )
     assert {"Users by rr", "3 users", "rr of a user", "number of users"} <= {*texts(chart)}
-
-
-def test_few_users_are_counted_in_whole_numbers() -> None:
-    """Each is written once at the axis."""
-    for n in (1, 2, 5):
-        written = texts(plot_users_against_chance(users([0.25] * n, [NAN] * n), "ndcg@10"))
-        assert [written.count(str(one)) for one in range(n + 2)] == [1] * (n + 1) + [0]
-
-
-def test_users_without_a_chance_stand_alone() -> None:
-    """As under rmse."""
     chart = plot_users_against_chance(users([1.5, 0.5], [NAN, NAN]), "rmse")
     assert len(marked(chart, "rule")[0].rows) == 1
     assert all("chance" not in one for one in texts(chart))
@@ -176,45 +138,44 @@ def test_users_without_a_chance_stand_alone() -> None:
     assert "chance 0" not in described(chart)
 
 
+def test_few_users_are_counted_in_whole_numbers() -> None:
+    """Each is a label of the axis once."""
+    for n in (1, 5):
+        written = texts(plot_users_against_chance(users([0.25] * n, [NAN] * n), "ndcg@10"))
+        assert [written.count(str(one)) for one in range(n + 2)] == [1] * (n + 1) + [0]
+
+
 def test_a_chart_of_many_users_is_small() -> None:
     """It holds bins."""
     rng = np.random.default_rng(0)
     n, started = 100_000, time.process_time()
-    many = users(rng.random(n).tolist(), rng.random(n).tolist())
-    activity = pd.DataFrame({"model": "SVD", "activity": rng.integers(1, 500, n)})
-    charts = [
+    many, activity = users(rng.random(n), rng.random(n)), rng.integers(1, 500, n)
+    by_model = pd.DataFrame({"model": "SVD", "activity": activity, "score": many["score"]})
+    difference = (many["score"] - many["chance"]).to_numpy()
+    for chart in (
         plot_users_against_chance(many, "ndcg@10"),
-        plot_difference_per_user(
-            (many["score"] - many["chance"]).to_numpy(), "SVD", "KNN", "ndcg@10"
-        ),
-        plot_score_by_activity(activity.assign(score=many["score"]), "ndcg@10"),
-    ]
-    for chart in charts:
+        plot_difference_per_user(difference, "SVD", "KNN", "ndcg@10"),
+        plot_score_by_activity(by_model, "ndcg@10"),
+    ):
         assert len(chart.to_json()) < 50_000
     assert time.process_time() - started < 10
 
 
-def test_models_stand_the_best_first() -> None:
-    """Those of the top tier are filled; chance and baselines are rules with their numbers."""
-    chart = plot_intervals_by_tier(
-        MODELS, "ndcg@10", 0.2, baselines={"MostPopular": 0.35, "none": NAN}
-    )
+def test_models_are_sorted_from_the_best() -> None:
+    """The top tier is filled; chance and baselines are rules with their numbers."""
+    baselines = {"MostPopular": 0.35, "none": NAN}
+    chart = plot_intervals_by_tier(MODELS, "ndcg@10", 0.2, baselines=baselines)
     (points,) = marked(chart, "point")
     assert points.encoding["y"]["scale"]["domain"] == ["SVD", "SVD++", "KNN"]
     assert [one["model"] for one in points.rows] == ["SVD", "SVD++", "KNN"]
-    look = dict(
-        zip(*(points.encoding["fill"]["scale"][one] for one in ("domain", "range")), strict=True)
-    )
+    scale = points.encoding["fill"]["scale"]
+    look = dict(zip(scale["domain"], scale["range"], strict=True))
     assert [look[one["top"]] for one in points.rows] == ["#0072B2", "#0072B2", "white"]
     intervals, rules = marked(chart, "rule")
-    assert [(one["model"], one["low"], one["high"]) for one in intervals.rows] == [
-        ("SVD", 0.48, 0.52),
-        ("KNN", 0.28, 0.32),
-    ]
-    assert {one["line"]: one["mean"] for one in rules.rows} == {
-        "chance 0.2000": 0.2,
-        "MostPopular 0.3500": 0.35,
-    }
+    ends = [(one["model"], one["low"], one["high"]) for one in intervals.rows]
+    assert ends == [("SVD", 0.48, 0.52), ("KNN", 0.28, 0.32)]
+    lines = {one["line"]: one["mean"] for one in rules.rows}
+    assert lines == {"chance 0.2000": 0.2, "MostPopular 0.3500": 0.35}
     assert described(chart) == (
         "3 models by ndcg@10, the best first: SVD 0.5000 (95 % interval 0.4800 to 0.5200) to "
         "KNN 0.3000 (95 % interval 0.2800 to 0.3200); 2 in the top tier; chance 0.2000; "
@@ -224,85 +185,76 @@ def test_models_stand_the_best_first() -> None:
 
 
 def test_the_lowest_error_is_the_best() -> None:
-    """And a model without a mean is left out."""
+    """A model without a mean is left out; of a difference, the model with less wins."""
     frame = pd.concat([MODELS, pd.DataFrame({"model": ["lost"], "mean": [NAN], "tier": [4]})])
     chart = plot_intervals_by_tier(frame.assign(tier=[1, 3, 2, 4]), "rmse", lower_is_better=True)
     (points,) = marked(chart, "point")
     assert [one["model"] for one in points.rows] == ["KNN", "SVD++", "SVD"]
     assert "KNN 0.3000" in described(chart).split(" to ")[0]
     assert len(marked(chart, "rule")) == 1
+    chart = plot_difference_per_user(np.array([0.2, 0.1]), "A", "B", "rmse", lower_is_better=True)
+    for text in ("A better: 0 users (0.0%)", "B better: 2 users (100.0%)", "mean 0.1500"):
+        assert text in described(chart)
 
 
-def test_fifty_models_have_a_line_each_and_of_hundreds_the_best_are_shown() -> None:
-    """The description is of all."""
+def test_the_best_of_hundreds_of_models_are_shown() -> None:
+    """All of fifty; the description is of all."""
     for n, most in ((50, 50), (500, 60)):
         frame = pd.DataFrame({"model": [f"m{i}" for i in range(n)], "mean": np.arange(n) / n})
-        chart = plot_intervals_by_tier(
-            frame.assign(low=NAN, high=NAN, tier=range(n, 0, -1)), "ndcg@10"
-        )
-        names = [one for one in texts(chart) if one.startswith("m") and one[1:].isdigit()]
+        frame = frame.assign(low=NAN, high=NAN, tier=range(n, 0, -1))
+        chart = plot_intervals_by_tier(frame, "ndcg@10")
+        written = texts(chart)
+        names = [one for one in written if one.startswith("m") and one[1:].isdigit()]
         assert names == [f"m{i}" for i in range(n - 1, n - 1 - most, -1)]
         assert f"{n} models" in described(chart)
-        assert (f"the best 60 of {n} models" in texts(chart)) == (n > most)
+        assert (f"the best 60 of {n} models" in written) == (n > most)
 
 
-def test_differences_are_stacked_by_who_is_better() -> None:
-    """Near zero all three are in a bin; a difference in the last digits is none."""
+def test_differences_are_stacked_by_the_better_model() -> None:
+    """Near zero all three share a bin; a difference in the last digits counts as equal."""
     found = [0.5, 0.25, 0.01, -0.01, -0.3, 0.0, 1e-17, NAN]
     chart = plot_difference_per_user(np.array(found), "SVD", "KNN", "ndcg@10")
     (bars,) = marked(chart, "rect")[:1]
-    told = bars.encoding["color"]["scale"]["domain"]
-    assert told == [
+    outcomes = bars.encoding["color"]["scale"]["domain"]
+    assert outcomes == [
         "SVD better: 3 users (42.9%)",
         "equal: 2 users (28.6%)",
         "KNN better: 2 users (28.6%)",
     ]
-    counts = [sum(one["users"] for one in bars.rows if one["outcome"] == what) for what in told]
+    counts = [sum(one["users"] for one in bars.rows if one["outcome"] == what) for what in outcomes]
     assert counts == [3, 2, 2]
     assert sum(one["top"] - one["base"] for one in bars.rows) == 7
-    (middle,) = ({one["low"] for one in bars.rows if one["outcome"] == told[1]},)
-    assert [one["outcome"] for one in bars.rows if one["low"] in middle] == told
+    middle = {one["low"] for one in bars.rows if one["outcome"] == outcomes[1]}
+    assert len(middle) == 1
+    assert [one["outcome"] for one in bars.rows if one["low"] in middle] == outcomes
     for one in bars.rows:
-        if one["low"] not in middle:
-            assert (one["low"] > 0) == (one["outcome"] == told[0])
-    assert all(one in described(chart) for one in told)
+        assert one["low"] in middle or (one["low"] > 0) == (one["outcome"] == outcomes[0])
+    assert all(one in described(chart) for one in outcomes)
 
 
-def test_the_mean_difference_stands_with_its_interval() -> None:
+def test_the_mean_difference_has_an_interval() -> None:
     """By Student's t."""
     values = [0.2, 0.5, -0.1]
-    mean, deviation = statistics.fmean(values), statistics.stdev(values)
-    half = T_OF_TWO * deviation / math.sqrt(3)
+    mean, half = statistics.fmean(values), T_OF_TWO * statistics.stdev(values) / math.sqrt(3)
     low, high = mean - half, mean + half
     chart = plot_difference_per_user(np.array(values), "A", "B", "ap")
     band = marked(chart, "rect")[1]
     assert (band.rows[0]["low"], band.rows[0]["high"]) == pytest.approx((low, high))
     zero, rule = marked(chart, "rule")
     assert [zero.rows[0]["place"], rule.rows[0]["place"]] == pytest.approx([0.0, mean])
-    numbers = shown_numbers(described(chart))[:3]
-    assert numbers == pytest.approx([mean, low, high], abs=5e-5)
-    drawn(chart)
-
-
-def test_less_of_an_error_is_better() -> None:
-    """The difference is shown as it is, and won by who has less."""
-    chart = plot_difference_per_user(np.array([0.2, 0.1]), "A", "B", "rmse", lower_is_better=True)
-    assert "A better: 0 users (0.0%)" in described(chart)
-    assert "B better: 2 users (100.0%)" in described(chart)
-    assert "mean 0.1500" in described(chart)
+    assert shown_numbers(described(chart))[:3] == pytest.approx([mean, low, high], abs=5e-5)
 
 
 def by_activity(activity: list[int], **scores: list[float]) -> pd.DataFrame:
     """Return the scores of models for users of some activity."""
-    tables = [
+    return pd.concat(
         pd.DataFrame({"model": model, "activity": activity, "score": values})
         for model, values in scores.items()
-    ]
-    return pd.concat(tables)
+    )
 
 
 def test_groups_of_activity_have_the_means_of_their_users() -> None:
-    """Every user is in one group of each model, and users of equal activity in the same."""
+    """Each user is in one group of each model; users of equal activity share a group."""
     rng = np.random.default_rng(0)
     activity = rng.integers(1, 12, 90).tolist()
     scores = {name: rng.random(90).tolist() for name in ("SVD", "KNN")}
@@ -310,71 +262,62 @@ def test_groups_of_activity_have_the_means_of_their_users() -> None:
     (points,), (rules,) = marked(chart, "point"), marked(chart, "rule")
     groups = points.encoding["x"]["scale"]["domain"]
     ends = [[int(end) for end in group.split("–")] for group in groups]
-    assert [end for pair in ends for end in pair] == sorted(end for pair in ends for end in pair)
+    flat = [end for pair in ends for end in pair]
+    assert flat == sorted(flat)
     assert len(groups) == 6
     for name, values in scores.items():
         rows = {one["group"]: one for one in points.rows if one["model"] == name}
         assert sum(one["size"] for one in rows.values()) == 90
         for group, pair in zip(groups, ends, strict=True):
-            some = [
-                score for score, n in zip(values, activity, strict=True) if pair[0] <= n <= pair[-1]
-            ]
-            assert rows[group]["size"] == len(some)
-            assert rows[group]["mean"] == pytest.approx(statistics.fmean(some))
-            middle = (rows[group]["low"] + rows[group]["high"]) / 2
-            assert middle == pytest.approx(rows[group]["mean"])
+            both = zip(values, activity, strict=True)
+            some = [score for score, n in both if pair[0] <= n <= pair[-1]]
+            row = rows[group]
+            assert row["size"] == len(some)
+            assert row["mean"] == pytest.approx(statistics.fmean(some))
+            assert (row["low"] + row["high"]) / 2 == pytest.approx(row["mean"])
     assert len(rules.rows) == 12
     first = max(scores, key=lambda name: statistics.fmean(scores[name]))
     assert described(chart).startswith(f"Mean ndcg@10 by activity: {first}: ")
 
 
-def test_the_first_models_have_colours_and_the_others_are_grey() -> None:
-    """Who is first hangs on which way is better."""
-    scores = {f"m{n}": [n / 10, n / 20] for n in range(9)}
-    for lower, own in ((False, [8, 7, 6, 5, 4, 3]), (True, [0, 1, 2, 3, 4, 5])):
-        chart = plot_score_by_activity(by_activity([1, 1], **scores), "mae", lower_is_better=lower)
-        grey, lines = marked(chart, "line")
-        assert lines.encoding["color"]["scale"]["domain"] == [
-            *(f"m{n}" for n in own),
-            "3 other models",
-        ]
-        assert {one["model"] for one in lines.rows} == {f"m{n}" for n in own}
-        assert {one["model"] for one in grey.rows} == {*scores} - {f"m{n}" for n in own}
-        assert described(chart).endswith("; and 6 more models.")
-        assert "3 other models" in texts(chart)
-
-
-def test_groups_are_of_equal_size_where_that_can_be() -> None:
-    """As many of them as have ten users each, and not more than six."""
-    for users_, groups in ((25, 2), (60, 6), (120, 6)):
-        frame = by_activity([*range(users_)], SVD=[0.5] * users_, KNN=[0.4] * users_)
+def test_groups_have_equal_sizes() -> None:
+    """At least ten users each, at most six groups; few users are one group with a t interval."""
+    for count, groups in ((25, 2), (60, 6), (120, 6)):
+        frame = by_activity([*range(count)], SVD=[0.5] * count, KNN=[0.4] * count)
         (points,) = marked(plot_score_by_activity(frame, "ndcg@10"), "point")
         sizes = [one["size"] for one in points.rows if one["model"] == "KNN"]
         assert len(sizes) == groups
         assert max(sizes) - min(sizes) <= 1
-
-
-def test_few_users_are_one_group() -> None:
-    """With Student's t interval; those without a number are left out."""
-    scores = [0.5, NAN, 1.0, 0.25]
-    (points,) = marked(plot_score_by_activity(by_activity([3, 7, 9, 4], SVD=scores), "ap"), "point")
+    frame, known = by_activity([3, 7, 9, 4], SVD=[0.5, NAN, 1.0, 0.25]), [0.5, 1.0, 0.25]
+    (points,) = marked(plot_score_by_activity(frame, "ap"), "point")
     (row,) = points.rows
-    known = [0.5, 1.0, 0.25]
     mean, half = statistics.fmean(known), T_OF_TWO * statistics.stdev(known) / math.sqrt(3)
     assert (row["group"], row["size"]) == ("3–9", 3)
     assert [row["mean"], row["low"], row["high"]] == pytest.approx([mean, mean - half, mean + half])
 
 
-NASTY: dict[str, Callable[[], Any]] = {
+def test_the_best_six_models_have_colours() -> None:
+    """The others are grey."""
+    scores = {f"m{n}": [n / 10, n / 20] for n in range(9)}
+    for lower, best in ((False, [8, 7, 6, 5, 4, 3]), (True, [0, 1, 2, 3, 4, 5])):
+        chart = plot_score_by_activity(by_activity([1, 1], **scores), "mae", lower_is_better=lower)
+        grey, lines = marked(chart, "line")
+        names = [f"m{n}" for n in best]
+        assert lines.encoding["color"]["scale"]["domain"] == [*names, "3 other models"]
+        assert {one["model"] for one in lines.rows} == {*names}
+        assert {one["model"] for one in grey.rows} == {*scores} - {*names}
+        assert described(chart).endswith("; and 6 more models.")
+        assert "3 other models" in texts(chart)
+
+
+ODD: dict[str, Callable[[], Any]] = {
     "one user": lambda: plot_users_against_chance(users([1.0], [1.0]), "ndcg@10"),
     "all zero": lambda: plot_users_against_chance(users([0.0, 0.0], [NAN, NAN]), "ndcg@10"),
     "huge": lambda: plot_users_against_chance(users([1e9, 3.0], [2e8, NAN]), "dcg@10"),
     "one k": lambda: plot_score_by_cutoff(BY_K[:1].assign(low=NAN, high=NAN, chance=NAN, mean=0.0)),
     "huge k": lambda: plot_score_by_cutoff(BY_K.assign(k=[1, 10**6, 10**9], mean=[1.0, 5e8, 1e9])),
     "one model": lambda: plot_intervals_by_tier(MODELS[2:], "ndcg@10"),
-    "huge means": lambda: plot_intervals_by_tier(
-        MODELS.assign(mean=[1e9, 2.0, 0.0]), "dcg@10", 1e7
-    ),
+    "huge means": lambda: plot_intervals_by_tier(MODELS.assign(mean=[1e9, 2, 0.0]), "dcg@10", 1e7),
     "one difference": lambda: plot_difference_per_user(np.array([0.5]), "A", "B", "ndcg@10"),
     "no difference": lambda: plot_difference_per_user(np.zeros(5), "A", "A", "ndcg@10"),
     "two far apart": lambda: plot_difference_per_user(np.array([-1e9, 2e9]), "A", "B", "dcg@10"),
@@ -382,18 +325,18 @@ NASTY: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("case", NASTY)
+@pytest.mark.parametrize("case", ODD)
 def test_odd_numbers_are_drawn(case: str) -> None:
-    """Without a number that is none, and with all words that there are in words."""
-    chart = NASTY[case]()
+    """Without NaN in the drawing or the description."""
+    chart = ODD[case]()
     assert all(texts(chart))
     assert "nan" not in described(chart)
     assert layers(chart)
 
 
 def test_charts_fetch_nothing_and_combine() -> None:
-    """No data from elsewhere; and no settings of their own that would keep them apart."""
-    one, other = NASTY["one user"](), NASTY["one model"]()
+    """They refer to no other data, and have no settings that conflict."""
+    one, other = ODD["one user"](), ODD["one model"]()
     spec = (one | other).to_dict()
     assert "url" not in str(spec)
     assert len(spec["hconcat"]) == 2

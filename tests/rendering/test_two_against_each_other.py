@@ -1,4 +1,4 @@
-"""Two models against each other, user by user, and two metrics, model by model."""
+"""Two models by user, and two metrics by model."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def model_table(*points: tuple[float, float], **more: Any) -> pd.DataFrame:
     return pd.DataFrame({"model": names, "x": x, "y": y, **ends, **more})
 
 
-def test_every_user_is_a_dot_on_the_side_of_who_is_better() -> None:
-    """A's score upward; those who have one score alone are left out and counted."""
+def test_every_user_is_a_dot_on_the_side_of_the_better_model() -> None:
+    """A's score upward; users with only one score are left out and counted."""
     chart = scatter(
         [0.5, 0.25, 0.5, 0.5, NAN, 1.0], [0.25, 0.75, 0.5, 0.5, 0.5, NAN], users=["u", *"vwxyz"]
     )
@@ -64,8 +64,8 @@ def test_every_user_is_a_dot_on_the_side_of_who_is_better() -> None:
     }
 
 
-def test_less_of_an_error_is_better_below_the_line() -> None:
-    """The side is the other one, and so is its colour."""
+def test_of_an_error_less_is_better() -> None:
+    """The sides and their colours are exchanged."""
     chart = scatter([0.5, 0.25, 0.1], [0.25, 0.75, 0.2], lower_is_better=True)
     assert [one.mark["color"] for one in marked(chart, "point")] == ["#E69F00", "#0072B2"]
     assert "above the line: B better: 1 user (33.3%)" in described(chart)
@@ -75,8 +75,8 @@ def test_less_of_an_error_is_better_below_the_line() -> None:
     assert "lower is better" not in described(scatter([1.0], [0.0]))
 
 
-def test_many_users_at_one_place_are_named_in_part() -> None:
-    """And stand as one larger dot."""
+def test_users_at_one_place_are_one_larger_dot() -> None:
+    """Three of them are named."""
     chart = scatter([1.0] * 5 + [0.5], [0.5] * 5 + [0.25], users=range(6))
     (dots,) = marked(chart, "point")
     assert [one["who"] for one in dots.rows] == ["0, 1, 2, and 2 others", "5"]
@@ -87,7 +87,7 @@ def test_many_users_at_one_place_are_named_in_part() -> None:
 @examples(0.2)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
 def test_no_user_is_lost(pairs: list[tuple[float, float]]) -> None:
-    """As dots or in cells."""
+    """As dots, or counted in cells."""
     a, b = map(list, zip(*pairs, strict=True))
     assert sum(one["users"] for part in marked(scatter(a, b), "point") for one in part.rows) == len(
         a
@@ -101,7 +101,7 @@ def test_no_user_is_lost(pairs: list[tuple[float, float]]) -> None:
 
 
 def test_a_million_users_are_counted_in_cells() -> None:
-    """Few enough for a page, soon, with a colour for one user alone."""
+    """Quickly, few enough for a page; a single user is visible."""
     rng = np.random.default_rng(0)
     a, b = rng.random((2, 1_000_000)) / 2
     a[0], b[0] = 1.0, 0.0
@@ -125,12 +125,12 @@ def test_a_million_users_are_counted_in_cells() -> None:
 )
 @pytest.mark.parametrize("times", [1, 2500])
 def test_odd_numbers_are_drawn(a: list[float], b: list[float], times: int) -> None:
-    """One user, all the same, huge beside small; dots and cells."""
+    """One user, equal ones, huge next to small; dots and cells."""
     drawn(scatter(a * times, b * times))
 
 
-def test_those_that_no_other_beats_are_joined() -> None:
-    """In steps over what they leave to the others; a model without a mean is left out."""
+def test_unbeaten_models_are_joined_by_a_line() -> None:
+    """In steps; a model without a mean is left out."""
     table = model_table((0.1, 0.9), (0.5, 0.5), (0.4, 0.4), (0.9, 0.1), (NAN, 1.0))
     chart = plot_trade_off(table, "ndcg@10", "recall@10")
     hollow, filled = marked(chart, "point")
@@ -153,8 +153,8 @@ def test_those_that_no_other_beats_are_joined() -> None:
     assert [(one["low"], one["high"]) for one in up.rows][:1] == [pytest.approx((0.85, 0.95))]
 
 
-def test_the_lowest_error_is_paid_for() -> None:
-    """The direction is told on its axis, and says who beats whom."""
+def test_errors_are_traded_off_too() -> None:
+    """Each axis names its direction, which decides the unbeaten models."""
     table = model_table((0.1, 0.9), (0.5, 0.5), (0.4, 0.6))
     chart = plot_trade_off(table, "ndcg@10", "rmse", lower_is_better=(False, True))
     assert [one["model"] for one in marked(chart, "point")[1].rows] == ["m1"]
@@ -169,8 +169,8 @@ def test_the_lowest_error_is_paid_for() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
-def test_who_is_unbeaten(points: list[tuple[int, int]]) -> None:
-    """By asking each of all others."""
+def test_unbeaten_models(points: list[tuple[int, int]]) -> None:
+    """Compared with every pair of models."""
     found = unbeaten(*(np.array(one, dtype=float) for one in zip(*points, strict=True)))
     assert found.tolist() == [
         not any(p >= x and q >= y and (p > x or q > y) for p, q in points) for x, y in points
@@ -178,7 +178,7 @@ def test_who_is_unbeaten(points: list[tuple[int, int]]) -> None:
 
 
 def test_models_are_coloured_by_a_parameter() -> None:
-    """Numbers from light to dark, by powers where they are wide; texts by the palette."""
+    """Numbers from light to dark, on a log scale if they span powers; texts by the palette."""
     points = [(place / 10, place / 10) for place in range(9)]
     for values, kind, scale in (
         ([10.0 * n for n in range(9)], "quantitative", "linear"),
@@ -201,7 +201,7 @@ def test_models_are_coloured_by_a_parameter() -> None:
 
 
 def test_a_hundred_models_are_drawn_and_few_named() -> None:
-    """And one alone is; equal ones, too."""
+    """A single one and equal ones too."""
     rng = np.random.default_rng(0)
     written = texts(plot_trade_off(model_table(*map(tuple, rng.random((100, 2)))), "ap", "rr"))
     assert 3 < sum(one.startswith("m") and one[1:].isdigit() for one in written) <= 20
@@ -211,7 +211,7 @@ def test_a_hundred_models_are_drawn_and_few_named() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 300)), min_size=1, max_size=20))
 def test_no_name_covers_another(dots: list[tuple[int, int]]) -> None:
-    """Nor leaves the drawing, be it wide or half as wide."""
+    """Nor leaves the drawing, whether wide or half as wide."""
     names = [f"model {place}" for place in range(len(dots))]
     layouts = [Layout(400, 300, dots), Layout(200, 300, [(x / 2, y) for x, y in dots])]
     found = sides(names, layouts)
