@@ -63,7 +63,7 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
         plot_intervals_by_tier(models.assign(low=0.3, high=0.6), name, 0.2, baselines={name: 0.3}),
         plot_difference_per_user(models["mean"].to_numpy(), name, "SVD", name),
         plot_score_by_activity(activity, name),
-        plot_a_against_b(*two, name, "SVD", name, users=[name] * 2),
+        plot_a_against_b(two[0], two[1], name, "SVD", name, users=[name] * 2),
         plot_a_against_b(many % 7, many % 5, "SVD", name, name, users=range(3000)),
         plot_trade_off(both, name, name),
         plot_trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),

@@ -20,8 +20,8 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
 from recsys_ndcg.scale.accumulator import MOST, are_seen, with_smallest
 from tests import strategies
-from tests.profiles import examples
 from tests.errors import rejects
+from tests.profiles import examples
 from tests.scale.alike import check_alike
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 Rows = list[tuple[float, float | None]]
 Settings = dict[str, Any]
 
-pairs = st.tuples(st.sampled_from(strategies.ESTIMATES), st.none() | st.sampled_from(strategies.GRADES))
+pairs = st.tuples(
+    st.sampled_from(strategies.ESTIMATES), st.none() | st.sampled_from(strategies.GRADES)
+)
 batches_of = st.lists(
     st.lists(st.lists(pairs, min_size=1, max_size=4), min_size=1, max_size=3),
     min_size=1,

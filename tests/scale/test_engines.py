@@ -13,7 +13,7 @@ import pytest
 
 from recsys_ndcg import parallel
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.parallel import at_most
+from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.scale.spark import REST, Job, SparkReport
 from recsys_ndcg.scoring.plan import Plan
 from tests.scale.alike import check_alike
@@ -25,11 +25,11 @@ pa: Any = pytest.importorskip("pyarrow")
 @pytest.mark.parametrize("case", PARAMS)
 def test_small_blocks_in_threads_give_the_same(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small blocks in three threads, and one block in one."""
-    with at_most(1):
+    with limit_threads(1):
         whole = case.local()
-    for name, size in {"_ROWS": 64, "_SHARED": 16, "_FEW": 1, "_CELLS": 512}.items():
+    for name, size in {"_MAX_ROWS": 64, "_MIN_ROWS": 16, "_FEW_ROWS": 1, "_MAX_CELLS": 512}.items():
         monkeypatch.setattr(parallel, name, size)
-    with at_most(3):
+    with limit_threads(3):
         report = case.local()
         assert report == whole
         check_alike(report, report.per_user, whole)
