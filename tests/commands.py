@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple
+from unittest.mock import patch
 
-from typer.testing import CliRunner
+import pytest
 
 from recsys_ndcg.cli import application
 
@@ -29,25 +34,44 @@ COMMANDS = [
 _APP = application()
 
 
-class Said(NamedTuple):
-    """What a call printed, and how it ended."""
+class StandardInput(BytesIO):
+    """Standard input, with the name that messages look for."""
+
+    name = "<stdin>"
+
+
+class CommandResult(NamedTuple):
+    """What a command printed, and its exit code."""
 
     exit_code: int
     stdout: str
     stderr: str
 
 
-def run(*words: str | Path, given: bytes = b"") -> Said:
-    """Run the command line on some standard input; an error that is not its own is raised."""
-    result = CliRunner().invoke(_APP, [str(word) for word in words], input=given)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return Said(result.exit_code, result.stdout, result.stderr)
+def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> CommandResult:
+    """Run a command; an exception that the command does not handle is raised."""
+    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    with (
+        patch.object(sys, "stdin", TextIOWrapper(StandardInput(stdin), encoding="utf-8")),
+        patch.dict(os.environ, environment),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as end,
+    ):
+        _APP([str(word) for word in words], prog_name="recsys-ndcg")
+    code = end.value.code or 0
+    assert isinstance(code, int)
+    return CommandResult(code, _text_of(out), _text_of(err))
 
 
-def refusal(*words: str | Path) -> str:
-    """Run what must fail as bad input does, and return the message."""
-    result = run(*words)
+def _text_of(stream: TextIOWrapper[BytesIO]) -> str:
+    stream.flush()
+    return stream.buffer.getvalue().decode()
+
+
+def error_of(*words: str | Path, stdin: bytes = b"") -> str:
+    """Run a command that must fail on bad input, and return its error message."""
+    result = run(*words, stdin=stdin)
     assert result.exit_code == 2, result.stderr
     assert not result.stdout
     lines = result.stderr.splitlines()

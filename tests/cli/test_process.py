@@ -1,7 +1,9 @@
-"""Commands as a shell runs them: streams that are full, closed or narrow, and ends from outside."""
+"""Commands as a shell runs them: their streams, signals, exit codes and imports."""
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import signal
 import subprocess
@@ -12,20 +14,24 @@ import numpy as np
 import pytest
 
 from recsys_ndcg.cli import main, program
+from tests.commands import COMMANDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 PROGRAM = "from recsys_ndcg.cli import main; main()"
-ROWS = "user,item,estimated,true\nann,a,4.5,5\nann,b,3.0,2\nbob,a,2.0,4\nbob,b,3.5,3\n"
-
-
-@pytest.fixture(name="path")
-def _path(tmp_path: Path) -> Path:
-    path = tmp_path / "p.csv"
-    path.write_text(ROWS)
-    return path
+#: Runs the command line with each list of arguments, and prints the modules that are imported.
+IMPORTS = """
+import json, sys
+from recsys_ndcg.cli import main
+for words in json.loads(sys.argv[1]):
+    sys.argv[1:] = words
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
 
 
 def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,21 +44,16 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_an_output_that_is_full_is_told_in_one_line(path: Path) -> None:
-    """And nothing more is said when Python exits."""
-    ran = shell(f"$run evaluate {path} > /dev/full; echo $?")
-    assert ran.stdout == "2\n"
+def test_a_full_output_is_an_error_of_one_line(path: Path) -> None:
+    """Python prints nothing more when it exits."""
+    ran = shell(f"$run metrics > /dev/full; echo $? {path.name}")
+    assert ran.stdout == "2 p.csv\n"
     assert ran.stderr == "error: The output cannot be written (No space left on device).\n"
 
 
-def test_a_closed_pipe_ends_in_silence(path: Path) -> None:
-    """As whoever closed it wanted."""
-    ran = shell(f"(sleep 0.1; $run evaluate {path}; echo $? >&2) | true")
-    assert ran.stderr == "1\n"
-
-
-def test_a_terminal_of_ascii_alone_shows_everything(path: Path) -> None:
-    """To `print`, and to a command, which says what is no text as well as it can."""
+@pytest.mark.slow
+def test_a_terminal_of_ascii_shows_everything(path: Path) -> None:
+    """From `print` and from a command, which escapes what is no text."""
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     code = f"import recsys_ndcg as rn; print(rn.evaluate('{path}'))"
     ran = shell(
@@ -66,16 +67,32 @@ def test_a_terminal_of_ascii_alone_shows_everything(path: Path) -> None:
     assert ran.stderr.endswith("/x: cannot be written (No such file or directory).\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(np.__version__ < "2.1", reason="NumPy writes to it as SciPy loads it")
-def test_streams_that_are_closed_are_done_without(path: Path) -> None:
-    """As a daemon runs a program."""
+def test_a_command_works_with_closed_streams(path: Path) -> None:
+    """As a daemon runs it."""
     ran = shell(f"$run evaluate {path} --json {path}.json >&- 2>&-; echo $?")
     assert (ran.stdout, ran.stderr) == ("0\n", "")
     assert path.with_name("p.csv.json").exists()
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> object:
-    """Return how the program ends if a command fails like this."""
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (ZeroDivisionError("\x1b[31m"), 70, r"error: ZeroDivisionError: \x1b[31m - a mistake of"),
+        (FileNotFoundError(2, "No such file", "x"), 70, "error: FileNotFoundError"),
+        (MemoryError("Unable to allocate 9 TiB"), 2, "does not suffice. Unable to allocate 9 TiB"),
+    ],
+)
+def test_an_unexpected_error_is_one_line(
+    error: BaseException,
+    code: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A bug names the variable that shows the traceback; an interrupt is silent."""
 
     def fail(*_: object, **__: object) -> None:
         raise error
@@ -84,56 +101,56 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> object:
     monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "evaluate", "p.csv"])
     with pytest.raises(SystemExit) as end:
         main()
-    return end.value.code
-
-
-def test_an_interrupt_ends_quietly(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With the code of shells."""
-    assert failing(monkeypatch, KeyboardInterrupt()) == 130
-    assert [text.strip() for text in capsys.readouterr()] == ["", ""]
+    assert end.value.code == code
+    out, err = capsys.readouterr()
+    assert message in err
+    assert not out.strip()
+    assert err.count("\n") == (1 if message else 0)
+    if code == 70:
+        assert "RECSYS_NDCG_TRACEBACK=1" in err
+        monkeypatch.setenv("RECSYS_NDCG_TRACEBACK", "1")
+        with pytest.raises(type(error)):
+            main()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_an_end_from_outside_goes_the_way_of_all_ends(
-    number: signal.Signals,
-) -> None:
-    """So that a file which is being written is taken away."""
-    before = signal.getsignal(number)
+def test_a_signal_ends_the_program_like_an_exception(number: signal.Signals) -> None:
+    """So that a file which is being written is removed; garbage is collected rarely."""
+    before, threshold = signal.getsignal(number), gc.get_threshold()
+    gc.set_threshold(700)
     program.prepared()
     try:
         with pytest.raises(SystemExit) as end:
             signal.raise_signal(number)
         assert end.value.code == 128 + number
+        assert gc.isenabled()
+        assert gc.get_threshold()[0] >= 50_000
     finally:
         signal.signal(number, before)
+        gc.set_threshold(*threshold)
 
 
-def test_a_mistake_of_ours_is_told_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And how to see more."""
-    assert failing(monkeypatch, ZeroDivisionError("\x1b[31m")) == 70
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(r"error: ZeroDivisionError: \x1b[31m - a mistake of recsys-ndcg")
-    assert "RECSYS_NDCG_TRACEBACK=1" in line
-    monkeypatch.setenv("RECSYS_NDCG_TRACEBACK", "1")
-    with pytest.raises(ZeroDivisionError):
-        failing(monkeypatch, ZeroDivisionError())
+def _imported(*calls: list[str]) -> set[str]:
+    """Return the modules that some calls of the command line import."""
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", IMPORTS, json.dumps(calls)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout
+    return set(json.loads(done.stderr))
 
 
-def test_too_little_memory_is_no_mistake(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """NumPy says how much it wanted."""
-    assert failing(monkeypatch, MemoryError("Unable to allocate 9 TiB")) == 2
-    assert "The memory does not suffice. Unable to allocate 9 TiB" in capsys.readouterr().err
+def test_help_imports_nothing_heavy() -> None:
+    """So that it is shown at once."""
+    found = _imported(["--help"], *([command, "--help"] for command in COMMANDS))
+    assert not found & {"numpy", "pandas", "recsys_ndcg.report.report", "recsys_ndcg.metrics"}
 
 
-def test_an_error_of_a_file_is_not_taken_for_one_of_the_output(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It has the name of the file."""
-    assert failing(monkeypatch, FileNotFoundError(2, "No such file", "x")) == 70
-    assert "FileNotFoundError" in capsys.readouterr().err
+@pytest.mark.slow
+def test_a_small_file_is_evaluated_without_needless_imports(path: Path) -> None:
+    """No statistics, plots or comparison."""
+    found = _imported(["evaluate", str(path)])
+    assert "pandas" in found
+    needless = {"scipy", "jinja2", "altair", "surprise", "joblib", "numpy.f2py", "unittest"}
+    ours = {"recsys_ndcg.comparison", "recsys_ndcg.rendering.plots", "recsys_ndcg.surprise"}
+    assert not found & (needless | ours)

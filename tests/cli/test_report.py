@@ -1,15 +1,15 @@
-"""recsys-ndcg report, and --html: pages from the command line."""
+"""report, and --html: pages from the command line."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from tests.commands import refusal, run
+from tests.cli.conftest import write
+from tests.commands import error_of, run
 from tests.comparison.models import models
 from tests.rendering.parsed import harmless
 
@@ -18,93 +18,81 @@ if TYPE_CHECKING:
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
-COLUMNS = ["user", "item", "estimated", "true"]
+SAVED = ("good.json", "all.json")
 
 
-@pytest.fixture(name="folder")
-def _folder(tmp_path: Path) -> Path:
-    """Write three models, and what was saved of them."""
+@pytest.fixture(name="saved")
+def _saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the current folder, with two models, a saved report and a saved comparison."""
+    monkeypatch.chdir(tmp_path)
     data = models(users=30)
-    for name, rows in data.items():
-        pd.DataFrame(rows, columns=COLUMNS).to_csv(tmp_path / f"{name}.csv", index=False)
-    rn.evaluate(data["good"], metrics=["ndcg@3", "rmse"]).save(tmp_path / "good.json")
-    rn.compare(data, metrics=["ndcg@3"], by="list_length").save(tmp_path / "all.json")
+    for name in ("good", "poor"):
+        write(data[name], tmp_path / f"{name}.csv")
+    rn.evaluate(data["good"], metrics=["ndcg@3", "rmse"]).save("good.json")
+    rn.compare(data, metrics=["ndcg@3"], by="list_length").save("all.json")
     return tmp_path
 
 
-def test_a_page_of_predictions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the options of evaluate; the page says what was typed, and so does Python."""
-    page = folder / "page.html"
+def test_a_page_of_predictions(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the command that makes it, and the same in Python."""
     monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "report", "a b.csv", "--html", "page.html"])
-    said = run("report", folder / "good.csv", "--threshold", "4", "-k", "3", "--html", page)
-    assert said.exit_code == 0
-    assert "precision@3" in said.stdout
-    found = harmless(page.read_text(encoding="utf-8"))
+    result = run("report", "good.csv", "--threshold", "4", "-k", "3", "--html", "page.html")
+    assert "precision@3" in result.stdout, result.stderr
+    found = harmless((saved / "page.html").read_text(encoding="utf-8"))
     assert "recsys-ndcg report 'a b.csv' --html page.html" in found.text
     assert "rn.evaluate(data, metrics=['ndcg@3', 'precision@3', 'recall@3']" in found.text
     assert next(one for one in found.data if "users" in one)["users"]
 
 
-@pytest.mark.parametrize("name", ["good.json", "all.json"])
-def test_what_was_saved_is_shown_and_becomes_a_page(folder: Path, name: str) -> None:
-    """In a terminal as it was printed, on standard output as a page."""
-    shown = run("report", folder / name)
-    assert shown.exit_code == 0
-    assert "ndcg@3" in shown.stdout
-    piped = run("report", folder / name, "--html", "-")
-    found = harmless(piped.stdout)
+@pytest.mark.parametrize("name", SAVED)
+def test_a_saved_file_is_printed_or_becomes_a_page(saved: Path, name: str) -> None:
+    """In every format, and on standard output."""
+    for form in ("text", "markdown", "latex", "csv", "json"):
+        assert "ndcg" in run("report", name, "--format", form).stdout
+    found = harmless(run("report", name, "--html", "-").stdout)
     assert "There are no lists to open" in found.text
-    assert run("report", folder / name, "--html", folder / "x.html", "-q").exit_code == 0
-    written = harmless((folder / "x.html").read_text(encoding="utf-8"))
-    assert [one["id"] for one in written.named("section")] == [
-        one["id"] for one in found.named("section")
-    ]
+    assert run("report", name, "--html", "x.html", "-q").exit_code == 0
+    written = harmless((saved / "x.html").read_text(encoding="utf-8"))
+    ids = [[one["id"] for one in page.named("section")] for page in (written, found)]
+    assert ids[0] == ids[1]
 
 
-@pytest.mark.parametrize("form", ["markdown", "latex", "csv", "json"])
-@pytest.mark.parametrize("name", ["good.json", "all.json"])
-def test_what_was_saved_is_shown_in_any_form(folder: Path, name: str, form: str) -> None:
-    """As evaluate and compare print it."""
-    said = run("report", folder / name, "--format", form)
-    assert said.exit_code == 0
-    assert "ndcg" in said.stdout
+def test_a_page_of_models(saved: Path) -> None:
+    """The table of compare is printed as well."""
+    result = run("compare", "good.csv", "poor.csv", "--html", "page.html")
+    assert "good" in result.stdout, result.stderr
+    assert "good" in harmless((saved / "page.html").read_text(encoding="utf-8")).text
 
 
-def test_a_page_of_models(folder: Path) -> None:
-    """Beside what compare prints."""
-    page = folder / "page.html"
-    said = run("compare", folder / "good.csv", folder / "poor.csv", "--html", page)
-    assert said.exit_code == 0
-    assert "good" in said.stdout
-    assert "good" in harmless(page.read_text(encoding="utf-8")).text
+@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.usefixtures("saved")
+def test_options_of_measuring_are_errors_for_a_saved_file(name: str) -> None:
+    """And a page never overwrites an input."""
+    for late in (["-k", "5"], ["--threshold", "4"], ["--metrics", "rr"], ["--sep", ";"]):
+        assert "in which all is measured" in error_of("report", name, *late)
+    assert "the file of the data" in error_of("report", name, "--html", name)
 
 
-def test_what_comes_too_late_is_refused(folder: Path) -> None:
-    """Options that would change what is in the file; and a page onto what is read."""
-    for name in ("good.json", "all.json"):
-        for late in (["-k", "5"], ["--threshold", "4"], ["--metrics", "rr"], ["--sep", ";"]):
-            assert "in which all is measured" in refusal("report", folder / name, *late)
-        told = refusal("report", folder / name, "--html", folder / name)
-        assert "the file of the data" in told
-    assert "No such file" in refusal("report", folder / "none.json")
-    assert "Say in one way" in refusal("report")
-    both = refusal(
-        "compare", folder / "good.csv", folder / "poor.csv", "--html", folder / "good.csv"
-    )
-    assert "this is the file of" in both
-    same = folder / "x"
-    both = refusal(
-        "compare", folder / "good.csv", folder / "poor.csv", "--html", same, "--save", same
-    )
-    assert "this is the file of --save" in both
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["report", "none.json"], "No such file"),
+        (["report"], "Say in one way"),
+        (["compare", "good.csv", "poor.csv", "--html", "good.csv"], "this is the file of"),
+        (["compare", "good.csv", "poor.csv", "--html", "x", "--save", "x"], "the file of --save"),
+    ],
+)
+@pytest.mark.usefixtures("saved")
+def test_an_invalid_page_is_an_error(words: list[str], message: str) -> None:
+    """Before anything is measured."""
+    assert message in error_of(*words)
 
 
-def test_a_missing_extra_is_told_before_anything_is_measured(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what installs it."""
+def test_a_missing_extra_is_reported_first(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it, before anything is measured."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    words: tuple[Path | str, ...] = (folder / "good.csv", "--html", folder / "page.html")
-    assert "A page needs vl_convert" in refusal("report", *words)
-    assert "A page needs vl_convert" in refusal("compare", folder / "poor.csv", *words)
-    assert not (folder / "page.html").exists()
+    monkeypatch.setattr("recsys_ndcg.evaluation.measured", pytest.fail)
+    words = "good.csv", "--html", "page.html"
+    assert "A page needs vl_convert" in error_of("report", *words)
+    assert "A page needs vl_convert" in error_of("compare", "poor.csv", *words)
+    assert not (saved / "page.html").exists()

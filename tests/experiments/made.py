@@ -1,4 +1,4 @@
-"""What the tests of experiments run: small ratings, and models that do what they are told."""
+"""Small ratings, quick models, and models that fail on request."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from surprise import AlgoBase, BaselineOnly
 
 import recsys_ndcg as rn
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CALLS = "RECSYS_NDCG_TEST_CALLS"
+#: Training in this process, and in workers.
+JOBS = [1, pytest.param(2, marks=pytest.mark.slow)]
 
 
 @cache
@@ -27,12 +30,12 @@ def ratings() -> pd.DataFrame:
 
 
 def models() -> dict[str, Any]:
-    """Return three models that take no time."""
+    """Return three quick models."""
     return {"SVD": SVD(n_factors=3, n_epochs=2), "biases": BaselineOnly(), "top": MostPopular()}
 
 
 def run(given: dict[str, Any] | None = None, **options: Any) -> rn.Comparison:
-    """Run an experiment of two folds, in silence."""
+    """Run an experiment of two folds without a progress bar."""
     asked = {"metrics": ["ndcg@5"], "splits": 2, "progress": False, **options}
     return rn.experiment(asked.pop("data", ratings()), given or models(), **asked)
 
@@ -44,7 +47,7 @@ def item_means(train: pd.DataFrame) -> Callable[[pd.DataFrame], Any]:
 
 
 class Failing(AlgoBase):  # type: ignore[misc] # surprise has no types
-    """A model that fails in its n-th fold, counted over all copies of it.
+    """A model that fails in its n-th fold, counted over all its copies.
 
     The count is in the environment: an attribute would be part of the model's fingerprint.
     """
@@ -65,19 +68,19 @@ class Failing(AlgoBase):  # type: ignore[misc] # surprise has no types
 
     @staticmethod
     def forget() -> None:
-        """Count from the beginning."""
+        """Count from zero again."""
         os.environ.pop(_CALLS, None)
 
     def estimate(self, user: int, item: int) -> float:
-        """Return something that orders."""
+        """Return an arbitrary number."""
         return float((user + item) % 5)
 
 
 class Elsewhere(AlgoBase):  # type: ignore[misc] # surprise has no types
-    """A model whose test leaves out the first pair, and adds one that nobody asked for."""
+    """A model whose test omits the first pair and adds an unknown one."""
 
     def estimate(self, user: int, item: int) -> float:
-        """Return something that orders."""
+        """Return an arbitrary number."""
         return float((user + item) % 5)
 
     def test(self, testset: list[Any], verbose: bool = False) -> list[Any]:  # noqa: FBT001, FBT002

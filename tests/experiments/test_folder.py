@@ -1,4 +1,4 @@
-"""The folder of a run: it resumes, it mixes nothing, and nothing half-written is read."""
+"""The folder of a run: runs resume, are never mixed, and damaged files are errors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.experiments.ratings import dataset_of, describe_ratings, digest_of_split
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
-from tests.experiments.made import Failing, item_means, models, ratings, run
+from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,49 +29,47 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder that is not there yet."""
+    """Return a folder that does not exist yet."""
     return tmp_path / "runs" / "today"
 
 
-@pytest.fixture
-def done(folder: Path) -> Path:
-    """Return one with a whole run."""
+@pytest.fixture(scope="module")
+def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a finished run."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
     run(folder=folder, protocol="both")
     return folder
 
 
-def _never(_: Any) -> Any:
-    pytest.fail("something was trained again")
+@pytest.fixture
+def done(folder: Path, _finished: Path) -> Path:
+    """Return a copy of the folder of a finished run."""
+    shutil.copytree(_finished, folder)
+    return folder
 
 
-def test_it_says_what_was_done(done: Path) -> None:
-    """What was asked, of which data, by what; and of each cell what it took and scored."""
-    told = json.loads((done / "run.json").read_text())
-    assert told["data"]["ratings"] == len(ratings())
-    assert told["data"]["users"] == ratings()["user"].nunique()
-    assert told["splits"]["n_splits"] == 2
-    assert told["measures"]["ndcg@5:catalogue"]["gain"] == "exponential"
-    assert {"python", "numpy", "scikit-surprise"} <= told["versions"].keys()
-    assert {"system", "cores"} <= told["machine"].keys()
+def test_a_folder_describes_its_run(done: Path) -> None:
+    """The request, the data, the versions; each fold's costs and scores, in Parquet per user."""
+    described = json.loads((done / "run.json").read_text())
+    assert described["data"]["ratings"] == len(ratings())
+    assert described["data"]["users"] == ratings()["user"].nunique()
+    assert described["splits"]["n_splits"] == 2
+    assert described["measures"]["ndcg@5:catalogue"]["gain"] == "exponential"
+    assert {"python", "numpy", "scikit-surprise"} <= described["versions"].keys()
+    assert {"system", "cores"} <= described["machine"].keys()
     model = json.loads((done / "cells" / "SVD" / "model.json").read_text())
     assert model["parameters"]["n_factors"] == 3
-    cell = json.loads((done / "cells" / "SVD" / "seed0-fold1.json").read_text())
-    assert cell["values"].keys() == told["measures"].keys()
-    assert cell["fit_time"] > 0
-
-
-def test_scores_of_users_are_parquet(done: Path) -> None:
-    """For any program: a row per user, a column per metric."""
-    table = pd.read_parquet(done / "cells" / "SVD" / "seed0-fold2.rated.parquet")
-    by_fold = run().per_user["ndcg@5", "SVD"]
-    assert set(table["user"]) == set(by_fold.index)
     cell = json.loads((done / "cells" / "SVD" / "seed0-fold2.json").read_text())
+    assert cell["values"].keys() == described["measures"].keys()
+    assert cell["fit_time"] > 0
+    table = pd.read_parquet(done / "cells" / "SVD" / "seed0-fold2.rated.parquet")
+    assert set(table["user"]) == set(ratings()["user"])
     assert table["ndcg@5"].mean() == pytest.approx(cell["values"]["ndcg@5"], abs=1e-12)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_it_resumes(folder: Path, n_jobs: int) -> None:
-    """What is done is not done again, and the numbers are the same to the last digit."""
+@pytest.mark.parametrize("n_jobs", JOBS)
+def test_an_interrupted_run_resumes(folder: Path, n_jobs: int) -> None:
+    """Finished folds are not repeated, and the numbers are the same to the last digit."""
 
     class StopError(Exception):
         pass
@@ -91,12 +90,11 @@ def test_it_resumes(folder: Path, n_jobs: int) -> None:
     assert not {*again} & {*seen}
     expected = run(**options)
     pd.testing.assert_frame_equal(found.per_user, expected.per_user)
-    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
     assert str(found) == str(expected)
 
 
 def test_models_and_seeds_may_be_added(folder: Path) -> None:
-    """And what is there already is taken."""
+    """To the results that exist."""
     run({"SVD": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
     cells: list[Any] = []
     found = run(folder=folder, seeds=2, on_result=lambda one: cells.append(one.cell[:2]))
@@ -129,8 +127,8 @@ OTHERS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_it_mixes_nothing(name: str, done: Path) -> None:
-    """What differs is named, and nothing is trained."""
+def test_another_experiment_in_the_folder_is_an_error(name: str, done: Path) -> None:
+    """The message has what differs, and the folder stays as it is."""
     options, fault = OTHERS[name]
     asked = {"protocol": "both", **options}
     before = _contents(done)
@@ -139,22 +137,22 @@ def test_it_mixes_nothing(name: str, done: Path) -> None:
     assert _contents(done) == before
 
 
-def test_functions_are_known_by_what_they_are(folder: Path) -> None:
-    """By their source, and what they enclose."""
+def test_functions_are_compared_by_code_and_enclosed_values(folder: Path) -> None:
+    """Another function is another experiment."""
 
     def made(power: int) -> Any:
         return lambda train: lambda pairs: item_means(train)(pairs) ** power
 
     run({"f": made(1), "top": MostPopular()}, folder=folder)
-    run({"f": made(1), "top": MostPopular()}, folder=folder)
+    run({"f": made(1), "top": MostPopular()}, folder=folder, on_result=pytest.fail)
     with pytest.raises(rn.InvalidInputError, match=r"f: parameters\.power \(1, now 2\)"):
         run({"f": made(2), "top": MostPopular()}, folder=folder)
     with pytest.raises(rn.InvalidInputError, match="f: code"):
         run({"f": lambda train: item_means(train), "top": MostPopular()}, folder=folder)  # noqa: PLW0108
 
 
-def test_a_splitter_that_draws_anew_is_found_out(folder: Path) -> None:
-    """One whose splits differ each time would mix what cannot be compared."""
+def test_a_splitter_must_repeat_its_splits(folder: Path) -> None:
+    """One that draws other splits each time would mix what cannot be compared."""
 
     class Fickle:
         calls = 0
@@ -173,83 +171,77 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_every_beginning_of_a_run_resumes(done: Path, tmp_path: Path) -> None:
-    """Wherever it was killed between two writes, or in the middle of one."""
-    expected = run(protocol="both").per_user
-    files = sorted(path for path in done.rglob("*") if path.is_file())
-    for number, lost in enumerate(files):
-        if lost.name in ("run.json", "model.json"):
-            continue
-        folder = tmp_path / str(number)
-        shutil.copytree(done, folder)
-        cell = (folder / lost.relative_to(done)).parent / f"{lost.name.split('.')[0]}.json"
-        cell.unlink()  # written last
-        part = cell.parent / ".0123456789abcdef.part"
-        part.write_bytes(lost.read_bytes()[: lost.stat().st_size // 2])
-        found = run(folder=folder, protocol="both")
-        pd.testing.assert_frame_equal(found.per_user, expected)
+@pytest.mark.parametrize(
+    "lost", ["seed0-fold1.json", "seed0-fold1.rated.parquet", "seed0-fold2.catalogue.parquet"]
+)
+def test_a_run_resumes_after_every_write(done: Path, lost: str) -> None:
+    """Killed between two writes, or in the middle of one."""
+    path = done / "cells" / "SVD" / lost
+    (path.parent / ".0123456789abcdef.part").write_bytes(path.read_bytes()[:100])
+    path.with_name(f"{lost.partition('.')[0]}.json").unlink()  # written last
+    found = run(folder=done, protocol="both")
+    pd.testing.assert_frame_equal(found.per_user, run(protocol="both").per_user)
 
 
-@pytest.mark.parametrize("how", ["cut", "bit", "empty", "gone"])
-@pytest.mark.parametrize("name", ["seed0-fold1.json", "seed0-fold1.rated.parquet", "model.json"])
-def test_a_damaged_file_is_named(done: Path, name: str, how: str) -> None:
-    """It is never believed, and what to do is said."""
-    path = done / "cells" / "SVD" / name
-    content = path.read_bytes()
+def _damaged(content: bytes, how: str) -> bytes:
     middle = len(content) // 2
-    if how == "gone":
-        path.unlink()
-    else:
-        changed = {
-            "cut": content[:middle],
-            "bit": content[:middle] + bytes([content[middle] ^ 64]) + content[middle + 1 :],
-            "empty": b"",
-        }
-        path.write_bytes(changed[how])
-    if how == "gone" and name.endswith("json"):  # not done, or not known: is made again
+    changed = bytes([content[middle] ^ 64])
+    return {
+        "cut": content[:middle],
+        "bit": content[:middle] + changed + content[middle + 1 :],
+        "empty": b"",
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["cut", "bit", "empty"])
+@pytest.mark.parametrize("name", ["seed0-fold1.json", "seed0-fold1.rated.parquet", "model.json"])
+def test_a_damaged_file_is_an_error(done: Path, name: str, how: str) -> None:
+    """With its name; if the fold's files are deleted, the fold is repeated."""
+    path = done / "cells" / "SVD" / name
+    path.write_bytes(_damaged(path.read_bytes(), how))
+    with pytest.raises(rn.RecsysNdcgError, match=None if how == "bit" else name) as caught:
         run(folder=done, protocol="both")
-        return
-    if how == "bit" and name.endswith("json"):
-        with pytest.raises(rn.RecsysNdcgError):
-            run(folder=done, protocol="both")
-        return
-    with pytest.raises(rn.InvalidInputError, match=rf"{name}.*") as caught:
-        run(folder=done, protocol="both")
-    if name != "model.json":
+    if name.endswith("parquet"):
         assert "that cell is redone" in str(caught.value)
         for one in done.glob("cells/SVD/seed0-fold1.*"):
             one.unlink()
         run(folder=done, protocol="both")
 
 
-def test_a_file_of_another_cell_is_no_result(done: Path) -> None:
-    """Nor is one of another model."""
+def test_a_missing_file_of_scores_is_an_error(done: Path) -> None:
+    """A missing fold or model is trained again."""
+    cells = done / "cells" / "SVD"
+    for name in ("seed0-fold1.json", "model.json"):
+        (cells / name).unlink()
+        run(folder=done, protocol="both")
+    (cells / "seed0-fold1.rated.parquet").unlink()
+    with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1.rated.parquet"):
+        run(folder=done, protocol="both")
+
+
+def test_a_file_of_another_fold_is_an_error(done: Path) -> None:
+    """So is a folder without run.json."""
     cells = done / "cells" / "SVD"
     (cells / "seed0-fold1.json").write_bytes((cells / "seed0-fold2.json").read_bytes())
     with pytest.raises(rn.InvalidInputError, match="is not that of SVD, seed 0, fold 1"):
         run(folder=done, protocol="both")
-
-
-def test_results_without_a_run_are_refused(done: Path) -> None:
-    """Nobody knows of what they are."""
     (done / "run.json").unlink()
     with pytest.raises(rn.InvalidInputError, match=r"no folder of an experiment"):
         rn.load_runs(done)
 
 
-def test_failures_are_kept_and_tried_again(folder: Path) -> None:
-    """With the traceback; when it works later, that is gone."""
+def test_failed_folds_are_saved_and_repeated(folder: Path) -> None:
+    """With the traceback, until they succeed."""
     Failing.forget()
     with pytest.warns(rn.DataWarning, match=r"seed0-fold2\.failed\.txt"):
         run({"bad": Failing(fold=2), **models()}, folder=folder)
-    told = (folder / "cells" / "bad" / "seed0-fold2.failed.txt").read_text()
-    assert "Traceback" in told
-    assert "RuntimeError: no convergence" in told
-    table = rn.load_runs(folder).table
-    assert table.xs("bad", level="model")[["done", "of", "failed"]].to_numpy().tolist() == [
-        [1, 2, 1]
-    ]
-    assert "bad failed" in rn.load_runs(folder).remarks[0]
+    saved = (folder / "cells" / "bad" / "seed0-fold2.failed.txt").read_text()
+    assert "Traceback" in saved
+    assert "RuntimeError: no convergence" in saved
+    runs = rn.load_runs(folder)
+    (row,) = runs.table.xs("bad", level="model")[["done", "of", "failed"]].to_numpy().tolist()
+    assert row == [1, 2, 1]
+    assert "bad failed" in runs.remarks[0]
     again: list[Any] = []
     found = run({"bad": Failing(fold=2), **models()}, folder=folder, on_result=again.append)
     assert [str(one.cell) for one in again] == ["bad, seed 0, fold 2"]
@@ -258,16 +250,16 @@ def test_failures_are_kept_and_tried_again(folder: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    """Is said before anything is trained."""
+    """Is an error before anything is trained."""
     file = tmp_path / "file"
     file.write_text("here")
     for path in (file, file / "below"):
         with pytest.raises(rn.InvalidInputError, match="cannot be a folder of results"):
-            run({"f": _never, "g": _never}, folder=path)
+            run({"f": pytest.fail, "g": pytest.fail}, folder=path)
 
 
 def test_a_full_disk_loses_nothing(folder: Path) -> None:
-    """What is kept stays whole, the error says so, and the run goes on where there is room."""
+    """Saved files stay whole, and the run resumes when there is room."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     seen: list[Any] = []
@@ -294,8 +286,9 @@ def _work(folder: str, names: list[str]) -> None:
     run({name: models()[name] for name in names}, folder=folder, seeds=3)
 
 
-def test_two_processes_do_not_hurt_each_other(folder: Path) -> None:
-    """They may even do the same."""
+@pytest.mark.slow
+def test_processes_may_share_a_folder(folder: Path) -> None:
+    """They may even train the same models."""
     spawned = multiprocessing.get_context("spawn")
     asked = [["SVD", "biases"], ["biases", "top"], ["SVD", "biases"]]
     workers = [spawned.Process(target=_work, args=(str(folder), names)) for names in asked]
@@ -310,22 +303,9 @@ def test_two_processes_do_not_hurt_each_other(folder: Path) -> None:
     pd.testing.assert_frame_equal(found.per_user, run(seeds=3).per_user)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a/b",
-        "..",
-        ".",
-        "con ",
-        "x" * 300,
-        "名前",
-        "SVD (k=20)",
-        "n=5, biased=True",
-        "../../up",
-    ],
-)
-def test_models_may_be_called_anything(name: str, folder: Path) -> None:
-    """Each has a folder of its own, inside that of the run."""
+@pytest.mark.parametrize("name", ["../../up", ".", "con ", "x" * 300, "名前", "n=5, biased=True"])
+def test_models_may_have_any_name(name: str, folder: Path) -> None:
+    """Each has a folder of its own inside the run's folder."""
     run({name: MostPopular(), f"{name}'": BaselineOnly()}, folder=folder)
     assert {path.name for path in folder.parent.iterdir()} == {folder.name}
     assert len(list((folder / "cells").iterdir())) == 2
@@ -337,8 +317,8 @@ def _half(_: Any) -> float:
     return 0.5
 
 
-def test_a_measure_called_as_a_column_leaves_the_column_alone(folder: Path) -> None:
-    """What is known of a run is no score."""
+def test_a_measure_may_have_the_name_of_a_column(folder: Path) -> None:
+    """The table of runs keeps its own column."""
     own = [make_measure(_half, name) for name in ("users", "data")]
     run({"top": MostPopular()}, metrics=["ndcg@5", *own], folder=folder)
     row = rn.load_runs(folder).table.iloc[0]
@@ -347,14 +327,15 @@ def test_a_measure_called_as_a_column_leaves_the_column_alone(folder: Path) -> N
 
 
 def test_other_files_in_the_folder_stay(folder: Path) -> None:
-    """Also parts of files that somebody may be writing now."""
-    folder.mkdir(parents=True)
-    (folder / "notes.txt").write_text("mine")
-    part = folder / ".0123456789abcdef.part"
-    part.write_text("half")
+    """Except old parts of files, whose process was killed."""
+    (folder / "cells").mkdir(parents=True)
+    old, new = folder / "cells" / ".0123456789abcdef.part", folder / ".4567.part"
+    for one in (old, new, folder / "notes.txt"):
+        one.write_text("mine")
+    os.utime(old, (time.time() - 4000, time.time() - 4000))
     run(folder=folder)
     assert (folder / "notes.txt").read_text() == "mine"
-    assert part.exists()
+    assert (old.exists(), new.exists()) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -368,8 +349,8 @@ def test_other_files_in_the_folder_stay(folder: Path) -> None:
         lambda row: (*row[:2], row[2] + 1e-12, row[3]),
     ],
 )
-def test_any_change_of_the_ratings_is_noticed(change: Any) -> None:
-    """In one row of many, by one bit of a number; the split notices it, too."""
+def test_every_change_of_the_ratings_changes_the_digests(change: Any) -> None:
+    """One bit of a number in one row; of the ratings and of the split."""
     one, other = dataset_of(ratings()), dataset_of(ratings())
     assert describe_ratings(one) == describe_ratings(other)
     other.raw_ratings[7] = change(other.raw_ratings[7])
@@ -384,10 +365,10 @@ def _svd(n_factors: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("other", [{"given": _svd(4)}, {"given": _svd(3), "splits": 3}])
-def test_two_experiments_that_begin_at_once_are_not_mixed(
+def test_two_experiments_that_start_together_are_not_mixed(
     other: dict[str, Any], folder: Path
 ) -> None:
-    """The first that has a result finds that it is not alone."""
+    """The one that started first finds the other's results at its first result."""
     trained: list[Any] = []
 
     def begin_another(what: str, _: float) -> None:
@@ -402,8 +383,8 @@ def test_two_experiments_that_begin_at_once_are_not_mixed(
     assert not again
 
 
-def test_a_result_of_another_model_is_no_result(folder: Path, tmp_path: Path) -> None:
-    """However it came here."""
+def test_a_copied_result_of_another_model_is_an_error(folder: Path, tmp_path: Path) -> None:
+    """With the name of its file."""
     other = tmp_path / "other"
     run(_svd(3), folder=folder)
     run(_svd(4), folder=other)
@@ -420,33 +401,32 @@ def test_a_result_of_another_model_is_no_result(folder: Path, tmp_path: Path) ->
     ("file", "key"),
     [
         ("run.json", "written_by"),
-        ("run.json", "measures"),
         ("run.json", "begun"),
         ("cells/SVD/model.json", "fingerprint"),
         ("cells/SVD/model.json", "libraries"),
     ],
 )
-def test_a_record_that_lacks_something_is_named(done: Path, file: str, key: str) -> None:
-    """Whoever reads it."""
+def test_a_file_without_a_key_is_an_error(done: Path, file: str, key: str) -> None:
+    """With its name."""
     path = done / file
-    told = json.loads(path.read_text())
-    del told[key]
-    path.write_text(json.dumps(told))
+    saved = json.loads(path.read_text())
+    del saved[key]
+    path.write_text(json.dumps(saved))
     for call in (lambda: run(folder=done, protocol="both"), lambda: rn.load_runs(done)):
         with pytest.raises(rn.InvalidInputError, match=rf"{path.name}: this \w+ was damaged"):
             call()
 
 
-def test_a_splitter_is_known_by_its_own_seed(folder: Path) -> None:
-    """Where there is one seed; that of a run is in the names of its cells."""
+def test_a_splitter_is_compared_by_its_own_seed(folder: Path) -> None:
+    """If there is one seed; the seed of a run is in the names of its files."""
     run(folder=folder, splits=KFold(2, random_state=9))
-    run(folder=folder, splits=KFold(2, random_state=9))
+    run(folder=folder, splits=KFold(2, random_state=9), on_result=pytest.fail)
     with pytest.raises(rn.InvalidInputError, match=r"splits\.random_state \(9, now 8\)"):
         run(folder=folder, splits=KFold(2, random_state=8))
 
 
-def test_any_change_of_a_testset_is_noticed() -> None:
-    """Of its users, items, ratings, and of how many rows it has."""
+def test_every_change_of_a_testset_changes_its_digest() -> None:
+    """Of a user, an item, a rating, or the number of rows."""
     trainset, testset = next(iter(KFold(2, random_state=0).split(dataset_of(ratings()))))
     user, item, rating = testset[3]
     others = [("new", item, rating), (user, "new", rating), (user, item, rating + 0.5)]
@@ -455,8 +435,8 @@ def test_any_change_of_a_testset_is_noticed() -> None:
     assert len(digests) == 5
 
 
-def test_a_refused_call_leaves_nothing_behind(folder: Path, done: Path) -> None:
-    """Neither in a folder of its own, nor in one of another experiment."""
+def test_an_invalid_call_leaves_nothing_behind(folder: Path, done: Path) -> None:
+    """Neither in a new folder, nor in that of another experiment."""
     before = _contents(done)
     with pytest.raises(rn.InvalidInputError, match=r"SVD: parameters\.n_factors"):
         run({"new": MostPopular(), "SVD": SVD(n_factors=9)}, folder=done, protocol="both")
@@ -464,7 +444,7 @@ def test_a_refused_call_leaves_nothing_behind(folder: Path, done: Path) -> None:
     run({"new": BaselineOnly(), **models()}, folder=done, protocol="both")
     other = folder.parent / "other"
     with pytest.raises(rn.InvalidInputError, match="test ratings"):
-        run({"f": _never, "top": MostPopular()}, folder=other, splits=_Refused())
+        run({"f": pytest.fail, "top": MostPopular()}, folder=other, splits=_Refused())
     run(folder=other)  # other models and splits
 
 
@@ -474,8 +454,8 @@ class _Refused:
         raise rn.InvalidInputError(msg)
 
 
-def test_a_model_whose_every_fold_failed_can_be_corrected(folder: Path) -> None:
-    """There are no results that could be mixed; what it said is gone."""
+def test_a_model_that_failed_in_every_fold_may_change(folder: Path) -> None:
+    """It has no results that could be mixed."""
     given = {"f": lambda train: train["missing"], "top": MostPopular()}
     with pytest.warns(rn.DataWarning, match="f failed in 2 of 2 folds"):
         run(given, folder=folder)
@@ -484,7 +464,7 @@ def test_a_model_whose_every_fold_failed_can_be_corrected(folder: Path) -> None:
     assert not list(folder.rglob("*.failed.txt"))
 
 
-def test_a_folder_without_a_name_is_refused(
+def test_a_folder_without_a_name_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would be the working directory."""
@@ -495,11 +475,11 @@ def test_a_folder_without_a_name_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", JOBS)
 def test_a_model_may_change_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_jobs: int
 ) -> None:
-    """As Hydra does: results are kept where they were asked for, and the caller stays."""
+    """As Hydra does: results are saved in the run's folder."""
     monkeypatch.chdir(tmp_path)
     away = tmp_path / "away"
     away.mkdir()
@@ -514,8 +494,10 @@ def test_a_model_may_change_the_working_directory(
     assert rn.load_runs("runs/today").table["done"].tolist() == [2] * 4
 
 
-def test_one_folder_by_several_names_is_one(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first name is shown."""
+def test_a_folder_with_several_names_is_loaded_once(
+    done: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the first name."""
     link = done.parent / "link"
     link.symlink_to(done)
     monkeypatch.chdir(done.parent)
@@ -524,13 +506,13 @@ def test_one_folder_by_several_names_is_one(done: Path, monkeypatch: pytest.Monk
     assert len(table) == len(models())
 
 
-def test_a_measure_twice_is_damage(done: Path) -> None:
-    """The file is named, whatever asks for it."""
+def test_a_measure_that_is_saved_twice_is_an_error(done: Path) -> None:
+    """For every reader of the file."""
     path = done / "cells" / "SVD" / "seed0-fold1.json"
-    told = json.loads(path.read_text())
-    rated, catalogue = told["ranked"]
+    saved = json.loads(path.read_text())
+    rated, catalogue = saved["ranked"]
     for ranked in ([rated, rated], [rated, {**catalogue, "names": rated["names"]}], []):
-        path.write_text(json.dumps({**told, "ranked": ranked}))
+        path.write_text(json.dumps({**saved, "ranked": ranked}))
         for call in (
             lambda: run(folder=done, protocol="both"),
             lambda: rn.compare(rn.load_runs(done)),

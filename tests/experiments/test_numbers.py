@@ -1,4 +1,4 @@
-"""The numbers of an experiment, by a formula in plain Python that shares no code with it."""
+"""The numbers of an experiment, compared with formulas in plain Python."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _ndcg(rows: list[tuple[float, float]], k: int) -> float:
     return dcg / ideal
 
 
-def test_a_mean_over_users_of_their_means_over_folds_and_seeds() -> None:
-    """Not over folds: users who are in fewer of them count as much."""
+def test_the_mean_is_over_users() -> None:
+    """Each user counts once, in however many folds and seeds the user is."""
     table = ratings()[["user", "item", "rating"]]
     kept = table.groupby("user").cumcount() < np.arange(len(table)) % 3 + 2
     table = table[kept]
@@ -61,17 +61,17 @@ def test_a_mean_over_users_of_their_means_over_folds_and_seeds() -> None:
     )
 
 
-def test_each_seed_has_random_numbers_of_its_own() -> None:
-    """Also of models that draw from NumPy's, where the split is the same."""
+def test_each_seed_has_its_own_random_numbers() -> None:
+    """Also of models that draw from NumPy's global state."""
     found = run({"random": NormalPredictor(), "top": MostPopular()}, splits=_Same(), seeds=2)
     of_seed = [found.runs.loc["random"].xs(seed, level="seed")["ndcg@5"].iloc[0] for seed in (0, 1)]
     assert of_seed[0] != of_seed[1]
 
 
-def test_several_seeds_replace_those_of_models_and_splits() -> None:
-    """Or all of them would be one."""
+def test_several_seeds_replace_random_states() -> None:
+    """Of models and splits; otherwise all seeds would give the same numbers."""
 
-    class Told(AlgoBase):  # type: ignore[misc] # surprise has no types
+    class Seeded(AlgoBase):  # type: ignore[misc] # surprise has no types
         def __init__(self, random_state: int) -> None:
             AlgoBase.__init__(self)
             self.random_state = random_state
@@ -80,9 +80,9 @@ def test_several_seeds_replace_those_of_models_and_splits() -> None:
             drawn = np.random.default_rng([self.random_state, user, item])
             return float(drawn.random())
 
-    given = {"told": Told(random_state=9), "top": MostPopular()}
+    given = {"seeded": Seeded(random_state=9), "top": MostPopular()}
     same = run(given, splits=_Same(), seeds=[1, 2]).runs
-    assert len({*same.loc["told"]["ndcg@5"]}) == 2
+    assert len({*same.loc["seeded"]["ndcg@5"]}) == 2
     parted = run(given, splits=UserKFold(2, random_state=4), seeds=[1, 2]).runs
     assert len({*parted.loc["top"]["ndcg@5"]}) == 4
 

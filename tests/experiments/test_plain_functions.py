@@ -44,19 +44,19 @@ found = [
     rn.experiment(table, functions, splits=TimeSplit(), **asked),
     rn.experiment(table, {"means": item_means}, splits=2, protocol="both", **asked),
 ]
-told = []
+numbers = []
 for one in found:
     runs = one.runs.drop(columns=["fit_time", "test_time", "peak_memory_mb"])
     scores = one.per_user.map(float.hex).reset_index().to_numpy().tolist()
-    told.append([runs.map(float).map(float.hex).reset_index().to_numpy().tolist(), scores])
+    numbers.append([runs.map(float).map(float.hex).reset_index().to_numpy().tolist(), scores])
 assert rn.load_runs(folder).table["done"].tolist() == [2, 2]
-print(json.dumps(["surprise" in sys.modules, told]))
+print(json.dumps(["surprise" in sys.modules, numbers]))
 """
 
 
-@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+@pytest.mark.slow
 def test_functions_need_no_surprise(tmp_path: Any) -> None:
-    """Not to be split, trained, measured, kept nor read; and all numbers are the same without."""
+    """Neither to split, train, measure, save nor load; and all numbers are the same without it."""
     found = {}
     for way in ("missing", "there"):
         (tmp_path / way).mkdir()
@@ -87,8 +87,8 @@ def test_functions_need_no_surprise(tmp_path: Any) -> None:
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_folds_are_those_of_surprises_datasets(splitter: Any) -> None:
-    """Rating by rating, in the same order, under the same digest."""
+def test_folds_equal_those_of_surprise(splitter: Any) -> None:
+    """Rating by rating, in the same order, with the same digest."""
     parts = []
     for plain in (True, False):
         data = dataset_of(ratings(), plain=plain)
@@ -101,13 +101,13 @@ def test_folds_are_those_of_surprises_datasets(splitter: Any) -> None:
     assert parts[0] == parts[1]
 
 
-def test_a_function_beside_an_algorithm_has_the_same_scores() -> None:
-    """Whether Surprise's own trainset is made or a plain one."""
+def test_a_function_has_the_same_scores_next_to_an_algorithm() -> None:
+    """Surprise's trainset gives the same numbers as a plain one."""
     from surprise import BaselineOnly  # noqa: PLC0415 - for this alone
 
     both = {"metrics": ["ndcg@5:catalogue", "fcp"]}
-    alone = run({"means": item_means, "also": item_means}, **both)
-    beside = run({"means": item_means, "biases": BaselineOnly()}, **both)
+    plain = run({"means": item_means, "also": item_means}, **both)
+    mixed = run({"means": item_means, "biases": BaselineOnly()}, **both)
     for name in both["metrics"]:
-        scores = [one.runs.xs("means")[name].tolist() for one in (alone, beside)]
+        scores = [one.runs.xs("means")[name].tolist() for one in (plain, mixed)]
         assert scores[0] == scores[1]

@@ -1,10 +1,9 @@
-"""What is read from a folder says all that was said when it was written, and nothing more."""
+"""Loaded and resumed runs: the same numbers, warnings and names as in the first run."""
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.folds.folds import FoldRun
 from recsys_ndcg.surprise import MostPopular
+from tests.commands import error_of
 from tests.commands import run as run_command
 from tests.experiments.made import Failing, models, ratings, run
 
@@ -24,30 +24,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _never(_: Any) -> Any:
-    pytest.fail("something was trained again")
-
-
-def _said(**options: Any) -> list[str]:
+def _warnings(**options: Any) -> list[str]:
     with pytest.warns(rn.DataWarning) as caught:
         run(**options)
     return [str(one.message) for one in caught]
 
 
-def test_warnings_are_those_of_the_first_time(tmp_path: Path) -> None:
-    """Of models that say nothing, and of what is said in a fold."""
+def test_a_resumed_run_repeats_the_warnings(tmp_path: Path) -> None:
+    """About models, and about the data of a fold."""
     same = {"same": lambda _: lambda pairs: np.ones(len(pairs)), "top": MostPopular()}
     doubled = pd.concat([ratings(), ratings().iloc[:40]])
     convention = rn.Convention(duplicates="last")
     options: dict[str, Any] = {"given": same, "data": doubled, "convention": convention}
-    first = _said(folder=tmp_path, **options)
+    first = _warnings(folder=tmp_path, **options)
     assert any("are in the trainset of their split" in one for one in first)
     assert any("same estimates the same for every item" in one for one in first)
-    assert _said(folder=tmp_path, on_result=_never, **options) == first
+    assert _warnings(folder=tmp_path, on_result=pytest.fail, **options) == first
 
 
-def test_results_stand_in_order_whatever_came_first(tmp_path: Path) -> None:
-    """Those of another day, too."""
+def test_results_are_sorted(tmp_path: Path) -> None:
+    """Whatever was trained first."""
     run(folder=tmp_path, seeds=[7])
     found = run(folder=tmp_path, seeds=[7, 2])
     assert found.runs.index.tolist() == [
@@ -55,7 +51,7 @@ def test_results_stand_in_order_whatever_came_first(tmp_path: Path) -> None:
     ]
 
 
-def test_a_baseline_that_failed_is_none() -> None:
+def test_a_baseline_that_failed_is_left_out() -> None:
     """The others are compared without it."""
     Failing.forget()
     with pytest.warns(rn.DataWarning, match="bad failed"):
@@ -63,8 +59,8 @@ def test_a_baseline_that_failed_is_none() -> None:
     assert found.models == [*models()]
 
 
-def test_runs_that_are_not_whole_are_not_compared(tmp_path: Path) -> None:
-    """A model that lacks a fold, or has none."""
+def test_incomplete_models_are_not_compared(tmp_path: Path) -> None:
+    """Those that lack a fold, or have none."""
     Failing.forget()
     empty = {"none": lambda _: lambda pairs: pairs.iloc[:1].assign(estimated=1.0)}
     with pytest.warns(rn.DataWarning, match="failed in") as caught:
@@ -78,8 +74,8 @@ def test_runs_that_are_not_whole_are_not_compared(tmp_path: Path) -> None:
     assert np.isnan(none)
 
 
-def test_models_of_two_runs_keep_their_names(tmp_path: Path) -> None:
-    """With that of the run only where two are called the same."""
+def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
+    """Other names stay."""
     one, two = tmp_path / "one", tmp_path / "two"
     run({"SVD": BaselineOnly(), "top": MostPopular()}, folder=one)
     run({"SVD": BaselineOnly(), "mine": MostPopular()}, folder=two)
@@ -87,15 +83,15 @@ def test_models_of_two_runs_keep_their_names(tmp_path: Path) -> None:
     assert {*found} == {f"{one}: SVD", f"{two}: SVD", "top", "mine"}
 
 
-def test_a_folder_where_all_failed_compares_nothing(tmp_path: Path) -> None:
+def test_a_folder_of_failed_models_has_no_contenders(tmp_path: Path) -> None:
     """No model of it has a number."""
     with pytest.raises(rn.InvalidInputError, match="All models failed"):
         run({"a": lambda _: None, "b": lambda _: None}, folder=tmp_path)
     assert rn.load_runs(tmp_path).contenders == {}
 
 
-def test_means_are_those_of_the_comparison_and_errors_are_best_low(tmp_path: Path) -> None:
-    """Over users, who are not in all folds; the best in a measure stand first."""
+def test_means_equal_the_comparison(tmp_path: Path) -> None:
+    """Over users, who are not in all folds; sorted by a metric, the best model is first."""
     found = run(folder=tmp_path, metrics=["ndcg@5", "rmse"], splits=3)
     runs = rn.load_runs(tmp_path)
     means = runs.table["ndcg@5"].droplevel("run")
@@ -104,30 +100,13 @@ def test_means_are_those_of_the_comparison_and_errors_are_best_low(tmp_path: Pat
     assert runs.sorted_by("ndcg@5")["ndcg@5"].is_monotonic_decreasing
 
 
-def test_one_folder_by_two_names_is_one(tmp_path: Path) -> None:
-    """It is not compared with itself."""
-    run(folder=tmp_path / "run")
-    assert len(rn.load_runs(tmp_path / "run", f"{tmp_path}/run/", f"{tmp_path}/*").table) == 3
-
-
-def test_old_parts_are_removed(tmp_path: Path) -> None:
-    """Of processes that were killed; those of today may be somebody's."""
-    old, new = tmp_path / "cells" / ".0123.part", tmp_path / ".4567.part"
-    old.parent.mkdir()
-    for one in (old, new):
-        one.write_text("half")
-    os.utime(old, (time.time() - 4000, time.time() - 4000))
-    run(folder=tmp_path)
-    assert (old.exists(), new.exists()) == (False, True)
-
-
 def _changed(path: Path, **values: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 @pytest.mark.parametrize("name", ["../top/seed0-fold1.rated.parquet", "/etc/passwd", "..", ""])
-def test_no_other_file_is_taken_for_the_scores(name: str, tmp_path: Path) -> None:
-    """Whatever a cell says."""
+def test_a_path_in_a_saved_fold_is_an_error(name: str, tmp_path: Path) -> None:
+    """Scores are read only from the fold's own file."""
     run(folder=tmp_path)
     cell = tmp_path / "cells" / "SVD" / "seed0-fold1.json"
     (ranked,) = json.loads(cell.read_text())["ranked"]
@@ -141,33 +120,31 @@ def test_no_other_file_is_taken_for_the_scores(name: str, tmp_path: Path) -> Non
     "values",
     [{"data": {}}, {"data": {"digest": 3}}, {"data": 3}, {"begun": 1}, {"measures": [1]}],
 )
-def test_what_a_run_may_say(values: dict[str, Any], tmp_path: Path) -> None:
-    """Anything else is a damaged file, which is named."""
+def test_a_damaged_run_file_is_an_error(values: dict[str, Any], tmp_path: Path) -> None:
+    """With its name."""
     run(folder=tmp_path)
     _changed(tmp_path / "run.json", **values)
     with pytest.raises(rn.InvalidInputError, match=r"run\.json"):
         rn.load_runs(tmp_path).table  # noqa: B018
-    said = run_command("leaderboard", tmp_path)
-    assert (said.exit_code, said.stdout) == (2, "")
-    assert said.stderr.startswith("error: ")
+    assert "run.json" in error_of("leaderboard", tmp_path)
 
 
-def test_trackers_get_numbers_alone() -> None:
-    """No NaN, of which some of them make an error."""
+def test_trackers_get_only_finite_numbers() -> None:
+    """Some of them reject NaN."""
     scores = {"ndcg@5": 0.5, "rr": float("nan"), "rmse": float("inf")}
     fold = FoldRun(test=scores, train={}, fit_time=1.0, test_time=2.0, n_users=3, ranked=[])
-    told = Result(Cell("m", 0, 1), fold, float("nan"), "").to_metrics()
-    assert told == {"ndcg_at_5": 0.5, "fit_time": 1.0, "test_time": 2.0}
+    metrics = Result(Cell("m", 0, 1), fold, float("nan"), "").to_metrics()
+    assert metrics == {"ndcg_at_5": 0.5, "fit_time": 1.0, "test_time": 2.0}
 
 
 def test_a_protocol_named_twice_is_one() -> None:
-    """As `both` is each once."""
+    """As in `both`."""
     found = run({"top": MostPopular(), "b": BaselineOnly()}, protocol=["rated", "rated"])
     assert found.metrics == ["ndcg@5"]
 
 
 def test_a_folder_whose_name_is_not_utf_8_is_shown(tmp_path: Path) -> None:
-    """With its bytes as escapes, in the table, in remarks and on a terminal."""
+    """With escapes, in the table, in remarks and on a terminal."""
     folder = tmp_path / os.fsdecode(b"odd\xff")
     empty = {"none": lambda _: lambda pairs: pairs.iloc[:1].assign(estimated=1.0)}
     with pytest.warns(rn.DataWarning, match=r"odd.udcff.*failed\.txt"):

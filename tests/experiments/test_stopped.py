@@ -1,4 +1,4 @@
-"""Experiments that are stopped from outside: Ctrl-C, and what nobody can catch."""
+"""Experiments that are interrupted or killed."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def slow(train):
 found = run({**models(), "slow": slow}, seeds=3, folder=sys.argv[1], n_jobs=int(sys.argv[2]))
 print(found.leaderboard["mean"].to_json(double_precision=15))
 """
+pytestmark = pytest.mark.slow
 _LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 _POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -64,7 +65,7 @@ def _until(true: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def _group(number: int) -> bool:
-    """Tell whether any process of a group is left."""
+    """Return whether a group has a process."""
     try:
         os.killpg(number, 0)
     except ProcessLookupError:
@@ -75,8 +76,8 @@ def _group(number: int) -> bool:
 @_POSIX
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
-def test_it_stops_at_once_and_goes_on_later(name: str, n_jobs: int, tmp_path: Path) -> None:
-    """No process is left, and nothing that was done is lost."""
+def test_a_stopped_run_ends_at_once_and_resumes(name: str, n_jobs: int, tmp_path: Path) -> None:
+    """No process is left, and no finished fold is lost."""
     script, folder = tmp_path / "script.py", tmp_path / "run"
     script.write_text(SCRIPT)
     process = _begun(script, folder, n_jobs)
@@ -84,17 +85,17 @@ def test_it_stops_at_once_and_goes_on_later(name: str, n_jobs: int, tmp_path: Pa
     _until(lambda: len(list(folder.glob(done))) >= 3)
     os.kill(process.pid, getattr(signal, name))
     start = time.monotonic()
-    _, told = process.communicate(timeout=30)
-    assert time.monotonic() - start < 5, told  # on a busy machine; alone it takes 0.3 s
+    _, printed = process.communicate(timeout=30)
+    assert time.monotonic() - start < 5, printed  # on a busy machine; alone it takes 0.3 s
     assert process.returncode != 0
     _until(lambda: not _group(process.pid), 10)
     kept = {path: path.read_bytes() for path in folder.glob(done)}
     assert 3 <= len(kept) < 24
     if name == "SIGINT":
         assert not list(folder.rglob(".*"))
-        assert "KeyboardInterrupt" in told.splitlines()[-1]
-        chained = told.count("During handling of")  # as where pathlib looks for an attribute
-        assert told.count("Traceback") == 1 + chained, told
+        assert "KeyboardInterrupt" in printed.splitlines()[-1]
+        chained = printed.count("During handling of")  # as where pathlib looks for an attribute
+        assert printed.count("Traceback") == 1 + chained, printed
     again = _begun(script, folder, n_jobs)
     resumed, _ = again.communicate(timeout=60)
     assert again.returncode == 0
@@ -104,7 +105,7 @@ def test_it_stops_at_once_and_goes_on_later(name: str, n_jobs: int, tmp_path: Pa
 
 
 def _workers() -> list[int]:
-    """Return the processes in which this one trains."""
+    """Return the numbers of the worker processes."""
     found = []
     for file in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):
@@ -122,7 +123,7 @@ def _slow(train: pd.DataFrame) -> object:
 @_LINUX
 @pytest.mark.parametrize("seed", range(2))
 def test_workers_may_be_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
-    """Also while results are written or handed on: at most the fold of a killed one fails."""
+    """Also while results are written or sent: at most the fold of a killed worker fails."""
     draws, over = random.Random(seed), threading.Event()  # noqa: S311 - moments
     killed: list[float] = []
 
@@ -176,7 +177,7 @@ run({"holds": holds, **models()}, n_jobs=2)
 
 @_LINUX
 def test_workers_in_compiled_code_end_with_a_killed_parent(tmp_path: Path) -> None:
-    """No thread of theirs can look for it."""
+    """Although their threads cannot notice it."""
     script = tmp_path / "script.py"
     script.write_text(HOLDS)
     process = _begun(script, tmp_path, 2)

@@ -1,0 +1,207 @@
+"""Output of every command: formats, widths of terminals, help pages, completion."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+import recsys_ndcg as rn
+from recsys_ndcg.cli.measuring import explanation_document
+from recsys_ndcg.cli.terminal import print_document
+from recsys_ndcg.convention.presets import PRESETS
+from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.reconciliation import reconciliation_document
+from tests.cli.conftest import HEADING
+from tests.commands import COMMANDS, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recsys_ndcg.rendering import Document
+
+ROWS = "ann,a,4.5,5\nann,=b|c,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,=b|c,3.5,3\n"
+
+
+@pytest.fixture(name="table")
+def _table(path: Path) -> Path:
+    path.write_text(HEADING + ROWS)
+    return path
+
+
+def test_the_version_is_printed() -> None:
+    """Whatever else is typed."""
+    assert run("--version").stdout == f"recsys-ndcg {rn.__version__}\n"
+    assert run("--version", "evaluate", "none").exit_code == 0
+
+
+def test_short_and_full_signatures_are_equal(table: Path) -> None:
+    """Both are valid for --convention."""
+    words = ["--convention", "gain=linear"]
+    short = run("evaluate", table, *words).stdout.splitlines()[-1]
+    full = run("evaluate", table, *words, "--full-signature").stdout.splitlines()[-1]
+    assert len(short) < 80 < len(full)
+    assert rn.Signature(short) == rn.Signature(full)
+    for given in (words, [], [*words, "--full-signature"]):
+        yours = run("reconcile", table, "--metric", "ndcg@2", *given).stdout.splitlines()[-1]
+        expected = run("evaluate", table, *given).stdout
+        for line in (yours, yours.removeprefix("yours: ")):
+            again = ["--convention", line, *given[2:]]
+            assert run("evaluate", table, *again).stdout == expected
+
+
+def test_a_report_is_printed_in_every_format(path: Path) -> None:
+    """CSV and JSON have every digit and the signature."""
+    report = rn.evaluate(path, threshold=4)
+    words = ["evaluate", str(path), "--threshold", "4", "--format"]
+    assert run(*words, "markdown").stdout.strip() == report.to_markdown().strip()
+    assert run(*words, "latex").stdout.strip() == report.to_latex().strip()
+    rows = json.loads(run(*words, "json").stdout)
+    table = pd.read_csv(io.StringIO(run(*words, "CSV").stdout), dtype=str)
+    means = report.summary["mean"].tolist()
+    assert [row["mean"] for row in rows] == [*map(float, table["mean"])] == means
+    for place, name in enumerate(report.metrics):
+        assert rn.Signature(rows[place]["signature"]) == report.signature(name)
+    assert report.to_markdown().startswith(run(*words, "markdown", "--quiet").stdout.strip())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["explain", "--user", "ann"],
+        ["reconcile", "--metric", "ndcg@2"],
+        ["reconcile", "--metric", "ndcg@2", "--reported", "0.5"],
+        ["presets"],
+        ["metrics"],
+    ],
+)
+def test_other_tables_are_printed_in_every_format(table: Path, words: list[Any]) -> None:
+    """JSON has null for a missing value; CSV has no formulas."""
+    words = [*words, table] if words[0] in {"explain", "reconcile"} else words
+    texts = {form: run(*words, "--format", form).stdout for form in ("markdown", "latex")}
+    assert texts["markdown"].startswith("|")
+    assert texts["latex"].startswith("\\begin{tabular}")
+    rows = json.loads(run(*words, "--format", "json").stdout)
+    csv = run(*words, "--format", "csv").stdout
+    assert len(pd.read_csv(io.StringIO(csv))) == len(rows) > 2
+    assert not re.search(r"(^|,)=", csv, flags=re.MULTILINE)
+    if words[0] == "explain":
+        assert [row["item"] for row in rows] == ["a", "=b|c", "c"]
+        assert "'=b|c" in csv
+        assert r"=b\|c" in texts["markdown"]
+
+
+def test_presets_and_metrics_are_listed() -> None:
+    """A line each: libraries with their versions, metrics with their definitions."""
+    lines = run("presets").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(PRESETS)
+    assert any("trec_eval 9.0.8" in line for line in lines)
+    lines = run("metrics").stdout.splitlines()
+    names = [re.split(r"[@( ]", line)[0] for line in lines[1:]]
+    assert names == sorted(METRICS)
+    assert any("mrr" in line and "One over the rank" in line for line in lines)
+
+
+def _on_screen(width: int, *documents: Document) -> str:
+    """Return what a terminal shows."""
+    written = io.StringIO()
+    screen = Console(file=written, width=width, soft_wrap=True, markup=False)
+    for document in documents:
+        print_document(document, screen, quiet=True)
+    text = written.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    return text
+
+
+@pytest.mark.parametrize("width", [80, 60, 40, 30])
+def test_a_narrow_terminal_shows_everything(table: Path, width: int) -> None:
+    """Columns wrap into blocks, and long rows into paragraphs."""
+    report = rn.evaluate(table, metrics=["ndcg", "precision", "recall", "rmse"], threshold=4)
+    text = _on_screen(
+        width,
+        report.document(),
+        reconciliation_document(rn.reconcile(table, "precision@10", threshold=4), None, []),
+        explanation_document(report.explain("ann"), report.signature("ndcg@10")),
+    )
+    for row in report.summary.itertuples():
+        assert f"{row.mean:.4f}" in text
+    for word in ("pooled", "adjusted", "undefined", "discounted", "evaluation_for_ir"):
+        assert word in text.replace("\n", "").replace(" ", "")
+    assert ("\n  surprise_faq" in text) == (width < 72)
+    heads = [line for line in text.splitlines() if line.split()[:1] == ["metric"]]
+    assert len(heads) == {80: 1, 60: 2, 40: 3, 30: 4}[width]
+
+
+def test_a_name_that_is_wider_than_the_terminal_is_folded(path: Path) -> None:
+    """No letter is lost."""
+    path.write_text(HEADING + f"ann,{'i' * 70},2,5\nann,b,1,2\n")
+    report = rn.evaluate(path)
+    document = explanation_document(report.explain("ann"), report.signature("ndcg@10"))
+    assert _on_screen(40, document).count("i") > 70
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_help_page_has_examples(command: str) -> None:
+    """It fits 80 columns, and no summary in the list of commands is cut."""
+    text = run(*command.split(), "--help").stdout
+    assert re.search(rf"\n    (\w.* \| )?recsys-ndcg {command or 'evaluate'}", text)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "..." not in text.partition("Commands:")[2]
+    assert "\b" not in text
+
+
+COMPLETIONS = {
+    "ev": "evaluate",
+    "evaluate --preset ran": "ranx_burges",
+    "reconcile --metric nd": "ndcg",
+    "evaluate --format m": "markdown",
+    "compare --test boot": "bootstrap",
+    "leaderboard --metric prec": "precision",
+}
+
+
+def _completion(words: str, shell: str) -> dict[str, str]:
+    """Return the environment in which a shell asks for the words that complete a line."""
+    line = f"recsys-ndcg {words}"
+    return {
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        "_TYPER_COMPLETE_WORD_TO_COMPLETE": words.rsplit(maxsplit=1)[-1],
+        "_RECSYS_NDCG_COMPLETE": f"complete_{shell}",
+    }
+
+
+@pytest.mark.parametrize("words", COMPLETIONS)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_words(words: str, shell: str) -> None:
+    """Of commands, presets, metrics and formats."""
+    found = run(**_completion(words, shell))
+    assert COMPLETIONS[words] in found.stdout
+    assert "trec_eval" not in found.stdout
+    assert not found.stderr
+
+
+@pytest.mark.slow
+def test_the_module_is_the_program() -> None:
+    """With its name, and the completion that --help offers."""
+    assert "--install-completion" in run("--help").stdout
+    for words, environment, expected in (
+        (["metrics", "--help"], {"COLUMNS": "80"}, "Usage: recsys-ndcg metrics"),
+        ([], _completion("ev", "bash"), "evaluate"),
+    ):
+        ran = subprocess.run(  # noqa: S603 - our own
+            [sys.executable, "-m", "recsys_ndcg", *words],
+            capture_output=True, text=True, check=False, env=os.environ | environment,
+        )  # fmt: skip
+        assert (ran.stdout[: len(expected)], ran.stderr) == (expected, "")
