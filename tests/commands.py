@@ -14,6 +14,7 @@ import pytest
 from recsys_ndcg.cli import application
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -48,12 +49,14 @@ class CommandResult(NamedTuple):
     stderr: str
 
 
-def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> CommandResult:
+def run(
+    *words: str | Path, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+) -> CommandResult:
     """Run a command; an exception that the command does not handle is raised."""
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     with (
         patch.object(sys, "stdin", TextIOWrapper(StandardInput(stdin), encoding="utf-8")),
-        patch.dict(os.environ, environment),
+        patch.dict(os.environ, environment or {}),
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.raises(SystemExit) as end,

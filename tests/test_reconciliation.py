@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import strategies
-from tests.commands import refusal, run
+from tests.commands import error_of, run
 from tests.errors import rejects
 from tests.profiles import examples
 
@@ -361,9 +361,9 @@ def test_the_command_traces_a_reported_number(path: Any) -> None:
 
 def test_the_command_refuses_in_a_line(path: Any) -> None:
     """As the others do."""
-    assert "Did you mean 'ndcg'" in refusal("reconcile", path, "--metric", "ndgc")
-    assert "pass threshold" in refusal("reconcile", path, "--metric", "precision@5")
-    assert "No preset" in refusal("evaluate", path, "--preset", "x")
+    assert "Did you mean 'ndcg'" in error_of("reconcile", path, "--metric", "ndgc")
+    assert "pass threshold" in error_of("reconcile", path, "--metric", "precision@5")
+    assert "No preset" in error_of("evaluate", path, "--preset", "x")
 
 
 def test_evaluate_takes_a_preset_and_a_signature(path: Any) -> None:
@@ -408,6 +408,6 @@ def test_a_signature_brings_its_threshold_to_the_command(path: Any) -> None:
     line = printed.splitlines()[-1]
     assert run("evaluate", path, "--metrics", "recall@3", "--convention", line).stdout == printed
     both = ("--preset", "sklearn", "--convention", line)
-    assert "give one of them" in refusal("evaluate", path, *both)
+    assert "give one of them" in error_of("evaluate", path, *both)
     mapped = run("evaluate", path, "--convention", "gain=map(1=0,2=1,3=2,4=3,5=4)")
     assert "gain:map(1.0=0.0,2.0=1.0" in mapped.stdout

@@ -183,10 +183,12 @@ def _completion(words: str, shell: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("words", COMPLETIONS)
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    "shell", ["bash", *(pytest.param(one, marks=pytest.mark.slow) for one in ("zsh", "fish"))]
+)
 def test_shells_complete_words(words: str, shell: str) -> None:
     """Of commands, presets, metrics and formats."""
-    found = run(**_completion(words, shell))
+    found = run(environment=_completion(words, shell))
     assert COMPLETIONS[words] in found.stdout
     assert "trec_eval" not in found.stdout
     assert not found.stderr

@@ -194,13 +194,13 @@ def test_a_module_that_fails_is_an_error(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_jobs", ["1", "2"])
-def test_the_output_of_models_goes_to_standard_error(n_jobs: str, config: Path) -> None:
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_output_of_models_goes_to_standard_error(n_jobs: int, config: Path) -> None:
     """Standard output has only the table."""
     loud = MINE.replace("    means", "    print('loud')\n    means", 1)
     (config.parent / "loud_models.py").write_text(loud)
     config.write_text(CONFIG.replace("my_models", "loud_models"))
-    words = ["experiment", config, "--format=csv", f"--n-jobs={n_jobs}"]
+    words = ["experiment", str(config), "--format=csv", f"--n-jobs={n_jobs}"]
     ran = subprocess.run(  # noqa: S603 - our own command, as its streams are the system's
         [sys.executable, "-m", "recsys_ndcg", *words],
         capture_output=True,

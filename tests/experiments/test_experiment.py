@@ -177,11 +177,11 @@ def test_peak_memory_is_measured_per_fold() -> None:
     """Memory that was freed before does not count."""
 
     def hungry(train: pd.DataFrame) -> Any:
-        np.ones(40_000_000)
+        np.ones(30_000_000)
         return item_means(train)
 
     found = run({"hungry": hungry, "top": MostPopular()}).runs["peak_memory_mb"]
-    assert found["hungry"].min() > found["top"].max() + 200
+    assert found["hungry"].min() > found["top"].max() + 150
 
 
 def test_on_result_gets_every_result_once() -> None:
@@ -333,8 +333,8 @@ def test_the_code_on_a_page_reproduces_the_numbers() -> None:
     """If the names in it have the same values."""
     options: dict[str, Any] = {"metrics": ["ndcg@5", "recall@5"], "threshold": 4, "seeds": [3, 5]}
     given = {**models(), "means": item_means}
-    for splits in (3, LeaveNOut(3, 2)):
-        found = run(given, **options, splits=splits, protocol="both")
+    for splits, protocol in ((3, "both"), (LeaveNOut(3, 2), "rated")):
+        found = run(given, **options, splits=splits, protocol=protocol)
         names: dict[str, Any] = {"ratings": ratings(), "item_means": item_means}
         names |= {one.__name__: one for one in (SVD, BaselineOnly, MostPopular, LeaveNOut)}
         exec(str(found.made_by), names)  # noqa: S102 - what we wrote

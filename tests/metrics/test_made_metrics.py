@@ -26,7 +26,7 @@ from recsys_ndcg.cli import options
 from recsys_ndcg.metrics import METRICS, Metric
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import sample_lists, strategies, textbook
-from tests.commands import refusal, run
+from tests.commands import error_of, run
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.rendering.parsed import Parsed
@@ -818,7 +818,7 @@ def test_what_cannot_be_imported_is_told(folder: Path, path: Path, word: str, ma
     (folder / "stolen.py").write_text(
         "import recsys_ndcg as rn\n@rn.metric(name='ndcg')\ndef taken(rank):\n    return rank\n"
     )
-    line = refusal("evaluate", path, "--metrics", word, "--threshold", "4")
+    line = error_of("evaluate", path, "--metrics", word, "--threshold", "4")
     with rejects(match, whole=False):
         raise rn.InvalidInputError(line)
 

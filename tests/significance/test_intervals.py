@@ -13,7 +13,7 @@ from scipy.stats import t
 import recsys_ndcg as rn
 from recsys_ndcg.significance.intervals import mean_interval
 from recsys_ndcg.significance.student import power
-from tests.commands import refusal
+from tests.commands import error_of
 from tests.comparison.models import models
 from tests.errors import rejects
 
@@ -89,6 +89,6 @@ def test_an_alpha_that_cannot_be_computed_exactly_is_refused(door: str) -> None:
 def test_the_command_line_refuses_it_too() -> None:
     """Before it looks for the files."""
     match = "alpha must be at least 1e-12 away from 0 and 1, such as 0.05, not 1e-300"
-    assert match in refusal("compare", "a.csv", "b.csv", "--alpha", "1e-300")
+    assert match in error_of("compare", "a.csv", "b.csv", "--alpha", "1e-300")
     gate = ("--fail-if-worse", "b.csv", "--margin", "0.1", "--alpha", "1e-300")
-    assert match in refusal("evaluate", "a.csv", *gate)
+    assert match in error_of("evaluate", "a.csv", *gate)
