@@ -30,7 +30,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
-from tests.commands import refusal, run
+from tests.commands import error_of, run
 from tests.errors import rejects
 from tests.input.tables import write
 
@@ -132,7 +132,7 @@ def test_a_dump_gives_the_report_of_its_predictions(tmp_path: Path) -> None:
 def test_the_command_line_reads_a_pickle(tmp_path: Path) -> None:
     """And rejects one that calls a function, in one line."""
     assert "1 user" in run("evaluate", written(tmp_path, GOOD)).stdout
-    assert "getcwd" in refusal("evaluate", written(tmp_path, Calls(os.getcwd), "bad.pkl"))
+    assert "getcwd" in error_of("evaluate", written(tmp_path, Calls(os.getcwd), "bad.pkl"))
 
 
 @pytest.mark.parametrize("name", ["p.pickle", "p.pkl", "p.PKL", "p.dump", "p.p", "p", "p.csv"])
