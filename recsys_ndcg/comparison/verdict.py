@@ -235,4 +235,4 @@ def not_worse(result: MetricComparison) -> Gate:
             f"{what}. That it is not worse by {margin:g} or more is not shown ({told}): too few "
             f"users to tell. If the difference stays as it is, about {needed} would do."
         )
-    return Gate(passed=p <= alpha, reason=escape_invisible(said))
+    return Gate(passed=bool(p <= alpha), reason=escape_invisible(said))

@@ -36,26 +36,9 @@ def _ends(top: Floats, bottom: Floats, **options: Any) -> Floats:
     return np.array(ratio_bootstrap(top, bottom, **asked))
 
 
-@pytest.mark.parametrize("method", BOOTSTRAPS)
-@pytest.mark.parametrize("level", [0.5, 0.9])
-def test_it_is_scipys(method: str, level: float) -> None:
-    """Within what two sets of draws differ by."""
-    top, bottom = _made(20, 1)
-    found = _ends(top, bottom, method=method, level=level, draws=20_000)
-    for place in (0, 1):
-        expected = stats.bootstrap(
-            (top[:, place], bottom[:, place]), lambda a, b, axis: a.sum(axis) / b.sum(axis),
-            method=method, confidence_level=level, n_resamples=20_000, paired=True,
-            vectorized=True, random_state=0,
-        )  # fmt: skip
-        ends, error = expected.confidence_interval, expected.standard_error
-        assert found[:, place] == pytest.approx([ends.low, ends.high], abs=error / 15)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_resamples_with_the_same_mean_count_half(seed: int) -> None:
-    """As SciPy has it, of scores with few values, whatever their last digits."""
-    scores = np.random.default_rng(seed).integers(0, 3, 7) / 3
+def test_resamples_with_the_same_mean_count_half_in_bca() -> None:
+    """As in SciPy, for scores with few values, whatever their last digits."""
+    scores = np.random.default_rng(1).integers(0, 3, 7) / 3
     found = _ends(scores[:, None], np.ones((7, 1)), draws=20_000, level=0.5)
     expected = stats.bootstrap(
         (scores,), np.mean, method="BCa", confidence_level=0.5, n_resamples=20_000, random_state=0
@@ -64,8 +47,8 @@ def test_resamples_with_the_same_mean_count_half(seed: int) -> None:
     assert found[:, 0] == pytest.approx([ends.low, ends.high], abs=error / 15)
 
 
-def test_its_quantiles_are_those_of_all_resamples() -> None:
-    """Of three users, of whom one has no part in the column."""
+def test_percentiles_are_those_of_all_resamples() -> None:
+    """Of three users, one of whom has denominator 0."""
     top, bottom = np.array([[1.0], [6.0], [0.0]]), np.array([[2.0], [4.0], [0.0]])
     users = [(t, b) for (t,), (b,) in zip(top.tolist(), bottom.tolist(), strict=True)]
     ratios = [
@@ -81,8 +64,8 @@ def test_its_quantiles_are_those_of_all_resamples() -> None:
 
 @given(st.integers(0, 9), st.sampled_from(BOOTSTRAPS), st.integers(-200, 200))
 @examples(0.5)
-def test_units(seed: int, method: str, power: int) -> None:
-    """Of numerators are those of the ends, and those of denominators go."""
+def test_intervals_scale_with_the_units(seed: int, method: str, power: int) -> None:
+    """Of the numerators, and inversely with those of the denominators."""
     top, bottom = _made(15, seed)
     plain = _ends(top, bottom, method=method)
     np.testing.assert_array_equal(
@@ -94,19 +77,22 @@ def test_units(seed: int, method: str, power: int) -> None:
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_columns_do_not_know_each_other(method: str) -> None:
-    """Each has the interval that it has alone."""
-    top, bottom = _made(15, 0)
-    both = _ends(top, bottom, method=method)
-    for place in (0, 1):
-        one = slice(place, place + 1)
-        alone = _ends(top[:, one], bottom[:, one], method=method)
-        np.testing.assert_array_equal(both[:, one], alone)
+def test_columns_threads_and_blocks_change_no_bit(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each column has the interval that it has by itself."""
+    top, bottom = _made(200, 0)
+    plain = _ends(top, bottom, method=method)
+    np.testing.assert_array_equal(plain[:, 1:], _ends(top[:, 1:], bottom[:, 1:], method=method))
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    for name, size in (("_CELLS", 1000), ("_USERS", 16), ("_COLUMNS", 3)):
+        monkeypatch.setattr(exact_sums, name, size)
+    np.testing.assert_array_equal(plain, _ends(top, bottom, method=method))
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_little_to_resample(method: str) -> None:
-    """Fewer than two users have no interval, and equal ones a point, but for last digits."""
+def test_few_or_equal_users_have_no_interval_or_a_point(method: str) -> None:
+    """Fewer than two have none; one draw is a point, too."""
     bottom = np.array([[1, 0, 2, 3], [0, 0, 1, 4], [0, 0, 0, 6]], dtype=float)
     top = bottom * [0.5, 0.5, 0.1, 0.25]
     top[1, 2] = 0.3 - 0.2
@@ -115,60 +101,42 @@ def test_little_to_resample(method: str) -> None:
     assert found[0, 2] == found[1, 2] == pytest.approx(0.1)
     assert found[:, 3].tolist() == [0.25, 0.25]
     assert _ends(top[:0], bottom[:0], method=method).shape == (2, 4)
-
-
-@pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_one_draw_is_not_much(method: str) -> None:
-    """But no error, nor a warning."""
     low, high = _ends(*_made(9, 0), method=method, draws=1)
     assert (low == high).all()
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_threads_and_blocks(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Change nothing, to the last bit."""
-    top, bottom = _made(200, 0)
-    plain = _ends(top, bottom, method=method)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    monkeypatch.setattr(exact_sums, "_CELLS", 1000)
-    monkeypatch.setattr(exact_sums, "_USERS", 16)
-    monkeypatch.setattr(exact_sums, "_COLUMNS", 3)
-    np.testing.assert_array_equal(plain, _ends(top, bottom, method=method))
-
-
-@pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_a_report_resamples_its_users(method: str) -> None:
-    """Of means and of pooled scores, roots where the metric takes them."""
+    """For means and for pooled scores, of which RMSE takes the root."""
     report = rn.evaluate(drawn_lists(30, 3), metrics=["ndcg@5", "recall@5", "rmse"], threshold=4)
-    found = report.intervals(0.8, method=method, draws=500, seed=2)
+    options: dict[str, Any] = {"method": method, "draws": 500, "seed": 2}
+    found = report.intervals(0.8, **options)
     assert found.index.tolist() == report.metrics
-    stored = report.to_dict()
-    for name, row in found.to_dict("index").items():
+    for place, (name, row) in enumerate(found.to_dict("index").items()):
         values = report.per_user[name].dropna().to_numpy()[:, None]
-        top, bottom = (
-            np.array(stored[part][name])[:, None] for part in ("numerator", "denominator")
-        )
-        pooled = _ends(top, bottom, level=0.8, method=method, draws=500, seed=2)[:, 0]
-        if name == "rmse":
-            pooled = np.sqrt(pooled)
+        parts = report.scores.numerator[:, place, None], report.scores.denominator[:, place, None]
+        pooled = _ends(*parts, level=0.8, **options)[:, 0]
+        pooled = np.sqrt(pooled) if name == "rmse" else pooled
         assert [row["pooled_low"], row["pooled_high"]] == pytest.approx(pooled.tolist())
-        own = _ends(values, np.ones(values.shape), level=0.8, method=method, draws=500, seed=2)[
-            :, 0
-        ]
-        spread = own[1] - own[0]
+        own = _ends(values, np.ones(values.shape), level=0.8, **options)[:, 0]
         ends = [row["mean_low"], row["mean_high"]]
-        assert ends == pytest.approx(own.tolist(), abs=spread / 10)
+        assert ends == pytest.approx(own.tolist(), abs=(own[1] - own[0]) / 10)
 
 
-def test_a_report_says_t_where_nothing_else_is_asked_for() -> None:
-    """And refuses what it does not know."""
+@pytest.mark.parametrize(
+    ("level", "options", "message"),
+    [
+        (0.9, {"method": "BCa"}, "method must be one of 't', 'percentile', 'bca', not 'BCa'"),
+        (0.9, {"method": "bca", "draws": 0}, "draws must be a whole number of at least 1"),
+        (0.9, {"method": "bca", "seed": -1}, "seed must be"),
+        (2, {"method": "bca"}, "level must be between 0 and 1"),
+    ],
+)
+def test_unusable_options_of_intervals_raise(
+    level: float, options: dict[str, Any], message: str
+) -> None:
+    """Student's t is the default."""
     report = rn.evaluate(drawn_lists(5, 0))
     assert report.intervals(0.9).equals(report.intervals(0.9, method="t", seed=1))
-    with rejects("method must be one of 't', 'percentile', 'bca', not 'BCa'"):
-        report.intervals(method="BCa")
-    with rejects("draws must be a whole number of at least 1"):
-        report.intervals(method="bca", draws=0)
-    with rejects("seed must be"):
-        report.intervals(method="bca", seed=-1)
-    with rejects("level must be between 0 and 1"):
-        report.intervals(2, method="bca")
+    with rejects(message):
+        report.intervals(level, **options)

@@ -1,4 +1,4 @@
-"""Differences that are surely smaller than one that matters."""
+"""Non-inferiority and equivalence: differences that are surely smaller than a margin."""
 
 from __future__ import annotations
 
@@ -35,34 +35,28 @@ def _all(table: Floats, how: Testing, margin: float | None) -> PairResults:
 
 @given(tables(2), st.sampled_from(sorted(BY_NAME)), st.sampled_from(tuple(TESTS)))
 @examples(1)
-def test_each_direction_is_a_t_test_of_one_side(table: Floats, correction: str, test: str) -> None:
+def test_each_direction_is_a_one_sided_t_test(table: Floats, correction: str, test: str) -> None:
     """Against the margin, whatever the test of no difference; corrected over all pairs."""
     found = _all(table, Testing(test, correction, draws=9), 0.125)
-    not_worse, not_better = [], []
-    columns = [
-        textbook.differences(table.tolist(), *pair) for pair in textbook.all_pairs(table.shape[1])
-    ]
-    some = [len(one) > 1 for one in columns]
-    for apart in columns:
-        if len(apart) > 1 and np.std(apart) > 1e-9:
-            above = stats.ttest_1samp(apart, -0.125, alternative="greater")
-            below = stats.ttest_1samp(apart, 0.125, alternative="less")
-            not_worse.append(float(above.pvalue))
-            not_better.append(float(below.pvalue))
-        elif len(apart) > 1:
-            not_worse.append(0.0 if np.mean(apart) > -0.125 else 1.0)
-            not_better.append(0.0 if np.mean(apart) < 0.125 else 1.0)
-    for p, ours in ((not_worse, found.p_not_worse), (not_better, found.p_not_better)):
+    pairs = textbook.all_pairs(table.shape[1])
+    columns = [textbook.differences(table.tolist(), *pair) for pair in pairs]
+    some = np.array([len(one) > 1 for one in columns])
+    for sign, ours in ((1, found.p_not_worse), (-1, found.p_not_better)):
+        p = []
+        for values in (sign * np.array(one) for one in columns if len(one) > 1):
+            if np.std(values) > 1e-9:
+                p.append(stats.ttest_1samp(values, -0.125, alternative="greater").pvalue)
+            else:
+                p.append(0.0 if np.mean(values) > -0.125 else 1.0)
         assert ours[some].tolist() == pytest.approx(BY_NAME[correction](p), rel=1e-6, abs=1e-12)
-        assert np.isnan(ours[~np.array(some)]).all()
-    np.testing.assert_array_equal(
-        found.p_equivalent, np.maximum(found.p_not_worse, found.p_not_better)
-    )
+        assert np.isnan(ours[~some]).all()
+    larger = np.maximum(found.p_not_worse, found.p_not_better)
+    np.testing.assert_array_equal(found.p_equivalent, larger)
 
 
 @pytest.mark.parametrize("test", AGREEING)
-def test_among_all_pairs_it_is_as_rare_as_the_largest_t(test: str) -> None:
-    """In either direction, or Bonferroni's bound of one: of two pairs, as SciPy integrates it."""
+def test_max_t_corrects_for_all_pairs_of_a_direction(test: str) -> None:
+    """For two pairs as SciPy integrates the multivariate t, or by Bonferroni's bound."""
     table, pairs, margin = made(30, 3, 4, apart=0.01), [(0, 1), (0, 2)], 0.03
     found = compare_pairs(table, pairs, Testing(test, draws=20_000), margin=margin)
     apart = np.array([table[:, a] - table[:, b] for a, b in pairs])
@@ -77,8 +71,8 @@ def test_among_all_pairs_it_is_as_rare_as_the_largest_t(test: str) -> None:
         assert ours.tolist() == pytest.approx(expected, abs=0.015)
 
 
-def test_the_same_difference_everywhere() -> None:
-    """Is surely within a margin above it, and not within itself."""
+def test_a_constant_difference_is_within_any_larger_margin() -> None:
+    """And not within itself."""
     table = np.array([[0.25, 0.5], [0.5, 0.75], [0.0, 0.25]])
     for correction in ("max-T", "holm"):
         wide, itself, narrow = (
@@ -89,18 +83,15 @@ def test_the_same_difference_everywhere() -> None:
         assert itself.p_not_better[0] == narrow.p_not_better[0] < 1e-300
 
 
-def test_a_margin_changes_nothing_else() -> None:
-    """And without one there is nothing to be equivalent within."""
+def test_a_margin_changes_no_other_result() -> None:
+    """Without one, nothing is tested against it; it must be a number above 0."""
     table = made(20, 3, 0)
     plain, with_margin = (_all(table, Testing(), margin) for margin in (None, 0.1))
     np.testing.assert_array_equal(plain.p_corrected, with_margin.p_corrected)
     for name in ("p_not_worse", "p_not_better", "p_equivalent"):
         assert np.isnan(getattr(plain, name)).all()
         assert not np.isnan(getattr(with_margin, name)).any()
-
-
-@pytest.mark.parametrize("margin", [0, -0.1, "0.1", float("nan"), float("inf"), True])
-def test_a_margin_is_above_0(margin: Any) -> None:
-    """Anything else is refused."""
-    with rejects("margin must be a number above 0, such as 0.005, not"):
-        _all(made(5, 2, 0), Testing(), margin)
+    wrong: list[Any] = [0, -0.1, "0.1", float("nan"), float("inf"), True]
+    for margin in wrong:
+        with rejects("margin must be a number above 0, such as 0.005, not"):
+            _all(table, Testing(), margin)

@@ -1,4 +1,4 @@
-"""How many users it takes."""
+"""Sample size, detectable difference and power."""
 
 from __future__ import annotations
 
@@ -24,17 +24,14 @@ def _textbook(ratio: float, users: int, alpha: float) -> float:
     """Return the power, from SciPy's noncentral t."""
     beyond, shift = stats.t.isf(alpha / 2, users - 1), ratio * users**0.5
     with np.errstate(all="ignore"):
-        above, below = (
-            stats.nct.sf(beyond, users - 1, shift),
-            stats.nct.cdf(-beyond, users - 1, shift),
-        )
-    return float(above + below)
+        above = stats.nct.sf(beyond, users - 1, shift)
+        return float(above + stats.nct.cdf(-beyond, users - 1, shift))
 
 
 @given(ratios, st.integers(2, 2000), alphas, st.integers(1, 20))
 @examples(1)
 def test_power_is_scipys(ratio: float, users: int, alpha: float, pairs: int) -> None:
-    """Of a noncentral t beyond what is critical, of as many pairs."""
+    """The chance that a noncentral t exceeds the critical value of as many pairs."""
     found = power(-2 * ratio, deviation=2.0, users=users, power=None, alpha=alpha, pairs=pairs)
     expected = _textbook(ratio, users, alpha / pairs)
     if not np.isnan(expected):  # SciPy's is, of few users and a large difference
@@ -43,10 +40,10 @@ def test_power_is_scipys(ratio: float, users: int, alpha: float, pairs: int) -> 
 
 @given(ratios, wishes, alphas, st.integers(1, 20))
 @examples(1)
-def test_the_users_are_enough_and_no_fewer_are(
+def test_the_number_of_users_is_the_smallest_that_is_enough(
     ratio: float, wish: float, alpha: float, pairs: int
 ) -> None:
-    """By the power of as many, and of one fewer."""
+    """By the power of so many, and of one fewer."""
     users = power(ratio, deviation=1.0, power=wish, alpha=alpha, pairs=pairs)
     assert isinstance(users, int)
     options = {"deviation": 1.0, "power": None, "alpha": alpha, "pairs": pairs}
@@ -57,8 +54,8 @@ def test_the_users_are_enough_and_no_fewer_are(
 
 @given(st.integers(2, 3000), wishes, alphas)
 @examples(1)
-def test_the_difference_has_the_power(users: int, wish: float, alpha: float) -> None:
-    """Solved for, and put back in."""
+def test_the_detectable_difference_has_the_power(users: int, wish: float, alpha: float) -> None:
+    """If it is put back in."""
     difference = power(deviation=0.5, users=users, power=wish, alpha=alpha)
     again = power(difference, deviation=0.5, users=users, power=None, alpha=alpha)
     if difference:
@@ -67,16 +64,8 @@ def test_the_difference_has_the_power(users: int, wish: float, alpha: float) -> 
         assert again >= wish
 
 
-def test_a_simulation_finds_as_often() -> None:
-    """Of 4000 sets of users with a true difference, the share that a t test finds."""
-    users = int(power(0.3, deviation=1.0, pairs=3))
-    apart = np.random.default_rng(0).normal(0.3, 1.0, (4000, users))
-    share = (stats.ttest_1samp(apart, 0.0, axis=1).pvalue <= 0.05 / 3).mean()
-    assert share == pytest.approx(0.8, abs=4 * (0.16 / 4000) ** 0.5)
-
-
 def test_textbook_numbers() -> None:
-    """Half a standard deviation takes 34 pairs (Cohen 1988), whichever way it points."""
+    """Half a standard deviation takes 34 pairs (Cohen 1988), whatever its sign."""
     assert power(0.5, deviation=1.0) == power(-0.5, deviation=1.0) == 34
     assert power(0.0001, deviation=0.1) == pytest.approx(7_848_863, rel=1e-5)
     assert power(0.5, deviation=0.0) == 2
@@ -86,10 +75,10 @@ def test_textbook_numbers() -> None:
     assert power(1.0, deviation=1.0, alpha=0.9) == 2
 
 
-def test_where_the_noncentral_t_fails_there_is_a_normal_one(
+def test_the_normal_distribution_replaces_the_noncentral_t_if_that_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """To three digits the same."""
+    """With the same three digits."""
     asked = [(2.8, 30, 2.04), (0.5, 200, 1.97), (4.0, 5000, 1.96)]
     exact = [student.power_at(*one) for one in asked]
     monkeypatch.setattr("scipy.special.ncfdtr", lambda *_: float("nan"))
@@ -101,22 +90,17 @@ def test_where_the_noncentral_t_fails_there_is_a_normal_one(
     [
         ({}, "leave the one that is asked for None: here difference=None, users=None, power=0.8"),
         ({"difference": 0.1, "users": 9}, "Of difference, users and power give two"),
-        ({"difference": 0.1, "power": None}, "Of difference, users and power give two"),
         ({"difference": 0.0}, "difference must be a number other than 0, such as 0.005, not 0.0"),
-        ({"difference": "0.1"}, "difference must be a number other than 0"),
         ({"difference": float("nan"), "users": 5, "power": None}, "difference must be a number,"),
         ({"difference": 0.1, "deviation": -1}, "deviation must be a number of at least 0, not -1"),
         ({"users": 1}, "users must be a whole number from 2 to 9007199254740992, not 1"),
-        ({"users": 10.5}, "users must be a whole number"),
         ({"difference": 0.1, "power": 80}, "power must be between 0 and 1, such as 0.8, not 80"),
         ({"difference": 0.1, "alpha": 0}, "alpha must be between 0 and 1"),
-        ({"difference": 0.1, "pairs": 0}, "pairs must be a whole number from 1"),
         ({"difference": 0.1, "pairs": 10**400}, "pairs must be a whole number from 1"),
-        ({"users": 10**400}, "users must be a whole number from 2"),
         ({"difference": 1e-12}, "A difference of 1e-12 is too small for any number of users"),
     ],
 )
-def test_what_cannot_be_solved_is_refused(options: dict[str, Any], match: str) -> None:
-    """With what to give instead."""
+def test_unsolvable_questions_raise(options: dict[str, Any], match: str) -> None:
+    """With what to pass instead."""
     with rejects(match):
         power(**{"deviation": 1.0} | options)

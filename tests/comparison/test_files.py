@@ -1,4 +1,4 @@
-"""A comparison that was saved comes back the same; one that was changed is refused by name."""
+"""A saved comparison comes back the same; a changed file raises an error that names it."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from tests.profiles import examples
 if TYPE_CHECKING:
     from pathlib import Path
 
-METRICS = ["ndcg@3", "precision@3", "rmse"]
-
 
 @pytest.fixture(name="comparison", scope="module")
 def _comparison() -> rn.Comparison:
-    return rn.compare(
-        models(users=30), metrics=METRICS, threshold=4, margin=0.02, by="list_length", alpha=0.1
-    )
+    metrics = ["ndcg@3", "precision@3", "rmse"]
+    options: dict[str, Any] = {"margin": 0.02, "by": "list_length", "alpha": 0.1}
+    return rn.compare(models(users=30), metrics=metrics, threshold=4, **options)
 
 
-def test_all_but_the_lists_comes_back(comparison: rn.Comparison, tmp_path: Path) -> None:
-    """To the last bit, with the same draws."""
+def check_same(one: rn.Comparison, other: rn.Comparison) -> None:
+    """Compare tables, to the last bit, and all that is printed."""
+    for name in ("leaderboard", "pairwise", "per_user", "segments"):
+        tables = getattr(one, name), getattr(other, name)
+        pd.testing.assert_frame_equal(*tables, check_exact=True)
+    assert (str(one), one.verdict, one.remarks) == (str(other), other.verdict, other.remarks)
+    assert one.to_dict() == other.to_dict()
+
+
+def test_everything_but_the_lists_is_saved(comparison: rn.Comparison, tmp_path: Path) -> None:
+    """Saving it again writes the same bytes."""
     comparison.save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
-    for name in ("leaderboard", "pairwise", "per_user", "segments"):
-        pd.testing.assert_frame_equal(
-            getattr(comparison, name), getattr(again, name), check_exact=True
-        )
-    assert again.verdict == comparison.verdict
-    assert again.remarks == comparison.remarks
-    assert str(again) == str(comparison)
-    assert again.to_dict() == comparison.to_dict()
+    check_same(comparison, again)
     assert again.movers(3).table.equals(comparison.movers(3).table)
     assert str(again.not_worse("fair")) == str(comparison.not_worse("fair"))
     with rejects("'good' has no lists"):
@@ -48,19 +48,7 @@ def test_all_but_the_lists_comes_back(comparison: rn.Comparison, tmp_path: Path)
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 
 
-@pytest.mark.parametrize("ids", [[7, 8, 2**70], ["x", "ü", "7"], [1.5, 2.0, 3.0]])
-def test_ids_come_back_as_they_were(ids: list[Any], tmp_path: Path) -> None:
-    """Numbers and text."""
-    rows = [(user, item, 1.0 * item, 4.0 - item) for user in ids for item in range(3)]
-    other = [(user, item, -est, true) for user, item, est, true in rows]
-    comparison = rn.compare({"a": rows, "b": other}, baseline="chance")
-    comparison.save(tmp_path / "c.json")
-    again = rn.Comparison.load(tmp_path / "c.json")
-    assert again.users.tolist() == comparison.users.tolist()
-    assert again.baseline == "chance"
-
-
-#: Text as people and tables have it: in emoji of several characters, with signs that are not seen.
+#: Text as people and tables have it: emoji of several characters, invisible characters.
 TEXTS = st.one_of(
     st.text(max_size=8),
     st.text("a7 \t\n\0\xa0\u200b\u200d\u202e\ufeff\x1b\U0001f469e\u0301", max_size=8),
@@ -73,7 +61,7 @@ NUMBERS = st.one_of(
 )
 
 
-@examples(0.6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@examples(0.4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     names=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.strip),
     labels=st.lists(st.one_of(TEXTS, NUMBERS), min_size=1, max_size=3, unique=True),
@@ -83,10 +71,10 @@ NUMBERS = st.one_of(
 @example(["SVD\xa0++", "\U0001f469\u200d\U0001f52c"], [7, 30], ["a\tb", "\ufeffb", "c\u200dd"])
 @example(["SVD", "\ufeffKNN"], ["a\xa0b", "\t7", 7.5], [-1, 2**63, 0])
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-def test_whatever_models_segments_and_users_are_called_comes_back(
+def test_names_labels_and_ids_may_be_any_text_or_number(
     tmp_path: Path, names: list[str], labels: list[Any], users: list[Any]
 ) -> None:
-    """Any text and any number, each of its type, and all that is said of it."""
+    """Each comes back as what it was, of its type; in reports, too."""
     path = tmp_path / "c.json"
     rows = [(user, item, place - item, item) for place, user in enumerate(users) for item in (1, 2)]
     data = {
@@ -101,12 +89,9 @@ def test_whatever_models_segments_and_users_are_called_comes_back(
         raise
     comparison.save(path)
     again = rn.Comparison.load(path)
-    for name in ("leaderboard", "pairwise", "per_user", "segments"):
-        pd.testing.assert_frame_equal(getattr(comparison, name), getattr(again, name))
+    check_same(comparison, again)
     kept, loaded = (one.segments.index.get_level_values(1).tolist() for one in (comparison, again))
     assert [*map(type, loaded)] == [*map(type, kept)]
-    assert again.to_dict() == comparison.to_dict()
-    assert (str(again), again.verdict) == (str(comparison), comparison.verdict)
     report = rn.evaluate(rows, metrics="ndcg@2")
     report.save(path)
     assert rn.Report.load(path) == report
@@ -119,33 +104,36 @@ def test_whatever_models_segments_and_users_are_called_comes_back(
 
 
 @pytest.mark.parametrize("label", [pd.Timestamp("2020-01-01"), (1, 2), pd.Interval(0, 4)])
-def test_labels_that_json_does_not_have_are_refused(label: Any, tmp_path: Path) -> None:
-    """When they are saved, as user ids are; they came back as text."""
+def test_labels_must_be_text_or_numbers_to_be_saved(label: Any, tmp_path: Path) -> None:
+    """As user ids must be."""
     groups = {f"u{user:04}": label if user % 2 else "other" for user in range(9)}
     comparison = rn.compare(models(users=9), by=groups)
     with rejects("segment label .* cannot be saved; use text or numbers", whole=False):
         comparison.save(tmp_path / "c.json")
     assert not (tmp_path / "c.json").exists()
+    rows = [((1, 2), item, 1.0 * item, 4.0 - item) for item in range(3)]
+    with rejects(r"user id \(1, 2\) cannot be saved"):
+        rn.compare({"a": rows, "b": list(rows)}).save(tmp_path / "c.json")
 
 
-def test_folds_come_back_with_their_spread(tmp_path: Path) -> None:
-    """Seeds, too."""
+def test_folds_and_a_baseline_of_chance_are_saved(tmp_path: Path) -> None:
+    """The leaderboard keeps the spread between folds."""
     runs = [rn.evaluate(models(seed=0, a=1.0 + seed)["a"]) for seed in range(3)]
-    comparison = rn.compare({"runs": runs, "one": models(seed=0, b=3.0)["b"]})
+    data = {"runs": runs, "one": models(seed=0, b=3.0)["b"]}
+    comparison = rn.compare(data, baseline="chance")
     comparison.save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
+    assert again.baseline == "chance"
     assert again.leaderboard.equals(comparison.leaderboard)
     assert again.leaderboard["spread"]["runs"] > 0
 
 
-def test_a_comparison_that_was_changed_is_refused(
-    comparison: rn.Comparison, tmp_path: Path
-) -> None:
-    """Wherever, and it is named."""
+def test_a_changed_file_raises_and_is_named(comparison: rn.Comparison, tmp_path: Path) -> None:
+    """Wherever it was changed."""
     path = tmp_path / "c.json"
     comparison.save(path)
     content = path.read_bytes()
-    for place in range(0, len(content), 97):
+    for place in range(0, len(content), len(content) // 40):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         with rejects(f"^{path}: ", whole=False):
             rn.Comparison.load(path)
@@ -154,17 +142,8 @@ def test_a_comparison_that_was_changed_is_refused(
         rn.Comparison.load(path)
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    """A report, and what is no JSON."""
-    rn.evaluate(models()["good"]).save(tmp_path / "r.json")
+def test_a_report_is_no_comparison(tmp_path: Path) -> None:
+    """Its file raises an error."""
+    rn.evaluate(models()["good"]).save(tmp_path / "report.json")
     with rejects("not a comparison that recsys_ndcg saved", whole=False):
-        rn.Comparison.load(tmp_path / "r.json")
-    (tmp_path / "x.json").write_text("{", encoding="utf-8")
-    with rejects("not JSON", whole=False):
-        rn.Comparison.load(tmp_path / "x.json")
-    with rejects("cannot be read", whole=False):
-        rn.Comparison.load(tmp_path / "none.json")
-    rows = [((1, 2), item, 1.0 * item, 4.0 - item) for item in range(3)]
-    other = [(user, item, -est, true) for user, item, est, true in rows]
-    with rejects(r"user id \(1, 2\) cannot be saved"):
-        rn.compare({"a": rows, "b": other}).save(tmp_path / "t.json")
+        rn.Comparison.load(tmp_path / "report.json")

@@ -1,0 +1,207 @@
+"""The plots of a comparison show its numbers, also in words; parameters give colours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.comparison.model_scores import ModelScores, parameters_of
+from tests.comparison.models import models
+from tests.errors import rejects
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("altair")
+
+GIVEN = {"n": 2, "reg": 0.02, "kind": "a", "on": True, "off": None}
+
+
+@pytest.fixture(name="comparison", scope="module")
+def _comparison() -> rn.Comparison:
+    return rn.compare(models(), metrics=["ndcg@3", "rmse"])
+
+
+def described(comparison: rn.Comparison, kind: str, **options: str) -> str:
+    """Return the text alternative of a plot."""
+    return str(comparison.plot(kind, **options).to_dict()["description"])
+
+
+def test_each_plot_describes_its_numbers(comparison: rn.Comparison) -> None:
+    """As its text alternative."""
+    board, errors = (comparison.leaderboards[name]["mean"] for name in ("ndcg@3", "rmse"))
+    rows = comparison.pairwise.query("a == 'good' and b == 'poor'").set_index("metric")
+    both = {"a": "poor", "b": "good"}
+    text = described(comparison, "tiers")
+    assert f"{board['good']:.4f}" in text
+    assert f"chance {comparison.leaderboard['chance']['good']:.4f}" in text
+    assert "the best first: good" in described(comparison, "tiers", metric="rmse")
+    text = described(comparison, "differences", **both)
+    assert f"good better: {rows['wins']['ndcg@3']} users" in text
+    assert f"mean {rows['difference']['ndcg@3']:.4f}" in text
+    assert "good" in described(comparison, "activity")
+    text = described(comparison, "scatter", metric="rmse", **both)
+    assert text.startswith("rmse of good against that of poor, of 60 users: mean ")
+    assert f"below it: good better: {rows['wins']['rmse']} users" in text
+    assert "lower is better" in text
+    text = described(comparison, "trade-off")
+    assert text.startswith("Trade-off of ndcg@3 (higher is better) and rmse (lower is better): ")
+    assert f"good {board['good']:.4f} and {errors['good']:.4f}" in text
+    text = described(comparison, "trade-off", metric="rmse")
+    assert f"good {errors['good']:.4f} and {board['good']:.4f}" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("tier", {}, "kind must be one of 'tiers', .*, 'trade-off', not 'tier'"),
+        ("tiers", {"metric": "rr"}, "has no metric 'rr'"),
+        ("differences", {"a": "x"}, "There is no model 'x'"),
+        ("trade-off", {"against": "rr"}, "has no metric 'rr'"),
+        ("trade-off", {"metric": "rmse", "against": "rmse"}, "two metrics, not 'rmse' and itself"),
+        ("trade-off", {"colour": "reg"}, "No model has a parameter 'reg'. A search gives its mod"),
+    ],
+)
+def test_unusable_options_of_a_plot_raise(
+    comparison: rn.Comparison, kind: str, options: dict[str, str], message: str
+) -> None:
+    """Kinds, metrics, models, parameters."""
+    with rejects(message):
+        comparison.plot(kind, **options)
+
+
+def test_a_plot_needs_scores() -> None:
+    """Of both models, or in both metrics."""
+    one = {"ann": [(1, 1), (2, 2)], "bob": [(1, 2), (2, 1)]}
+    other = {user: [(5 - est, true) for est, true in rows] for user, rows in one.items()}
+    with pytest.warns(rn.DataWarning, match="nothing is relevant"):
+        found = rn.compare({"a": one, "b": other}, metrics=["recall@10", "rmse"], threshold=4)
+    with rejects("Nobody has a score in recall@10"):
+        found.plot("scatter")
+    with rejects("No model has a score in both recall@10 and rmse"):
+        found.plot("trade-off")
+    with rejects("compare in another one, too, than ndcg@10"):
+        rn.compare(models()).plot("trade-off")
+
+
+def test_a_catalogues_baselines_are_rules() -> None:
+    """If a report has them; the overlap is that of its lists, down to the last rank kept."""
+    pytest.importorskip("surprise")
+    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    from recsys_ndcg.surprise import (  # noqa: PLC0415 - an extra
+        BaselineOnly,
+        Dataset,
+        KFold,
+        MostPopular,
+        Reader,
+        evaluate_catalogue,
+    )
+
+    table = sample_ratings()[["user", "item", "rating"]].head(3000)
+    data = Dataset.load_from_df(table, Reader(rating_scale=(0.5, 5)))
+    trainset, testset = next(KFold(4, random_state=0).split(data))
+    reports = {
+        type(algo).__name__: evaluate_catalogue(algo.fit(trainset), trainset, testset)
+        for algo in (MostPopular(), BaselineOnly(verbose=False))
+    }
+    found = rn.compare(reports)
+    popular = float(reports["BaselineOnly"].baselines["ndcg@10"]["MostPopular"])
+    assert f"MostPopular {popular:.4f}" in described(found, "tiers")
+    overlap = found.overlap(5, per_user=True)["MostPopular", "BaselineOnly", "jaccard"]
+    for user in reports["BaselineOnly"].users[:20].tolist():
+        one, other = (set(each.explain(user, 5)["item"].dropna()) for each in reports.values())
+        assert np.isclose(overlap[user], len(one & other) / len(one | other))
+    with rejects("keeps the first 10 ranks"):
+        found.overlap(50)
+
+
+def with_parameters(**parameters: Any) -> ModelScores:
+    """Return a model with such parameters."""
+    report = rn.evaluate(models()["good"], metrics=["ndcg@3", "rmse"])
+    return replace(ModelScores.of(report.audited, report=report), parameters=parameters)
+
+
+class Search:
+    """Models with parameters, as a fitted search gives them."""
+
+    def __init__(self, *given: dict[str, Any]) -> None:
+        self.given = given
+
+    @property
+    def contenders(self) -> dict[str, ModelScores]:
+        """By place."""
+        return {f"m{place}": with_parameters(**one) for place, one in enumerate(self.given)}
+
+
+def test_parameters_become_numbers_and_texts() -> None:
+    """Numbers of numpy, mappings, other objects, and control characters."""
+    found = parameters_of(
+        {"a": np.int64(2), "b": np.float32(0.5), "c": {"d": {"e": "f"}}, 3: float("nan")}
+        | {"g": [1, 2], "h\x1b": "x\u202ey", "i": 2**70, "j": np.bool_(0)}
+    )
+    assert found == {"a": 2, "b": 0.5, "c.d.e": "f", "3": "nan", "g": "[1, 2]"} | {
+        "h\\x1b": "x\\u202ey", "i": str(2**70), "j": False,
+    }  # fmt: skip
+    assert {type(one) for one in found.values()} == {int, float, str, bool}
+
+
+def test_parameters_stay_with_a_model(tmp_path: Path) -> None:
+    """Through whatever is done to it, also in a file; of several runs, those that all share."""
+    one = with_parameters(**GIVEN)
+    runs = [with_parameters(**GIVEN, seed=seed) for seed in range(3)]
+    for same in (
+        one.take(np.array([1, 3])),
+        one.in_metrics(["rmse"]),
+        ModelScores.beside([one.in_metrics(["rmse"]), one.in_metrics(["ndcg@3"])]),
+        ModelScores.averaged([one]),
+        ModelScores.averaged(runs),
+    ):
+        assert same.parameters == GIVEN
+    assert ModelScores.averaged([*runs, with_parameters()]).parameters == {}
+    given = GIVEN | {"of\xa0all": "\U0001f469\u200d\U0001f52c"}
+    rn.compare(Search(given, {})).save(tmp_path / "c.json")
+    again = rn.Comparison.load(tmp_path / "c.json")
+    assert [one.parameters for one in again.contenders.values()] == [given, {}]
+
+
+def test_a_trade_off_is_coloured_by_the_parameter_with_most_values() -> None:
+    """Unless another is asked for; what is the same in all models has no legend."""
+
+    def title(found: rn.Comparison, **options: Any) -> str | None:
+        spec = found.plot("trade-off", **options).to_dict()
+        legend = spec["layer"][-5]["encoding"]["color"].get("legend")
+        return None if legend is None else str(legend["title"])
+
+    search = Search({"n": 1, "reg": 1}, {"n": 1, "reg": 2}, {"n": 2, "reg": 3})
+    found = rn.compare(search, metrics=["ndcg@3", "rmse"])
+    assert (title(found), title(found, colour="n")) == ("reg", "n")
+    with rejects("No model has a parameter 'rig'. .*reg"):
+        title(found, colour="rig")
+    found = rn.compare(Search({"n": 1}, {"n": 1}), metrics=["ndcg@3", "rmse"])
+    assert (title(found), title(found, colour="n")) == (None, "n")
+
+
+def test_a_search_gives_its_models_their_parameters() -> None:
+    """Also those that its names leave out, being the same for all."""
+    pytest.importorskip("surprise")
+    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    from recsys_ndcg.surprise import (  # noqa: PLC0415 - an extra
+        BaselineOnly,
+        Dataset,
+        GridSearchCV,
+        Reader,
+    )
+
+    table = sample_ratings()[["user", "item", "rating"]].head(600)
+    data = Dataset.load_from_df(table, Reader(rating_scale=(0.5, 5)))
+    grid = {"bsl_options": {"method": ["als"], "n_epochs": [1, 2]}, "verbose": [False]}
+    search = GridSearchCV(BaselineOnly, grid, measures=["ndcg@5"], cv=2, keep_per_user=True)
+    search.fit(data)
+    assert [one.parameters for one in search.contenders.values()] == [
+        {"bsl_options.method": "als", "bsl_options.n_epochs": epochs, "verbose": False}
+        for epochs in (1, 2)
+    ]
