@@ -25,7 +25,7 @@ from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN
 from recsys_ndcg.files import Archive, check_path, json_value, open_file, write_whole
-from recsys_ndcg.folds import FoldRun, Ranked
+from recsys_ndcg.folds import FoldRun, ProtocolScores
 from recsys_ndcg.report import Report, audit_from_parquet, report_to_parquet
 
 _FORMAT = 3
@@ -193,7 +193,7 @@ class RunFolder:
                     "file": path.name,
                     "sha256": sha256(content).hexdigest(),
                     "names": one.names,
-                    "orderless": one.orderless,
+                    "orderless": one.has_no_order,
                 }
             )
         values = {
@@ -284,7 +284,7 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _ranked(stored: dict[str, Any], folder: Path) -> Ranked:
+def _ranked(stored: dict[str, Any], folder: Path) -> ProtocolScores:
     """Return the scores of a file, if it is the one that was written."""
     name = stored["file"]
     with open_file(folder / name) as file:
@@ -293,7 +293,7 @@ def _ranked(stored: dict[str, Any], folder: Path) -> Ranked:
         msg = f"{name} was changed or damaged after it was written."
         raise InvalidInputError(msg)
     audit = audit_from_parquet(content)
-    return Ranked(stored["names"], audit.totals, audit, stored["orderless"])
+    return ProtocolScores(stored["names"], audit.totals, audit, stored["orderless"])
 
 
 def _number(stored: float | None) -> float:

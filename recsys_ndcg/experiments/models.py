@@ -24,7 +24,7 @@ from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, sig
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
-    from recsys_ndcg.folds import FoldPlan, Splits
+    from recsys_ndcg.folds import CheckedSplits, FoldPlan
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
@@ -168,7 +168,9 @@ def _without_seeds(function: Any) -> Any:
     return functools.partial(function.func, *function.args, **kept)
 
 
-def describe_asked(ratings: Splits, plan: FoldPlan, *, several_seeds: bool) -> dict[str, Any]:
+def describe_asked(
+    ratings: CheckedSplits, plan: FoldPlan, *, several_seeds: bool
+) -> dict[str, Any]:
     """Return what the numbers of all models depend on, as JSON."""
     return {
         "written_by": __version__,

@@ -28,7 +28,7 @@ from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
 from recsys_ndcg.experiments.folder import RunFolder
 from recsys_ndcg.experiments.models import Model, describe_asked, is_algorithm, seeded, typed_call
 from recsys_ndcg.experiments.ratings import digest_of_split, refuse_unkept_users
-from recsys_ndcg.folds import FoldPlan, FoldRuns, Splits, lower_is_better
+from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 
 _COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
@@ -194,7 +194,7 @@ class Outcome:
     ----------
     models : mapping of str to Model
         By name.
-    ratings : Splits
+    ratings : CheckedSplits
         What is split, and how.
     seeds : sequence of int
         For the splitter and the models.
@@ -211,7 +211,7 @@ class Outcome:
     """
 
     models: Mapping[str, Model]
-    ratings: Splits
+    ratings: CheckedSplits
     seeds: Sequence[int]
     plan: FoldPlan
     folder: RunFolder | None = None
@@ -257,7 +257,7 @@ class Outcome:
                 splitter = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
             splitter = seeded(splitter, seed, always=len(self.seeds) > 1)
             with label_messages("") as said:
-                parts = self.ratings.by(self._look_at, splitter)
+                parts = self.ratings.iterate(self._look_at, splitter)
             if seed == self.seeds[0]:
                 self.said.extend(said)
             for fold, (trainset, testset) in enumerate(parts, 1):
@@ -300,7 +300,9 @@ class Outcome:
         }
         emit_labelled_warnings(said)
         for name, some in by_model.items():
-            FoldRuns.warn_of_random_order(name, [one.fold.orderless for one in some], "folds")
+            FoldRuns.warn_of_random_order(
+                name, [one.fold.names_without_order for one in some], "folds"
+            )
 
     def comparison(self, baseline: str | None, *, progress: bool) -> Comparison:
         """Compare the models that failed nowhere; one alone with random order.
@@ -354,7 +356,7 @@ class Outcome:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {typed_call(one.given)}," for name, one in self.models.items()]
         how, splitter = found.signatures[found.metrics[0]].typed, self.ratings.splitter
-        usual = self.ratings.is_usual
+        usual = self.ratings.is_default_kind
         lines = [
             "import recsys_ndcg as rn",
             "",

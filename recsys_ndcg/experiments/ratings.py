@@ -21,7 +21,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import fingerprint, readable
 from recsys_ndcg.files import arrow_column, is_place, reading
-from recsys_ndcg.folds import ratings_of, seconds_of
+from recsys_ndcg.folds import get_ratings, parse_time
 from recsys_ndcg.input import Rows, Table, read_ratings
 
 _TIME = "timestamp"
@@ -146,7 +146,7 @@ class FunctionModel:
             for (user, item, rating), estimated in zip(testset, estimates, strict=True)
         ]
 
-    def refuse_diverged(self, predictions: list[Any]) -> None:
+    def check_not_diverged(self, predictions: list[Any]) -> None:
         """Let them pass: what is no number has been refused."""
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
@@ -335,7 +335,7 @@ def _times(table: Table) -> list[float]:
         try:
             if times.dtype.kind == "M":
                 times = times.astype("datetime64[us]").astype(object)
-            found = list(map(seconds_of, times))
+            found = list(map(parse_time, times))
         except InvalidInputError:
             raise error from None
     return found
@@ -363,7 +363,7 @@ def refuse_unkept_users(data: Any) -> None:
 def _all_of(data: Any) -> Sequence[Any]:
     """Return the rows of a dataset, those of folds in files one file after the other."""
     if not hasattr(data, "folds_files"):
-        return ratings_of(data)
+        return get_ratings(data)
     rows: list[Any] = []
     for path in chain.from_iterable(data.folds_files):
         with reading(path):

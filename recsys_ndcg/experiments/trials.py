@@ -157,14 +157,15 @@ def experiment(  # noqa: PLR0913 - the contract
         )
         from recsys_ndcg.experiments.outcome import Outcome  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
-        from recsys_ndcg.folds import FoldPlan, Splits  # noqa: PLC0415
+        from recsys_ndcg.folds import CheckedSplits, FoldPlan  # noqa: PLC0415
     each = seeds_of(seeds)
     known = models_of(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(one.given) for one in known.values())
     ratings = dataset_of(data, columns, rating_scale, plain=plain)
-    plan = FoldPlan.under(protocol, metrics, k, threshold, convention)
-    split = Splits(ratings, splits)
-    plan = split.settled(plan, n_jobs)
+    plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention)
+    split = CheckedSplits(ratings, splits)
+    split.check_n_jobs(n_jobs)
+    plan = split.resolve(plan)
     if plan.catalogue is not None:
         refuse_for_catalogue(known)
     outcome = Outcome(known, split, each, plan)

@@ -1,6 +1,6 @@
-"""Ratings in folds, and every model in every fold: split, fit, predict, measure.
+"""Split ratings into folds, and fit, predict and measure every model on every fold.
 
-The splits are here also where Surprise is not installed.
+The splitters can be used without Surprise.
 
 >>> from recsys_ndcg.folds import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold
 """

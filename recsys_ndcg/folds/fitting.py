@@ -1,8 +1,8 @@
-"""What a worker does of a fold: fit, predict, and call the functions of predictions.
+"""A worker's part of a fold: fit, predict, and call functions of predictions.
 
-It is all that a worker imports of ours, and needs no more than an algorithm of Surprise does: each
-process has memory of its own for what it imports, and pandas alone takes more than most models.
-Predictions are ranked where the folds are asked for.
+A worker imports only this module of ours, which needs no more than an algorithm of Surprise: each
+process has memory of its own for its imports, and pandas needs more than most models.
+The main process ranks the predictions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
 
 
-# Surprise's own four, to the last bit, for where it is not installed.
+# Surprise's four measures, equal to the last bit, in case it is not installed.
 
 
 def rmse(predictions: list[Any]) -> Any:
@@ -41,7 +41,7 @@ def mae(predictions: list[Any]) -> Any:
 
 
 def fcp(predictions: list[Any]) -> Any:
-    """Return the fraction of concordant pairs: mean counts of the users who have any."""
+    """Return the fraction of concordant pairs: means over the users who have any."""
     by_user: dict[Any, list[tuple[Any, Any]]] = defaultdict(list)
     for user, _, true, estimated, _ in predictions:
         by_user[user].append((true, estimated))
@@ -65,22 +65,22 @@ def fcp(predictions: list[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number per fold, of which the greatest or the least is the best.
+    """A number per fold, to maximise or to minimise.
 
     Parameters
     ----------
     name : str
-        Lower case, as it stands in the keys of the results.
+        Lower case, as in the keys of the results.
     greater_is_better : bool
-        Which way is up.
+        Whether the greatest value is the best.
     function : callable, optional
-        Takes the predictions of a fold.
+        Computes it from the predictions of a fold.
     keywords : mapping
-        For the function.
+        Further arguments of the function.
     metric : Metric, optional
-        A ranking metric instead.
+        A ranking metric in place of a function.
     protocol : {'rated', 'catalogue'}
-        What it ranks: the user's test ratings, or all items not rated in training.
+        Which items it ranks: the user's test ratings, or all items not rated in training.
     """
 
     name: str
@@ -91,21 +91,21 @@ class Measure:
     protocol: str = "rated"
 
     @property
-    def is_of_surprise(self) -> bool:
-        """Whether it is one of Surprise's own four."""
+    def is_from_surprise(self) -> bool:
+        """Whether it is one of Surprise's four measures."""
         return self.function in (rmse, mae, mse, fcp)
 
-    def of(self, predictions: list[Any]) -> Any:
-        """Return the function's number of some predictions.
+    def compute(self, predictions: list[Any]) -> Any:
+        """Return the function's value for some predictions.
 
         Raises
         ------
         InvalidInputError
             The function does not return a number.
         ValueError
-            Surprise's own has no predictions.
+            A measure of Surprise gets no predictions.
         """
-        if self.is_of_surprise and not predictions:
+        if self.is_from_surprise and not predictions:
             msg = "Prediction list is empty."
             raise ValueError(msg)
         value: Any = self.function and self.function(predictions, **self.keywords)
@@ -116,18 +116,18 @@ class Measure:
 
 
 class FittedFold(NamedTuple):
-    """What came of fitting and predicting.
+    """The result of fitting a model on one fold and predicting.
 
     Parameters
     ----------
     test, train : list of predictions
-        Of the testset, and of the trainset; none of what was not asked for.
+        The predictions of the testset and of the trainset, if they are returned.
     test_values, train_values : mapping
-        What the functions found, by their names.
+        The values of the functions by name.
     fit_time, test_time : float
         Seconds.
     diverged : DivergedModelError, optional
-        What is wrong with a model that estimates NaN.
+        The error of a model that estimates NaN.
     """
 
     test: list[Any]
@@ -140,40 +140,40 @@ class FittedFold(NamedTuple):
 
 
 class FoldJob(NamedTuple):
-    """What is to be done with a split, besides to fit and to predict.
+    """The instructions for a worker.
 
     Parameters
     ----------
     functions : sequence of Measure
-        That are functions of the predictions.
-    train : bool
-        Whether the trainset is predicted, too.
-    ranked : bool
-        Whether predictions are ranked; otherwise a worker need not send them.
+        The measures that are functions of predictions.
+    predicts_trainset : bool
+        Whether to predict the trainset, too.
+    returns_predictions : bool
+        Whether the main process needs the predictions for ranking.
     """
 
     functions: Sequence[Measure]
-    train: bool
-    ranked: bool
+    predicts_trainset: bool
+    returns_predictions: bool
 
     def run(self, model: Any, trainset: Any, testset: list[Any]) -> FittedFold:
-        """Fit a model, let it predict, and measure what takes predictions."""
+        """Fit a model, predict, and call the functions."""
         start = time.time()
         model.fit(trainset)
         fitted = time.time()
         predictions = list(model.test(testset))
         tested = time.time()
-        again = list(model.test(trainset.build_testset())) if self.train else []
+        again = list(model.test(trainset.build_testset())) if self.predicts_trainset else []
         diverged = None
         try:
-            model.refuse_diverged(predictions)
+            model.check_not_diverged(predictions)
         except DivergedModelError as error:
-            diverged = error.with_traceback(None)  # which would keep the model
+            diverged = error.with_traceback(None)  # its traceback would keep the model in memory
         return FittedFold(
-            test=predictions if self.ranked else [],
-            train=again if self.ranked else [],
-            test_values={one.name: one.of(predictions) for one in self.functions},
-            train_values={one.name: one.of(again) for one in self.functions if again},
+            test=predictions if self.returns_predictions else [],
+            train=again if self.returns_predictions else [],
+            test_values={one.name: one.compute(predictions) for one in self.functions},
+            train_values={one.name: one.compute(again) for one in self.functions if again},
             fit_time=fitted - start,
             test_time=tested - fitted,
             diverged=diverged,

@@ -1,4 +1,4 @@
-"""Folds: fit, predict, measure, and what came of it; one after the other, or in processes."""
+"""Run folds: fit, predict and measure, one after the other or with joblib's workers."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.scoring import Audit, Plan, Totals
 
 
-class Ranked(NamedTuple):
-    """What a fold has under the measures of one protocol; users' scores where they are kept."""
+class ProtocolScores(NamedTuple):
+    """A fold's ranking measures under one protocol; `audit` has users' scores if they are kept."""
 
     names: list[str]
     totals: Totals
     audit: Audit | None
-    orderless: bool
+    has_no_order: bool
 
 
 @dataclass(frozen=True)
 class FoldRun:
-    """What came of one fold.
+    """The result of training one model on one fold.
 
     Parameters
     ----------
     test, train : mapping
-        The value of every measure on the testset, and on the trainset if that was asked for.
+        The value of every measure on the testset, and on the trainset if it is measured.
     fit_time, test_time : float
         Seconds.
     n_users : int
-        How many users the testset has.
-    ranked : sequence of Ranked
-        What the ranking measures found, user by user.
+        Number of users in the testset.
+    ranked : sequence of ProtocolScores
+        The ranking measures, user by user.
     diverged : DivergedModelError, optional
-        What is wrong with a model that estimates NaN.
+        The error of a model that estimates NaN.
     """
 
     test: dict[str, Any]
@@ -57,31 +57,33 @@ class FoldRun:
     fit_time: float
     test_time: float
     n_users: int
-    ranked: Sequence[Ranked]
+    ranked: Sequence[ProtocolScores]
     diverged: DivergedModelError | None = None
 
     @classmethod
     def of(cls, model: Any, trainset: Any, testset: Any, plan: FoldPlan) -> FoldRun:
-        """Fit a model, let it predict, and measure what is planned."""
-        begun = BegunFold.of(trainset, testset, plan)
-        fitted, own = begun.job.run(model, trainset, testset), begun.plan.catalogue
+        """Fit a model, predict, and measure."""
+        prepared = PreparedFold.of(trainset, testset, plan)
+        fitted, own = prepared.job.run(model, trainset, testset), prepared.plan.catalogue
         if own is None or fitted.diverged is not None:
-            return begun.fold(fitted)
+            return prepared.measure(fitted)
         try:
-            ranked = _rank_catalogue(begun.plan, own, model, trainset, testset)
-        except DivergedModelError as error:  # whose traceback would keep the model
-            return begun.fold(fitted._replace(diverged=error.with_traceback(None)))
-        return begun.fold(fitted, [ranked])
+            candidates = model.candidates(trainset, placing(own))
+            lists = Placement(candidates, labels_from_testset(testset), own, shown=False).lists()
+            ranked = _score(lists, own, prepared.plan, "catalogue")
+        except DivergedModelError as error:  # its traceback would keep the model in memory
+            return prepared.measure(fitted._replace(diverged=error.with_traceback(None)))
+        return prepared.measure(fitted, [ranked])
 
     @property
-    def orderless(self) -> list[str]:
-        """The measures of lists in each of which all items have one estimate."""
-        names = (name for part in self.ranked if part.orderless for name in part.names)
+    def names_without_order(self) -> list[str]:
+        """The ranking measures of lists in each of which all estimates are equal."""
+        names = (name for part in self.ranked if part.has_no_order for name in part.names)
         return [name for name in names if name not in ACCURACY]
 
     @property
     def per_user(self) -> pd.DataFrame:
-        """The scores by user, a column per measure."""
+        """The scores by user, with a column per measure."""
         kept = [(names, audit.scores) for names, _, audit, _ in self.ranked if audit is not None]
         tables = [
             pd.DataFrame(scores.per_user, index_of(scores.users, "user"), names, copy=True)
@@ -97,7 +99,7 @@ class FoldRuns(tuple["FoldRun", ...]):
 
     @property
     def pooled(self) -> dict[str, float]:
-        """The sums of the numerators over those of the denominators, if no fold diverged."""
+        """The pooled score of each ranking measure; empty if a fold diverged."""
         found: dict[str, float] = {}
         if any(fold.diverged for fold in self):
             return found
@@ -108,19 +110,19 @@ class FoldRuns(tuple["FoldRun", ...]):
 
     @property
     def per_user(self) -> pd.DataFrame:
-        """The scores of every user, indexed by fold and user, if they were kept."""
-        self._check_kept()
+        """The scores of every user, indexed by fold and user."""
+        self._check_users_are_kept()
         tables = {place: fold.per_user for place, fold in enumerate(self, 1)}
         return pd.concat(tables, names=["fold", "user"])
 
     @property
     def contender(self) -> ModelScores:
-        """The scores of every user under all ranking measures, averaged over folds.
+        """The scores of every user in all ranking measures, averaged over the folds.
 
         Raises
         ------
         InvalidInputError
-            Nothing was ranked, the model diverged, or the scores of users were not kept.
+            No measure ranks, the model diverged, or the scores of users were not kept.
         """
         if any(fold.diverged for fold in self):
             msg = f"The model diverged, so it has no scores to compare. {self[0].diverged or ''}"
@@ -129,42 +131,42 @@ class FoldRuns(tuple["FoldRun", ...]):
             [ModelScores.of(part.audit, part.names) for part in fold.ranked if part.audit]
             for fold in self
         ]
-        self._check_kept()
+        self._check_users_are_kept()
         if not all(parts):
-            msg = "No measure here ranks anything: ask for one such as 'ndcg@10'."
+            msg = "No measure here ranks anything. Add one such as 'ndcg@10'."
             raise InvalidInputError(msg)
         found = ModelScores.averaged([ModelScores.beside(each) for each in parts])
         orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
-        asked = [name for name in self[0].test if name in orders]  # the first of them decides
+        asked = [name for name in self[0].test if name in orders]  # the first is the main one
         return found.in_metrics([*asked, *(name for name in found.names if name not in orders)])
 
-    def _check_kept(self) -> None:
-        """Refuse folds of a search that kept no scores of users.
+    def _check_users_are_kept(self) -> None:
+        """Raise if a search kept no scores of users.
 
         Raises
         ------
         InvalidInputError
-            It did not.
+            The message says how to keep them.
         """
         if any(part.audit is None for fold in self for part in fold.ranked):
             msg = (
-                "The scores of every user are not kept by a search unless asked for: pass "
-                "keep_per_user=True, and fit again."
+                "A search keeps the scores of every user only on request: pass keep_per_user=True, "
+                "and fit again."
             )
             raise InvalidInputError(msg)
 
     @staticmethod
     def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:
-        """Warn of an algorithm whose lists have no order, with the measures that this spoils.
+        """Warn of an algorithm whose lists have no order.
 
         Parameters
         ----------
         who : str
-            The algorithm, or the first of several.
+            The algorithm.
         found : sequence of sequences of str
-            The measures of each part that were taken of lists without an order; mostly none.
+            For each part the measures of lists without an order; usually none.
         parts : str
-            What the parts are: folds, or combinations.
+            A noun for the parts: folds or combinations.
         """
         bad = [names for names in found if names]
         if not bad:
@@ -172,123 +174,119 @@ class FoldRuns(tuple["FoldRun", ...]):
         msg = (
             f"{who} estimates the same for every item of a user ({len(bad)} of {len(found)} "
             f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its parameters, "
-            "and whether it can learn anything of these ratings."
+            "and whether it can learn from these ratings."
         )
         warn(msg)
 
 
-class BegunFold(NamedTuple):
-    """What is measured of a fold, with its threshold, and how many users it has."""
+class PreparedFold(NamedTuple):
+    """A fold's plan with its threshold, and the number of its test users."""
 
     plan: FoldPlan
     n_users: int
 
     @classmethod
-    def of(cls, trainset: Any, testset: list[Any], plan: FoldPlan) -> BegunFold:
-        """Look at a split, and settle the threshold by its grades."""
+    def of(cls, trainset: Any, testset: list[Any], plan: FoldPlan) -> PreparedFold:
+        """Check a split, and set the threshold by its grades."""
         sizes = Counter(map(itemgetter(0), testset))
         if plan.rated is not None:
-            refuse_single_items(len(sizes), max(sizes.values(), default=0))
+            _check_list_lengths(len(sizes), max(sizes.values(), default=0))
         for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
             refuse_beyond(metric.k, trainset.n_items)
         if plan.rated is not None or plan.catalogue is not None:
             grades = Grades.of(floats(list(map(itemgetter(2), testset)), "rating"))
-            plan = plan.each(lambda one: one.with_threshold(grades))
+            plan = plan.map(lambda one: one.with_threshold(grades))
         return cls(plan, len(sizes))
 
     @property
     def job(self) -> FoldJob:
-        """What a worker does: all but the ranking."""
+        """The instructions for a worker, which does everything except ranking."""
         functions = [one for one in self.plan.measures if one.function is not None]
-        return FoldJob(functions, self.plan.train, self.plan.rated is not None)
+        return FoldJob(functions, self.plan.return_train_measures, self.plan.rated is not None)
 
-    def fold(self, tested: FittedFold, catalogue: Sequence[Ranked] = ()) -> FoldRun:
-        """Rank what was predicted; the catalogue is ranked already."""
+    def measure(self, fitted: FittedFold, catalogue: Sequence[ProtocolScores] = ()) -> FoldRun:
+        """Rank the predictions, and combine all measures; the catalogue is ranked already."""
         plan = self.plan
-        ranked, again = list[Ranked](), list[Ranked]()
-        if plan.rated is not None and tested.diverged is None:
-            for found, predictions in ((ranked, tested.test), (again, tested.train)):
+        ranked, again = list[ProtocolScores](), list[ProtocolScores]()
+        if plan.rated is not None and fitted.diverged is None:
+            for found, predictions in ((ranked, fitted.test), (again, fitted.train)):
                 if predictions:
-                    lists = rated_lists(predictions, plan.rated.duplicates)
-                    found.append(_scored(lists, plan.rated, plan, "rated"))
+                    lists = build_rated_lists(predictions, plan.rated.duplicates)
+                    found.append(_score(lists, plan.rated, plan, "rated"))
         ranked += catalogue
         return FoldRun(
-            test=_values(tested.test_values, ranked, plan),
-            train=_values(tested.train_values, again, plan) if plan.train else {},
-            fit_time=tested.fit_time,
-            test_time=tested.test_time,
+            test=_combine(fitted.test_values, ranked, plan),
+            train=_combine(fitted.train_values, again, plan) if plan.return_train_measures else {},
+            fit_time=fitted.fit_time,
+            test_time=fitted.test_time,
             n_users=self.n_users,
             ranked=ranked,
-            diverged=tested.diverged,
+            diverged=fitted.diverged,
         )
 
 
-def _values(found: Mapping[str, Any], ranked: Sequence[Ranked], plan: FoldPlan) -> dict[str, Any]:
-    """Return the value of every measure, NaN of those that nothing was ranked for."""
+def _combine(
+    values: Mapping[str, Any], ranked: Sequence[ProtocolScores], plan: FoldPlan
+) -> dict[str, Any]:
+    """Return the value of every measure; a ranking measure without lists is NaN."""
     means = {
         name: mean
         for names, totals, *_ in ranked
         for name, mean in zip(names, totals.mean.tolist(), strict=True)
     }
     return {
-        one.name: found[one.name] if one.metric is None else means.get(one.name, np.nan)
+        one.name: values[one.name] if one.metric is None else means.get(one.name, np.nan)
         for one in plan.measures
     }
 
 
-def _rank_catalogue(plan: FoldPlan, own: Plan, model: Any, trainset: Any, testset: Any) -> Ranked:
-    candidates = model.candidates(trainset, placing(own))
-    lists = Placement(candidates, labels_from_testset(testset), own, shown=False).lists()
-    return _scored(lists, own, plan, "catalogue")
-
-
-def _scored(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Ranked:
-    names = plan.names(protocol)
-    called = [names.get(name, name) for name in own.names]
-    if not plan.per_user:
-        return Ranked(called, Totals.of(own.scores_of(lists)), None, orderless(lists))
+def _score(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> ProtocolScores:
+    by_metric = plan.names(protocol)
+    names = [by_metric.get(name, name) for name in own.names]
+    if not plan.keep_per_user:
+        return ProtocolScores(names, Totals.of(own.scores_of(lists)), None, has_no_order(lists))
     facts = own.facts_of(lists)
     audit = Audit.of(lists, own.settled(facts, lists), facts).without_lists()
-    return Ranked(called, audit.totals, audit, orderless(lists))
+    return ProtocolScores(names, audit.totals, audit, has_no_order(lists))
 
 
-def rated_lists(predictions: Any, duplicates: str) -> GroupedLists:
-    """Return the lists of predictions of test ratings.
+def build_rated_lists(predictions: Any, duplicates: str) -> GroupedLists:
+    """Return the ranked lists of predictions of test ratings.
 
     Raises
     ------
     InvalidInputError
-        The predictions cannot be used, or every user has a single one.
+        The predictions are invalid, or every user has only one.
     """
     lists = RankedLists.of(predictions, duplicates=duplicates)
-    refuse_single_items(len(lists), int(lists.n_items.max()))
+    _check_list_lengths(len(lists), int(lists.n_items.max()))
     return lists
 
 
-def refuse_single_items(n_users: int, longest: int) -> None:
-    """Refuse lists of which none has a second item.
+def _check_list_lengths(n_users: int, longest: int) -> None:
+    """Raise if the lists of several users all have one item.
 
     Raises
     ------
     InvalidInputError
-        There are several users, and the longest list has one item.
+        The message says how to get longer lists.
     """
     if n_users > 1 and longest == 1:
         msg = (
             f"All {n_users} users have one predicted item, and any order of one item is "
-            "perfect: whatever the model, NDCG is 1. Test on more of each user's ratings, by "
+            "perfect: NDCG is 1 for every model. Test on more ratings of each user, with "
             "LeaveNOut(5), or rank all items: 'ndcg@10:catalogue' or evaluate_catalogue()."
         )
         raise InvalidInputError(msg)
 
 
-def orderless(lists: GroupedLists) -> bool:
-    """Tell lists in each of which all items have one estimate.
+def has_no_order(lists: GroupedLists) -> bool:
+    """Return whether all estimates are equal in each list, and a list has several.
 
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> orderless(rn.RankedLists.from_tuples({"ann": [(3, 1), (3, 5)], "bob": [(4, 4), (4, 2)]}))
+    >>> has_no_order(rn.RankedLists.from_tuples({"ann": [(3, 1), (3, 5)], "bob": [(4, 4), (4, 2)]}))
     True
     """
     if isinstance(lists, PlacedLists):
@@ -299,7 +297,7 @@ def orderless(lists: GroupedLists) -> bool:
     return bool(same.all()) and int(lists.n_items.max()) > 1
 
 
-def run_in_order(
+def run_folds(
     tasks: Iterable[tuple[Any, Any, Any]],
     plan: FoldPlan,
     total: int | None,
@@ -307,48 +305,47 @@ def run_in_order(
     progress: bool = True,
     **parallel: Any,
 ) -> list[FoldRun]:
-    """Run folds, given as model, trainset and testset; the first error ends all.
+    """Run folds, and return their results in order; the first error ends all.
 
     Parameters
     ----------
-    tasks : iterable
-        Taken one by one as they are needed.
+    tasks : iterable of (model, trainset, testset)
+        Each is taken when a worker is free.
     plan : FoldPlan
-        What to measure.
+        The measures.
     total : int, optional
-        How many there are, for the bar of progress.
+        The number of folds, for the progress bar.
     progress : bool
         Whether there is a bar.
     **parallel
-        For joblib.
+        Options of `joblib.Parallel`.
     """
-    if plan.catalogue is not None:  # ranked where the model is, so that no predictions are sent
+    if plan.catalogue is not None:  # workers rank the catalogue, so that no predictions are sent
         jobs = (delayed(FoldRun.of)(*task, plan) for task in tasks)
-        return list(
-            iterate_with_progress(_results(jobs, parallel), "Fitting", total, enabled=progress)
-        )
-    begun: deque[BegunFold] = deque()
+        results = _run_jobs(jobs, parallel)
+        return list(iterate_with_progress(results, "Fitting", total, enabled=progress))
+    dispatched: deque[PreparedFold] = deque()
 
-    def dispatched() -> Iterator[Any]:
+    def dispatch() -> Iterator[Any]:
         for model, trainset, testset in tasks:
-            begun.append(BegunFold.of(trainset, testset, plan))
-            yield delayed(begun[-1].job.run)(model, trainset, testset)
+            dispatched.append(PreparedFold.of(trainset, testset, plan))
+            yield delayed(dispatched[-1].job.run)(model, trainset, testset)
 
-    results = _results(dispatched(), parallel)
+    results = _run_jobs(dispatch(), parallel)
     try:
-        # a fold is ranked while others are fitted, by workers that import nothing for that
-        ranked = (begun.popleft().fold(one) for one in results)
+        # this process ranks a fold while workers fit others
+        ranked = (dispatched.popleft().measure(one) for one in results)
         return list(iterate_with_progress(ranked, "Fitting", total, enabled=progress))
-    finally:  # stop the workers, also where a fold is refused while others are fitted
-        with warnings.catch_warnings():  # joblib's, of what they did in vain
+    finally:  # stop the workers, also after an error in one fold while others are fitted
+        with warnings.catch_warnings():  # joblib's, of interrupted work
             warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
             results.close()
 
 
-def _results(jobs: Iterable[Any], parallel: dict[str, Any]) -> Generator[Any, None, None]:
-    """Yield what comes of jobs, in their order."""
+def _run_jobs(jobs: Iterable[Any], parallel: dict[str, Any]) -> Generator[Any, None, None]:
+    """Yield the results of jobs in their order."""
     try:
         workers = Parallel(return_as="generator", **parallel)
-    except ValueError:  # a backend that gives everything in the end, so that no bar can follow
+    except ValueError:  # a backend that returns all results at the end, without a progress bar
         workers = Parallel(**parallel)
     yield from workers(jobs)

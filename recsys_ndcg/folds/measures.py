@@ -1,4 +1,4 @@
-"""What is measured of folds: Surprise's four, ranking metrics, functions; and the plan of all."""
+"""Measures of folds: Surprise's four, ranking metrics and functions; and the plan of all."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")
 
-#: Surprise's own four.
+#: Surprise's four measures.
 ACCURACY = {one.__name__: Measure(one.__name__, one is fcp, one) for one in (rmse, mae, mse, fcp)}
 
 
 def lower_is_better(name: str) -> bool:
-    """Tell errors from all other measures."""
+    """Return whether a measure is an error."""
     return name in ACCURACY and not ACCURACY[name].greater_is_better
 
 
@@ -30,19 +30,19 @@ def make_measure(
     greater_is_better: bool = True,  # noqa: FBT001, FBT002 - as in scikit-learn's make_scorer
     **keywords: Any,
 ) -> Measure:
-    """Make a measure for cross-validation and search of a function of predictions.
+    """Make a measure for cross-validation and searches from a function of predictions.
 
     Parameters
     ----------
     fn : callable
-        Takes the list of a fold's predictions and returns a number. For ``n_jobs`` above 1 it
-        must be possible to pickle it.
+        Takes the list of a fold's predictions and returns a number. It must be picklable for
+        ``n_jobs`` above 1.
     name : str, optional
-        As it stands in the keys of the results, in lower case; that of the function by default.
+        The name in the keys of the results, in lower case; the function's by default.
     greater_is_better : bool
-        Whether the best model is that with the greatest value, or the least.
+        Whether the best model has the greatest value, or the least.
     **keywords
-        Passed on to the function.
+        Further arguments of the function.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def make_measure(
     Raises
     ------
     InvalidInputError
-        The function cannot be called, or has no usable name.
+        `fn` is no function, or its name is empty or "time".
 
     Examples
     --------
@@ -67,30 +67,30 @@ def make_measure(
     if name is None:
         name = getattr(fn, "__name__", type(fn).__name__)
     if not isinstance(name, str) or not name.strip():
-        msg = f"The name of a measure is text, not {quote(name)}."
+        msg = f"The name of a measure must be text, not {quote(name)}."
         raise InvalidInputError(msg)
     if name.strip().lower() == "time":
-        msg = "A measure cannot be named 'time': the results have 'test_time' already."
+        msg = "A measure cannot be named 'time', because the results have a key 'test_time'."
         raise InvalidInputError(msg)
     return Measure(name.strip().lower(), bool(greater_is_better), fn, keywords=keywords)
 
 
-def resolved(measures: Any, known: Mapping[str, Measure] | None = None) -> list[Measure]:
-    """Return the measures, once each, before anything is trained.
+def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) -> list[Measure]:
+    """Return the measures without repetition.
 
     Parameters
     ----------
     measures : names, functions of predictions, or what `make_measure` returns
-        One or several; none at all is time alone, as in Surprise.
+        One or several; without any only the times are measured, as in Surprise.
     known : mapping, optional
-        Of names to measures that need not be made anew.
+        Measures that exist already, by name.
 
     Raises
     ------
     UnknownMetricError
-        There is none of that name; the nearest is given.
+        A name is unknown; the message suggests the nearest one.
     InvalidInputError
-        Different ones have one name, or a metric lacks its cutoff.
+        Two measures have the same name, or a metric lacks its cutoff.
     """
     if isinstance(measures, str | Measure | Metric) or callable(measures):
         measures = [measures]
@@ -100,31 +100,31 @@ def resolved(measures: Any, known: Mapping[str, Measure] | None = None) -> list[
     found: dict[str, Measure] = {}
     for given in measures:
         name = given.strip().lower() if isinstance(given, str) else ""
-        one = known[name] if known and name in known else _resolved(given)
+        one = known[name] if known and name in known else _parse_measure(given)
         if found.setdefault(one.name, one) != one:
             msg = (
-                f"measures has two that are called {one.name!r}. Name one of them otherwise: "
+                f"measures has two different measures named {one.name!r}. Rename one of them: "
                 "make_measure(function, 'another name')."
             )
             raise InvalidInputError(msg)
     return list(found.values())
 
 
-def _resolved(one: Any) -> Measure:
+def _parse_measure(one: Any) -> Measure:
     if isinstance(one, Measure):
         return one
     if isinstance(one, Metric):
-        return _measure_of(one, "rated")
+        return _from_metric(one, "rated")
     if isinstance(one, str):
         text, colon, protocol = one.strip().lower().partition(":")
         if text in ACCURACY and not colon:
             return ACCURACY[text]
         if colon and protocol not in _PROTOCOLS:
-            msg = f"{one!r}: after the colon stands what is ranked. {suggest(protocol, _PROTOCOLS)}"
-            raise InvalidInputError(msg)
-        return _measure_of(_metric(text, one), protocol or "rated")
+            msg = f"{one!r}: the protocol after the colon is unknown. "
+            raise InvalidInputError(msg + suggest(protocol, _PROTOCOLS))
+        return _from_metric(_parse_metric(text, one), protocol or "rated")
     if isinstance(one, type) and issubclass(one, Metric):
-        msg = f"{one.__name__} is a class of metrics; one of them is {one.__name__}(10)."
+        msg = f"{one.__name__} is a class of metrics. Write {one.__name__}(10)."
         raise InvalidInputError(msg)
     if callable(one):
         return make_measure(one)
@@ -135,8 +135,8 @@ def _resolved(one: Any) -> Measure:
     raise InvalidInputError(msg)
 
 
-def _metric(text: str, given: str) -> Metric:
-    """Return the metric of that name; Surprise's are among those that may have been meant."""
+def _parse_metric(text: str, given: str) -> Metric:
+    """Return the metric of a name; the error suggests Surprise's measures, too."""
     name = text.partition("@")[0].partition("(")[0]
     try:
         return parse(text)[0]
@@ -145,12 +145,12 @@ def _metric(text: str, given: str) -> Metric:
         raise UnknownMetricError(msg) from None
 
 
-def _measure_of(metric: Metric, protocol: str) -> Measure:
+def _from_metric(metric: Metric, protocol: str) -> Measure:
     if not metric.orders:
-        msg = f"{metric} compares ratings and ranks nothing: ask for 'rmse' or 'mae' by name."
+        msg = f"{metric} compares ratings and ranks nothing. Write 'rmse' or 'mae'."
         raise InvalidInputError(msg)
     if metric.k is None and metric.cutoff == "usual":
-        msg = f"{metric} needs a cutoff here: write '{metric}@10', for instance."
+        msg = f"{metric} needs a cutoff here. Write '{metric}@10', for example."
         raise InvalidInputError(msg)
     name = str(metric) if protocol == "rated" else f"{metric}:{protocol}"
     return Measure(name, greater_is_better=True, metric=metric, protocol=protocol)
@@ -158,25 +158,26 @@ def _measure_of(metric: Metric, protocol: str) -> Measure:
 
 @dataclass(frozen=True)
 class FoldPlan:
-    """What is measured of every fold.
+    """The measures of every fold.
 
     Parameters
     ----------
     measures : sequence of Measure
-        In the order they were asked for.
+        In the order of the results.
     rated, catalogue : Plan, optional
-        What ranks the users' test ratings, with their errors beside, and what ranks all items.
-    train : bool
-        Whether measures are taken of the trainset, too.
-    per_user : bool
-        Whether the scores of every user are kept: numerator, denominator and more of each.
+        The metrics that rank users' test ratings, with the errors by user, and the metrics that
+        rank all items.
+    return_train_measures : bool
+        Whether the trainset is measured, too.
+    keep_per_user : bool
+        Whether the scores of every user are kept.
     """
 
     measures: Sequence[Measure]
     rated: Plan | None
     catalogue: Plan | None
-    train: bool = False
-    per_user: bool = True
+    return_train_measures: bool = False
+    keep_per_user: bool = True
 
     @classmethod
     def of(
@@ -185,11 +186,18 @@ class FoldPlan:
         threshold: float | None,
         convention: Convention | str | None,
         *,
-        train: bool,
-        per_user: bool = True,
+        return_train_measures: bool = False,
+        keep_per_user: bool = True,
     ) -> FoldPlan:
-        """Give the conventions of measures, as `resolved` takes them, the plug-in's tolerance."""
-        known = resolved(measures)
+        """Parse measures, and give their metrics a convention with the plug-in's tie tolerance.
+
+        Raises
+        ------
+        InvalidInputError
+            As `parse_measures`; or the catalogue is to be measured for training ratings, which it
+            leaves out.
+        """
+        known = parse_measures(measures)
         Convention.checked(convention)
         rated, catalogue = (
             Plan.of(metrics, k=None, threshold=threshold, convention=convention).tolerant()
@@ -204,12 +212,20 @@ class FoldPlan:
             # metrics that have an error of Surprise's user by user
             errors = [one.name for one in known if one == ACCURACY.get(one.name)]
             rated = rated.with_metrics([METRICS[name]() for name in errors if name in METRICS])
+        plan = cls(known, rated, catalogue, return_train_measures, keep_per_user)
         if catalogue is not None:
-            placing(catalogue)  # refuses metrics that would rank differently
-        return cls(known, rated, catalogue, train, per_user)
+            placing(catalogue)  # raises if two metrics rank differently
+            if return_train_measures:
+                msg = (
+                    f"{', '.join(plan.names('catalogue').values())} leaves out the items that a "
+                    "user rated in training, so on the trainset it is 0. Measure it without "
+                    "return_train_measures."
+                )
+                raise InvalidInputError(msg)
+        return plan
 
     @classmethod
-    def under(
+    def of_protocols(
         cls,
         protocol: Any,
         metrics: Any,
@@ -217,21 +233,20 @@ class FoldPlan:
         threshold: float | None,
         convention: Convention | str | None,
     ) -> FoldPlan:
-        """Take metrics under each protocol; those that name one, under that alone.
+        """Return a plan with every metric under each protocol, unless its name has a protocol.
 
         Raises
         ------
         InvalidInputError
-            Nothing that is asked for ranks anything, or there is no such protocol.
+            No metric ranks anything, or a protocol is unknown.
         """
         asked = _PROTOCOLS if protocol == "both" else protocol
         several = isinstance(asked, Iterable) and not isinstance(asked, str)
         protocols: list[Any] = (several and [*asked]) or [asked]
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
-            told = suggest(str(unknown[0]), [*_PROTOCOLS, "both"])
-            msg = f"protocol={quote(protocol)}: what is ranked is 'rated' or 'catalogue'. {told}"
-            raise InvalidInputError(msg)
+            msg = f"protocol={quote(protocol)} must be 'rated', 'catalogue' or 'both'. "
+            raise InvalidInputError(msg + suggest(str(unknown[0]), [*_PROTOCOLS, "both"]))
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
@@ -241,26 +256,23 @@ class FoldPlan:
             name
             for place, each in enumerate(dict.fromkeys(protocols))
             for one in given
-            for name in _under(each, one, ks, first=place == 0)
+            for name in _add_protocol(one, each, ks, is_first=place == 0)
         ]
-        plan = cls.of(measures, threshold, convention, train=False)
+        plan = cls.of(measures, threshold, convention)
         if plan.rated is None and plan.catalogue is None:
-            msg = (
-                "No metric here ranks anything: ask for one such as 'ndcg@10', by which models "
-                "are compared."
-            )
+            msg = "No metric here ranks anything. Add one such as 'ndcg@10' to compare models by."
             raise InvalidInputError(msg)
         return plan
 
-    def each(self, change: Callable[[Plan], Plan]) -> FoldPlan:
-        """Return the same with what a function makes of each plan that there is."""
+    def map(self, change: Callable[[Plan], Plan]) -> FoldPlan:
+        """Return a copy with both plans changed by a function."""
         rated, catalogue = (
             None if plan is None else change(plan) for plan in (self.rated, self.catalogue)
         )
         return replace(self, rated=rated, catalogue=catalogue)
 
     def names(self, protocol: str) -> dict[str, str]:
-        """Return what the measures of a protocol are called, by the names of their metrics."""
+        """Return the names of a protocol's measures by the names of their metrics."""
         return {
             str(one.metric): one.name
             for one in self.measures
@@ -268,11 +280,12 @@ class FoldPlan:
         }
 
 
-def _under(protocol: str, given: Any, ks: list[int | None], *, first: bool) -> Iterable[Any]:
+def _add_protocol(given: Any, protocol: str, ks: list[int | None], *, is_first: bool) -> list[Any]:
+    """Return the names of a metric's measures; those of any protocol only for the first one."""
     if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
-        return [given] if first else []
+        return [given] if is_first else []
     name, colon, named = str(given).partition(":")
     if colon:
-        return [f"{one}:{named}" for one in parse(name, ks)] if first else []
+        return [f"{one}:{named}" for one in parse(name, ks)] if is_first else []
     parsed = [given] if isinstance(given, Metric) else parse(name, ks)
     return [f"{one}:{protocol}" if protocol != "rated" else one for one in parsed]

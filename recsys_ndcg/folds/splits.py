@@ -1,4 +1,4 @@
-"""Splits that ranking needs, for Surprise's own tools as well as for ours."""
+"""Splitters for rankings; Surprise's own functions accept them, too."""
 
 from __future__ import annotations
 
@@ -19,30 +19,29 @@ from recsys_ndcg.input import encode, objects, refuse_rows
 from recsys_ndcg.lists import grouped
 
 _MISSING = ("", "nan", "NaT", "<NA>")
-_UNEXACT = 2.0**53  # from here on, whole numbers next to each other are the same as floats
+_INEXACT = 2.0**53  # from here on, floats cannot tell neighbouring whole numbers apart
 
 
-class _Splits:
-    """What every split has in common: Surprise's interface, and its data."""
+class _Splitter:
+    """The interface that Surprise expects of a splitter."""
 
     n_splits: int
 
     def split(self, data: Any) -> Iterator[tuple[Any, list[tuple[Any, Any, float]]]]:
-        """Yield (trainset, testset), as Surprise's own splits do.
+        """Yield (trainset, testset), as Surprise's splitters do.
 
         Parameters
         ----------
         data : surprise.Dataset
-            All of its ratings; they keep their order in each part, and their timestamps.
+            The ratings; they keep their order and their timestamps in each part.
 
         Raises
         ------
         InvalidInputError
-            The ratings cannot be split so; the message says why.
+            The ratings cannot be split in this way.
         """
-        ratings = ratings_of(data)
-        users = _Users(ratings)
-        for train, test in self._parts(ratings, users):
+        ratings = get_ratings(data)
+        for train, test in self._choose(ratings, _Users(ratings)):
             yield (
                 data.construct_trainset(list(compress(ratings, train.tolist()))),
                 data.construct_testset(list(compress(ratings, test.tolist()))),
@@ -52,42 +51,42 @@ class _Splits:
         """Return the number of splits."""
         return self.n_splits
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
-        """Yield which rows to train on, and which to test."""
+    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+        """Yield which rows are trained on, and which are tested."""
         raise NotImplementedError
 
-    def _refuse(self, fault: str) -> NoReturn:
+    def _raise(self, fault: str) -> NoReturn:
         msg = f"{type(self).__name__}: {fault}"
         raise InvalidInputError(msg)
 
-    def _check_whole(self, least: int, **options: Any) -> None:
+    def _check_integers(self, least: int, **options: Any) -> None:
         for name, value in options.items():
             check_integer(f"{type(self).__name__}: {name}", value, least)
 
     def _check_seed(self, seed: Any) -> None:
         whole = isinstance(seed, Integral) and not isinstance(seed, bool)
         if whole and not 0 <= int(seed) < 2**32:
-            self._refuse(f"random_state must be between 0 and 2**32 - 1, not {quote(seed)}.")
+            self._raise(f"random_state must be between 0 and 2**32 - 1, not {quote(seed)}.")
         if not (whole or seed is None or isinstance(seed, np.random.RandomState)):
             kind = type(seed).__name__
-            self._refuse(
+            self._raise(
                 "random_state must be a whole number, a numpy.random.RandomState or None, as in "
                 f"Surprise, not a {kind}."
             )
 
 
-class UserKFold(_Splits):
-    """Each user's own ratings dealt evenly over the folds; every fold is the test once.
+class UserKFold(_Splitter):
+    """Divide each user's ratings evenly among the folds; every fold is the testset once.
 
-    Use it to compare models by their rankings. Surprise's ``KFold`` deals all ratings together, so
-    that one user has 30 to rank in a fold and the next has none; here a user's shares differ by
-    one rating at most, and so do the folds. A user with fewer ratings than folds is tested in as
-    many folds as there are ratings; one with a single rating is only trained on.
+    Use it to compare models by their rankings. Surprise's ``KFold`` ignores users, so that one user
+    can have 30 ratings in a fold and another one none. Here the numbers of a user's ratings in two
+    folds differ by at most one, and so do the sizes of the folds. A user with fewer ratings than
+    folds is tested in as many folds as there are ratings; a user's only rating is only trained on.
 
     Parameters
     ----------
     n_splits : int
-        How many folds, at least 2.
+        Number of folds, at least 2.
     random_state : int, numpy.random.RandomState or None
         As in Surprise: a whole number gives the same folds each time.
 
@@ -106,75 +105,74 @@ class UserKFold(_Splits):
     """
 
     def __init__(self, n_splits: int = 5, random_state: Any = None) -> None:
-        self._check_whole(2, n_splits=n_splits)
+        self._check_integers(2, n_splits=n_splits)
         self._check_seed(random_state)
         self.n_splits = n_splits
         self.random_state = random_state
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
-        draw = _drawing(self.random_state)
-        rows, *_ = users.in_order(draw.permutation(len(ratings)), draw.permutation(users.size))
-        dealt = rows[users.n_ratings[users.codes[rows]] > 1]
-        if len(dealt) < self.n_splits:
-            self._refuse(
-                f"{len(dealt)} ratings of users who have at least 2 cannot fill {self.n_splits} "
+    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+        random = _get_generator(self.random_state)
+        rows, _ = users.sort_rows(random.permutation(len(ratings)), random.permutation(users.size))
+        tested = rows[users.n_ratings[users.codes[rows]] > 1]
+        if len(tested) < self.n_splits:
+            self._raise(
+                f"{len(tested)} ratings of users who have at least 2 cannot fill {self.n_splits} "
                 "folds. Lower n_splits."
             )
         fold = np.full(len(ratings), -1)
-        # one user after the other, going on where the one before ended
-        fold[dealt] = draw.permutation(self.n_splits)[np.arange(len(dealt)) % self.n_splits]
+        # each user continues at the fold after the previous user's last one
+        fold[tested] = random.permutation(self.n_splits)[np.arange(len(tested)) % self.n_splits]
         for number in range(self.n_splits):
             yield fold != number, fold == number
 
 
-class _LeaveOut(_Splits):
-    """`n` ratings of each user who has enough."""
+class _LeaveOut(_Splitter):
+    """A testset of `n` ratings of each user who has enough."""
 
     def __init__(self, n: int, n_splits: int, min_train: int) -> None:
-        self._check_whole(1, n=n, n_splits=n_splits)
-        self._check_whole(0, min_train=min_train)
+        self._check_integers(1, n=n, n_splits=n_splits)
+        self._check_integers(0, min_train=min_train)
         self.n = n
         self.n_splits = n_splits
         self.min_train = min_train
 
-    def _without_last(self, users: _Users, order: Positions) -> tuple[Flags, Flags]:
-        """Part each user's last `n` rows, in an order of all rows, from those before."""
-        rows, left = users.in_order(order)
+    def _test_last(self, users: _Users, order: Positions) -> tuple[Flags, Flags]:
+        """Test each user's last `n` rows in an order of all rows."""
+        rows, left = users.sort_rows(order)
         tested = users.n_ratings >= self.n + self.min_train
         test = np.zeros(len(rows), dtype=bool)
         test[rows] = (left <= self.n) & tested[users.codes[rows]]
         if not test.any():
-            self._refuse(
+            self._raise(
                 f"no user has the {self.n + self.min_train} ratings that n={self.n} and "
-                f"min_train={self.min_train} need; the most of a user is {users.n_ratings.max()}. "
-                "Lower n."
+                f"min_train={self.min_train} need; the maximum is {users.n_ratings.max()}. Lower n."
             )
         if test.all():
-            self._refuse(
-                f"all {len(rows)} ratings are in the test, none is left to train on. Lower n, or "
-                "raise min_train."
+            self._raise(
+                f"all {len(rows)} ratings are in the testset, and none is left to train on. Lower "
+                "n, or raise min_train."
             )
         return ~test, test
 
 
 class LeaveNOut(_LeaveOut):
-    """`n` random ratings of each user are the test; each split draws anew.
+    """Test `n` random ratings of each user; each split draws new ones.
 
-    Use it where every user shall count with a list of the same length. Take n of at least 5: a list
-    of one item scores the same in any order, so that with ``LeaveOneOut`` NDCG is 1 for every
-    model, unless all items are ranked. Random ratings flatter: the model trains on what
-    came after them. `LeaveLastOut` does not.
+    Use it to give every user a list of the same length. Take n of at least 5: a list of one item
+    scores the same in any order, so with ``LeaveOneOut`` NDCG is 1 for every model, unless all
+    items are ranked. The scores are too high for new ratings, because the model is trained on later
+    ratings, too; `LeaveLastOut` avoids this.
 
     Parameters
     ----------
     n : int
-        How many ratings of each user are tested.
+        Number of tested ratings of each user.
     n_splits : int
-        How often to draw.
+        Number of splits.
     random_state : int, numpy.random.RandomState or None
         As in Surprise: a whole number gives the same draws each time.
     min_train : int
-        A user with fewer than ``n + min_train`` ratings is only trained on.
+        The least number of training ratings of a tested user; other users are only trained on.
 
     Examples
     --------
@@ -196,27 +194,27 @@ class LeaveNOut(_LeaveOut):
         self._check_seed(random_state)
         self.random_state = random_state
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
-        draw = _drawing(self.random_state)
+    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+        random = _get_generator(self.random_state)
         for _ in range(self.n_splits):
-            yield self._without_last(users, draw.permutation(len(ratings)))
+            yield self._test_last(users, random.permutation(len(ratings)))
 
 
 class LeaveLastOut(_LeaveOut):
-    """The last `n` ratings of each user, by their timestamps, are the test.
+    """Test the last `n` ratings of each user, by their timestamps.
 
-    Use it to ask what a user takes next, as a recommender in service is asked. With n=1 rank all
-    items: among the test ratings alone, a list of one item scores the same in any order; there,
-    take n of at least 5. The scores are lower than those of random ratings, and closer to what
-    comes in service.
+    Use it to predict what a user takes next, like a recommender in production. With n=1 rank all
+    items, because a list of one test rating scores the same in any order; to rank only test
+    ratings, take n of at least 5. The scores are lower than for random ratings, and closer to those
+    in production.
 
     Parameters
     ----------
     n : int
-        How many ratings of each user are tested. Of ratings at the same time, the later row is
-        the later one.
+        Number of tested ratings of each user. Ratings at the same time are in the order of their
+        rows.
     min_train : int
-        A user with fewer than ``n + min_train`` ratings is only trained on.
+        The least number of training ratings of a tested user; other users are only trained on.
 
     Examples
     --------
@@ -234,33 +232,33 @@ class LeaveLastOut(_LeaveOut):
     def __init__(self, n: int = 1, min_train: int = 1) -> None:
         super().__init__(n, 1, min_train)
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
-        yield self._without_last(users, np.argsort(times_of(ratings), kind="stable"))
+    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+        yield self._test_last(users, np.argsort(_read_times(ratings), kind="stable"))
 
 
-class TimeSplit(_Splits):
-    """One cut in time for all users: what comes after it is the test.
+class TimeSplit(_Splitter):
+    """Test all ratings from a certain time on, for all users.
 
-    Use it for what matters in service: the model knows nothing of what comes later, not even from
-    other users. Few users may have ratings on both sides of the cut, so look at how many the
-    scores are of.
+    Use it for conditions as in production: the model knows no later rating, not even another
+    user's. Few users may have ratings before and after the cut, so check how many users the scores
+    are computed from.
 
     Parameters
     ----------
     test_size : float or int, optional
-        The share of the ratings that are tested, between 0 and 1, or their number; 0.2 where `at`
-        is not given either. Ratings at the time of the cut are all tested, so there may be more.
+        The share of tested ratings, between 0 and 1, or their number; 0.2 by default. All ratings
+        at the time of the cut are tested, so there may be more.
     at : number, str, datetime.datetime or datetime.date, optional
-        In place of `test_size`: the time from which ratings are tested. A number is one like the
-        data's; text is an ISO date or time, which like a datetime is UTC unless it says otherwise,
-        and is compared in seconds since 1970.
+        In place of `test_size`, the time from which ratings are tested. A number has the unit of
+        the data's timestamps. Text is an ISO date or time; it and a datetime without a time zone
+        are UTC, and are compared as seconds since 1970.
     known_users : bool
-        Whether to leave ratings of users without any in the training set out of the test.
+        Whether to test only users who have training ratings.
 
     Attributes
     ----------
     n_left_out : int or None
-        How many ratings `known_users` left out of the test; None before the split.
+        Number of ratings that `known_users` left out of the testset; None before the split.
 
     Examples
     --------
@@ -282,34 +280,34 @@ class TimeSplit(_Splits):
         self, test_size: float | None = None, at: Any = None, *, known_users: bool = True
     ) -> None:
         if test_size is not None and at is not None:
-            self._refuse(
-                f"test_size={quote(test_size)} and at={quote(at)} both say where to cut; give one."
+            self._raise(
+                f"test_size={quote(test_size)} and at={quote(at)} both set the cut. Give only one."
             )
         if at is None:
             test_size = 0.2 if test_size is None else test_size
             whole = isinstance(test_size, Integral)
             if not is_number(test_size) or not (test_size >= 1 if whole else 0 < test_size < 1):
-                self._refuse(
+                self._raise(
                     "test_size must be a share between 0 and 1 or a whole number of ratings, not "
                     f"{quote(test_size)}."
                 )
         else:
-            seconds_of(at)
+            parse_time(at)
         self.test_size = test_size
         self.at = at
         self.known_users = known_users
         self.n_left_out: int | None = None
 
-    def _parts(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
-        times = times_of(ratings)
-        cut = self._cut(times)
+    def _choose(self, ratings: Sequence[Any], users: _Users) -> Iterator[tuple[Flags, Flags]]:
+        times = _read_times(ratings)
+        cut = self._find_cut(times)
         test = times >= cut
         if test.all() or not test.any():
-            none = "to train on" if test.any() else "to test"
-            wish = f"at={quote(self.at)}" if self.at is not None else f"test_size={self.test_size}"
-            self._refuse(
-                f"{wish}, which is a cut at {quote(cut)}, leaves no rating {none}: the timestamps "
-                f"go from {quote(times.min())} to {quote(times.max())}."
+            use = "to train on" if test.any() else "to test"
+            option = f"test_size={self.test_size}" if self.at is None else f"at={quote(self.at)}"
+            self._raise(
+                f"{option}, a cut at {quote(cut)}, leaves no rating {use}: the timestamps go from "
+                f"{quote(times.min())} to {quote(times.max())}."
             )
         train = ~test
         if self.known_users:
@@ -317,27 +315,27 @@ class TimeSplit(_Splits):
             test &= known[users.codes]
         self.n_left_out = int(len(test) - train.sum() - test.sum())
         if not test.any():
-            self._refuse(
-                f"none of the users of the {self.n_left_out} ratings from {quote(cut)} on has any "
-                "before. Cut elsewhere, or choose known_users=False."
+            self._raise(
+                f"the users of the {self.n_left_out} ratings from {quote(cut)} on have none before "
+                "it. Choose another cut, or known_users=False."
             )
         yield train, test
 
-    def _cut(self, times: Floats | Positions) -> Any:
-        """Return the least time that is tested."""
+    def _find_cut(self, times: Floats | Positions) -> Any:
+        """Return the first tested time."""
         if self.test_size is None:
-            return seconds_of(self.at)
+            return parse_time(self.at)
         count = self.test_size
         count = int(count) if isinstance(count, Integral) else ceil(count * len(times))
         if count >= len(times):
-            self._refuse(
+            self._raise(
                 f"test_size={self.test_size} leaves none of {len(times)} ratings to train on."
             )
         return np.partition(times, len(times) - count)[len(times) - count]
 
 
-def _drawing(seed: Any) -> Any:
-    """Return what draws by a seed, as in Surprise: NumPy's own generator for None."""
+def _get_generator(seed: Any) -> Any:
+    """Return the generator for a seed as in Surprise: NumPy's global one for None."""
     if isinstance(seed, Integral):
         return np.random.RandomState(int(seed))
     return np.random.mtrand._rand if seed is None else seed  # noqa: SLF001
@@ -352,26 +350,26 @@ class _Users:
         self.codes: Codes = codes
         self.n_ratings = np.bincount(codes, minlength=self.size)
 
-    def in_order(
-        self, order: Positions, of_users: Positions | None = None
+    def sort_rows(
+        self, order: Positions, places: Positions | None = None
     ) -> tuple[Positions, Positions]:
-        """Return the rows by user in an order, and how many of the user's there are from each on.
+        """Return the rows user by user, and for each one the number of the user's remaining rows.
 
         Parameters
         ----------
         order : array
-            All rows.
-        of_users : array, optional
+            The order of each user's rows.
+        places : array, optional
             The place of each user.
         """
-        codes = (self.codes if of_users is None else of_users[self.codes].astype(np.int32))[order]
+        codes = (self.codes if places is None else places[self.codes].astype(np.int32))[order]
         [rows], offsets = grouped(codes, [order], self.size)
         ends = offsets[1:]
         return rows, np.repeat(ends, np.diff(ends, prepend=0)) - np.arange(len(rows))
 
 
-def seconds_of(at: Any) -> float:
-    """Return a time as a number: one stays as it is, text and dates are seconds since 1970.
+def parse_time(at: Any) -> float:
+    """Return a number as it is, and text or a date as seconds since 1970.
 
     Raises
     ------
@@ -380,7 +378,7 @@ def seconds_of(at: Any) -> float:
 
     Examples
     --------
-    >>> seconds_of("1970-01-02"), seconds_of("1970-01-01T02:00+02:00"), seconds_of(5)
+    >>> parse_time("1970-01-02"), parse_time("1970-01-01T02:00+02:00"), parse_time(5)
     (86400.0, 0.0, 5)
     """
     if is_number(at):
@@ -390,7 +388,7 @@ def seconds_of(at: Any) -> float:
         with suppress(ValueError):
             at = dt.datetime.fromisoformat(at)
     if isinstance(at, dt.date) and not isinstance(at, dt.datetime):
-        at = dt.datetime(at.year, at.month, at.day)  # noqa: DTZ001 - which is UTC, as below
+        at = dt.datetime(at.year, at.month, at.day)  # noqa: DTZ001 - UTC, as below
     if not isinstance(at, dt.datetime) or at != at:  # noqa: PLR0124 - pandas' NaT
         msg = (
             f"at must be a timestamp (a number), an ISO date such as '2020-01-31', or a datetime, "
@@ -400,13 +398,13 @@ def seconds_of(at: Any) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
 
 
-def ratings_of(data: Any) -> Sequence[Any]:
+def get_ratings(data: Any) -> Sequence[Any]:
     """Return the raw ratings of a dataset, (user, item, rating, timestamp) each.
 
     Raises
     ------
     InvalidInputError
-        The dataset has none, or has them in another form.
+        There are none, or they have another form.
     """
     ratings = getattr(data, "raw_ratings", None)
     if not isinstance(ratings, list | tuple):
@@ -414,38 +412,33 @@ def ratings_of(data: Any) -> Sequence[Any]:
         msg = f"Cannot split a {kind}: it has no list raw_ratings. Give a surprise.Dataset."
         if hasattr(data, "folds_files"):
             msg = (
-                "The dataset comes in folds already (load_from_folds). Split it with "
+                "The dataset has folds already (load_from_folds). Split it with "
                 "surprise.model_selection.PredefinedKFold, or load one file with load_from_file."
             )
         raise InvalidInputError(msg)
     if not ratings:
-        msg = "The dataset has no ratings. Check the file or the filter that they came from."
+        msg = "The dataset has no ratings. Check the file or the filter that it comes from."
         raise InvalidInputError(msg)
     for place, row in enumerate(ratings):
         if not isinstance(row, tuple | list) or len(row) != 4:
             msg = (
                 f"raw_ratings: row {place} (counted from 0) is {quote(row)}; each must be "
-                "(user, item, rating, timestamp), the last of them None where there is none."
+                "(user, item, rating, timestamp). Write None for a missing timestamp."
             )
             raise InvalidInputError(msg)
     return ratings
 
 
-def times_of(ratings: Sequence[Any]) -> Floats | Positions:
-    """Return the timestamps as numbers, whole ones exactly.
+def _read_times(ratings: Sequence[Any]) -> Floats | Positions:
+    """Return the timestamps as numbers, and whole ones exactly.
 
     Raises
     ------
     InvalidInputError
-        A timestamp is missing or is no number; the first rows are named.
-
-    Examples
-    --------
-    >>> times_of([("ann", "a", 4.0, "10"), ("ann", "b", 3.0, 9)])
-    array([10.,  9.])
+        A timestamp is missing or is no number.
     """
     given = list(map(itemgetter(3), ratings))
-    times = np.fromiter(map(_as_number, given), np.float64, len(given))
+    times = np.fromiter(map(_to_float, given), np.float64, len(given))
     wrong = ~np.isfinite(times)
     if wrong.any():
         missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
@@ -461,7 +454,7 @@ def times_of(ratings: Sequence[Any]) -> Floats | Positions:
         refuse_rows(
             wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
         )
-    if np.abs(times).max() >= _UNEXACT:
+    if np.abs(times).max() >= _INEXACT:
         try:
             return np.fromiter(map(int, given), np.int64, len(given))
         except (ValueError, OverflowError):  # not whole numbers, or too long
@@ -469,7 +462,7 @@ def times_of(ratings: Sequence[Any]) -> Floats | Positions:
     return times
 
 
-def _as_number(given: Any) -> float:
+def _to_float(given: Any) -> float:
     try:
         return float(given)
     except (TypeError, ValueError, OverflowError):

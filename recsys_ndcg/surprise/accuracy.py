@@ -14,7 +14,7 @@ from surprise.accuracy import fcp, mae, mse, rmse
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.evaluation import measured
-from recsys_ndcg.folds import rated_lists
+from recsys_ndcg.folds import build_rated_lists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
 from recsys_ndcg.surprise.library import complete, say
@@ -75,7 +75,7 @@ def ndcg(
 def _mean(name: str, predictions: Any, k: int | None, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
     metric = METRICS[name](k)
     plan = Plan.of(metric, k=None, **choices).tolerant()
-    report = measured(rated_lists(predictions, plan.duplicates), plan)
+    report = measured(build_rated_lists(predictions, plan.duplicates), plan)
     found = float(report.mean.iloc[0])
     if verbose:
         say(f"{str(metric).upper()}: {found:1.4f}")

@@ -43,7 +43,7 @@ class Algorithm:
         """Return its predictions of a testset."""
         return self._algo.test(testset)
 
-    def refuse_diverged(self, predictions: list[Any]) -> None:
+    def check_not_diverged(self, predictions: list[Any]) -> None:
         """Refuse a model whose predictions at the top of the scale are no numbers unclipped.
 
         Raises

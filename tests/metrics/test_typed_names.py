@@ -95,8 +95,8 @@ def test_surprise_keeps_its_own_measures() -> None:
     from recsys_ndcg.folds import measures  # noqa: PLC0415
 
     names = ["rmse", "mae", "mse", "fcp"]
-    assert measures.resolved(names) == [measures.ACCURACY[name] for name in names]
-    assert [one.name for one in measures.resolved(["mrr@10", "P@5:catalogue"])] == [
+    assert measures.parse_measures(names) == [measures.ACCURACY[name] for name in names]
+    assert [one.name for one in measures.parse_measures(["mrr@10", "P@5:catalogue"])] == [
         "rr@10", "precision@5:catalogue",
     ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from surprise import Dataset, Reader
 
-from recsys_ndcg.folds.splits import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold, seconds_of
+from recsys_ndcg.folds.splits import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold, parse_time
 from tests.errors import rejects
 from tests.surprise.samples import RATINGS
 
@@ -265,7 +265,7 @@ def test_the_cut_may_be_a_number_text_or_a_date(at: Any, seconds: float) -> None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", "Asia/Tokyo")
         time.tzset()
-        assert seconds_of(at) == seconds
+        assert parse_time(at) == seconds
     time.tzset()
     times = [seconds - 1, seconds - 0.5, seconds, seconds + 1]
     assert held_out(TimeSplit(at=at), rated(*"aaaa", times=times)) == [[2, 3]]
@@ -295,7 +295,7 @@ def test_a_share_is_rounded_up_as_in_surprise() -> None:
         (lambda: UserKFold(random_state=np.random.default_rng()), "not a Generator"),
         (lambda: TimeSplit(1.0), "test_size must be .*, not 1.0"),
         (lambda: TimeSplit(float("nan")), "test_size must be"),
-        (lambda: TimeSplit(0.2, at=5), "test_size=0.2 and at=5 both say where to cut; give one"),
+        (lambda: TimeSplit(0.2, at=5), "test_size=0.2 and at=5 both set the cut. Give only one"),
         (lambda: TimeSplit(at="yesterday"), "at must be a timestamp .*, not 'yesterday'"),
         (lambda: TimeSplit(at="1420070400000"), "at must be a timestamp"),
         (lambda: TimeSplit(at=float("nan")), "at must be a timestamp"),
@@ -309,12 +309,12 @@ def test_a_wrong_option_is_rejected_before_any_split(make: Callable[[], Any], ma
 
 
 EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
-    (LeaveNOut(3), "aaab", None, "no user has the 4 ratings that n=3 and .* of a user is 3. Low"),
+    (LeaveNOut(3), "aaab", None, "no user has the 4 ratings that n=3 and .* maximum is 3. Low"),
     (UserKFold(3), "aab", None, "2 ratings of users .* cannot fill 3 folds. Lower n_splits"),
     (TimeSplit(4), "aaaa", range(4), "test_size=4 leaves none of 4 ratings to"),
     (TimeSplit(1), "aaa", [7] * 3, "test_size=1, .* 7.0, .* to train on: .* from 7.0 to 7.0"),
     (TimeSplit(at="2020-01-01"), "aa", [1577836800000] * 2, "at='2020-01-01'.* at 1577836800.0, "),
-    (TimeSplit(at=1), "abb", range(3), "none of .* the 2 ratings from 1 on .*known_users=False"),
+    (TimeSplit(at=1), "abb", range(3), "the users of the 2 ratings from 1 on .*known_users=False"),
 ]
 
 
@@ -362,7 +362,7 @@ def test_data_without_a_list_of_ratings_is_rejected(tmp_path: Path) -> None:
     reader = Reader(line_format="user item rating timestamp", sep="\t")
     folds = Dataset.load_from_folds([(str(path), str(path))], reader)
     cases = [
-        (folds, "comes in folds already .load_from_folds.*PredefinedKFold"),
+        (folds, "has folds already .load_from_folds.*PredefinedKFold"),
         (RATINGS, "Cannot split a DataFrame: it has no list raw_ratings. Give a surprise.Dataset"),
         (dataset([]), "The dataset has no ratings"),
         (dataset([("a", "x", 3.0, 1), ("a", "y", 3.0)]), "row 1 .* is .'a', 'y', 3.0.; each must"),  # type: ignore[list-item]

@@ -19,7 +19,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison import ModelScores, parameters_of
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote, suggest, warn
-from recsys_ndcg.folds import FoldPlan, FoldRuns, Measure, Splits, resolved, run_in_order
+from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, Measure, parse_measures, run_folds
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -55,8 +55,8 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
             [self._known[name] for name in self.measures],
             self.threshold,
             self.convention,
-            train=self.return_train_measures,
-            per_user=self.keep_per_user,
+            return_train_measures=self.return_train_measures,
+            keep_per_user=self.keep_per_user,
         )
         if self.refit and hasattr(data, "folds_files"):
             msg = "refit needs all ratings as one; load_from_folds() has them in parts. Leave it."
@@ -64,14 +64,15 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
         if not len(self.param_combinations):
             msg = "There are no combinations of parameters to try: a list of values is empty."
             raise InvalidInputError(msg)
-        watched = Splits(data, self.cv, model_selection.KFold, "cv")
-        plan = watched.settled(plan, self.n_jobs)
+        watched = CheckedSplits(data, self.cv, model_selection.KFold, "cv")
+        watched.check_n_jobs(self.n_jobs)
+        plan = watched.resolve(plan)
         # all at once, as Surprise has them: each combination sees the same
-        splits = list(watched.by(partial(warn_of_truncation, self.algo_class)))
+        splits = list(watched.iterate(partial(warn_of_truncation, self.algo_class)))
         watched.warn_of_leaks()
         pairs = product(self.param_combinations, splits)
         total = len(self.param_combinations) * len(splits)
-        folds = run_in_order(
+        folds = run_folds(
             ((Algorithm(self.algo_class(**chosen)), *split) for chosen, split in pairs),
             plan,
             total,
@@ -131,7 +132,7 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
 
     def _measuring(self, measures: Any, refit: Any) -> dict[str, Any]:
         """Return the names of the measures and of `refit`, as Surprise holds them."""
-        found = resolved(measures, self._known)
+        found = parse_measures(measures, self._known)
         self._known = {**self._known, **{one.name: one for one in found}}
         return {"measures": [one.name for one in found], "refit": _refit_by(refit, found)}
 
@@ -155,7 +156,7 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
             name = measure.name
             kinds = {
                 kind: np.asarray([[getattr(fold, kind)[name] for fold in one] for one in folds])
-                for kind in (("test", "train") if plan.train else ("test",))
+                for kind in (("test", "train") if plan.return_train_measures else ("test",))
             }
             for split in range(len(folds[0])):
                 results |= {
@@ -192,7 +193,7 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
 
     def _warn_of_random_order(self) -> None:
         found = [
-            list(dict.fromkeys(name for fold in folds for name in fold.orderless))
+            list(dict.fromkeys(name for fold in folds for name in fold.names_without_order))
             for folds in self._folds
         ]
         first = next((place for place, names in enumerate(found) if names), 0)
@@ -405,7 +406,7 @@ def _refit_by(refit: Any, measures: Sequence[Measure]) -> bool | str:
     if not known:
         msg = f"refit={quote(refit)} chooses by a measure, and measures is empty."
         raise InvalidInputError(msg)
-    name = measures[0].name if refit is True else resolved([refit], known)[0].name
+    name = measures[0].name if refit is True else parse_measures([refit], known)[0].name
     if name not in known:
         msg = f"refit={quote(refit)} is none of the measures. {suggest(name, known)}"
         raise InvalidInputError(msg)
@@ -417,7 +418,7 @@ def _ranked(measure: Measure, mean: Floats) -> tuple[Any, Any]:
     # a stable sort, so that the best of equals ranks first, with what has no score at the end
     order = (-mean if measure.greater_is_better else mean).argsort(kind="stable")
     best = None if np.isnan(mean).all() else order[0]
-    if measure.is_of_surprise and not np.isnan(mean).any():
+    if measure.is_from_surprise and not np.isnan(mean).any():
         order = mean.argsort()[:: -1 if measure.greater_is_better else 1]  # equals as in Surprise
     rank = np.empty_like(order)
     rank[order] = np.arange(1, len(mean) + 1)

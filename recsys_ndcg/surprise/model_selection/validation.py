@@ -14,7 +14,7 @@ from surprise.model_selection import KFold
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.folds import FoldPlan, FoldRun, FoldRuns, Measure, Splits, run_in_order
+from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, FoldRuns, Measure, run_folds
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import complete, say
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -169,22 +169,25 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     std         0.001         0.000                   0.010
     pooled      0.877         0.771                   0.079
     """
-    plan = FoldPlan.of(measures, threshold, convention, train=return_train_measures)
+    plan = FoldPlan.of(measures, threshold, convention, return_train_measures=return_train_measures)
     _check_algorithm(algo)
-    splits = Splits(data, cv, KFold, "cv")
-    plan = splits.settled(plan, n_jobs)
+    splits = CheckedSplits(data, cv, KFold, "cv")
+    splits.check_n_jobs(n_jobs)
+    plan = splits.resolve(plan)
     # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
     alone = effective_n_jobs(n_jobs) == 1
-    parts = splits.by(partial(warn_of_truncation, type(algo)))
+    parts = splits.iterate(partial(warn_of_truncation, type(algo)))
     tasks = ((Algorithm(algo if alone else copy.deepcopy(algo)), *split) for split in parts)
-    folds = run_in_order(
+    folds = run_folds(
         tasks, plan, splits.n_folds, progress=progress, n_jobs=n_jobs, pre_dispatch=pre_dispatch
     )
     splits.warn_of_leaks()
     for fold in folds:
         if fold.diverged:
             raise fold.diverged
-    FoldRuns.warn_of_random_order(type(algo).__name__, [one.orderless for one in folds], "folds")
+    FoldRuns.warn_of_random_order(
+        type(algo).__name__, [one.names_without_order for one in folds], "folds"
+    )
     found = CrossValidation(folds)
     if verbose:
         asked = ", ".join(one.name.upper() for one in plan.measures)
