@@ -12,7 +12,7 @@ from recsys_ndcg.files import check_path, write_whole
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
-from recsys_ndcg.scale import engine_for, is_files, is_pair, paths_of
+from recsys_ndcg.scale import find_engine, find_files, is_files, is_pair
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     """
     if per_user is not None:
         _check_apart(data, per_user)
-    engine = engine_for(data, memory_limit)
+    engine = find_engine(data, memory_limit)
     if engine is not None:
         _check_size(data, n_items)
         apart = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
@@ -154,7 +154,7 @@ def _check_apart(data: Any, per_user: str | Path) -> None:
     """Refuse to write the scores of users onto what is read."""
     check_path(per_user)
     tables = list(data.values()) if is_pair(data) else [data]
-    for path in [path for one in tables if is_files(one) for path in paths_of(one)]:
+    for path in [path for one in tables if is_files(one) for path in find_files(one)]:
         if path.exists() and Path(per_user).exists() and path.samefile(per_user):
             msg = f"{per_user}: this is a file of the data. Give per_user= a name of its own."
             raise InvalidInputError(msg)

@@ -1,4 +1,4 @@
-"""More data than memory, and than one machine: users brought together, measured, and merged."""
+"""Data larger than memory or than one machine: evaluated in batches of whole users."""
 
 from recsys_ndcg.lazy import attach_stub
 

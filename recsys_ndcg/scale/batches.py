@@ -1,4 +1,4 @@
-"""Batches of whole users, in arrays of any library: a row for each item, or one for each user."""
+"""Batches of whole users in arrays of any library: columns of rows, or tables users × items."""
 
 from __future__ import annotations
 
@@ -12,80 +12,80 @@ from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import Coded, Rows, encode, floats, objects
 
-_NAMED = 3  # cells, in a message
-_IDS = ("users", "items")  # which may well be tuples
-#: What `recsys_ndcg.input.rows` reads as it is, and knows more of than an array of NumPy would.
+_MAX_NAMED = 3  # cells that a message names
+_IDS = ("users", "items")  # ids may be tuples
+#: Types that the room `input` reads itself, as a NumPy array would know less of them.
 _COLUMNS = (np.ndarray, pd.Series, pd.api.extensions.ExtensionArray, str, bytes)
 
 
-def dense(values: Any) -> bool:
-    """Tell a table, users × items, from a column."""
+def is_table(values: Any) -> bool:
+    """Return whether values are a table, users × items, and not a column."""
     return getattr(values, "ndim", 1) != 1
 
 
-def batch_rows(  # noqa: PLR0913 - as `Accumulator.update`
+def read_batch(  # noqa: PLR0913 - as `Accumulator.update`
     users: Any, estimated: Any, true: Any, items: Any, mask: Any, *, first: int = 0
 ) -> Rows:
-    """Return the rows of columns, or of tables: a row for each cell that is in a list.
+    """Return the rows of columns, or of tables, whose rows are the cells in the lists.
 
     Parameters
     ----------
     users, estimated, true, items, mask
         As `recsys_ndcg.Accumulator.update` takes them.
     first : int
-        The number of the first user of tables, if they have no ids.
+        The number of the first user of a table without ids.
 
     Raises
     ------
     InvalidInputError
-        The columns are of different lengths, or the tables of different shapes; or something in
-        them is no id or cannot be ranked.
+        Columns have different lengths or tables different shapes, or a value is not an id or
+        cannot be ranked.
 
     Examples
     --------
-    >>> batch_rows(["ann", "ann"], [4.5, 3.0], [5, None], None, None).true
+    >>> read_batch(["ann", "ann"], [4.5, 3.0], [5, None], None, None).true
     array([ 5., nan])
     >>> table, mask = np.array([[4.5, 3.0]]), np.array([[True, False]])
-    >>> batch_rows(["ann"], table, table, None, mask).estimated
+    >>> read_batch(["ann"], table, table, None, mask).estimated
     array([4.5])
     """
-    users, estimated = as_array(users, "users"), as_array(estimated, "estimated")
-    true, items, mask = as_array(true, "true"), as_array(items, "items"), as_array(mask, "mask")
-    if dense(estimated):
-        inside = _cells_in_lists(estimated.shape, true, mask)
+    users, estimated = to_array(users, "users"), to_array(estimated, "estimated")
+    true, items, mask = to_array(true, "true"), to_array(items, "items"), to_array(mask, "mask")
+    if is_table(estimated):
+        inside = _listed_cells(estimated.shape, true, mask)
         columns: dict[str, Any] = {}
         for name, table in (("estimated", estimated), ("true", true)):
-            columns[name] = floats(_cells(table, inside), name)
+            columns[name] = floats(_select_cells(table, inside), name)
             _check_cells(columns[name], name, inside)
-        columns["item"] = _items_of_cells(items, inside)
-        columns["user"] = _users_of_cells(users, inside, first)
+        columns["item"] = _encode_items(items, inside)
+        columns["user"] = _encode_users(users, inside, first)
         return Rows(columns, "cells, row by row")
     if mask is not None:
-        msg = "mask= is for tables, users × items; leave rows of columns out yourself."
+        msg = "mask= is for tables, users × items. Leave out rows of columns before the call."
         raise InvalidInputError(msg)
     if users is None:
         msg = (
-            "users=None numbers the rows of a table, users × items. With columns, say whose item "
-            "each row is."
+            "users=None numbers the rows of a table, users × items. With columns, give the user of "
+            "each row."
         )
         raise InvalidInputError(msg)
     for name, one in {"users": users, "true": true, "items": items}.items():
-        if dense(one):
+        if is_table(one):
             msg = (
-                f"{name} has the shape {quote(one.shape)}, and estimated is a column: give columns "
-                "alone, or estimated and true as tables, users × items."
+                f"{name} has the shape {quote(one.shape)}, and estimated is a column: give only "
+                "columns, or estimated and true as tables, users × items."
             )
             raise InvalidInputError(msg)
     return Rows.from_arrays(users, items, estimated, true, table="update", ids=_IDS)
 
 
-def _cells_in_lists(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
-    """Return which cells of tables are in the lists, given the shape of the estimates.
+def _listed_cells(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
+    """Return which cells of tables are in the lists.
 
     Raises
     ------
     InvalidInputError
-        The tables differ in shape, the mask is none, or no cell is in it.
+        The tables differ in shape, the mask is invalid, or it leaves no cell.
     """
     if len(shape) != 2:
         msg = (
@@ -100,29 +100,29 @@ def _cells_in_lists(shape: tuple[int, ...], true: Any, mask: Any) -> Flags:
                 f"{quote(shape)}: both are tables, users × items, of the same shape."
             )
             raise InvalidInputError(msg)
-    inside = np.ones(shape, dtype=bool) if mask is None else _flags(mask)
+    inside = np.ones(shape, dtype=bool) if mask is None else _parse_mask(mask)
     if not inside.any():
-        msg = f"A table of the shape {quote(shape)} has no rows. Leave such updates out."
+        msg = f"A table of the shape {quote(shape)} has no rows. Skip such updates."
         if inside.size:
             msg = (
-                "The mask leaves no cell of the table, so there is nobody in it. True marks "
-                "what is in a list. Leave out updates without any."
+                "The mask leaves no cell of the table. True marks the cells that are in a list. "
+                "Skip updates without any."
             )
         raise InvalidInputError(msg)
     return inside
 
 
-def _cells(table: NDArray[Any], inside: Flags) -> NDArray[Any]:
+def _select_cells(table: NDArray[Any], inside: Flags) -> NDArray[Any]:
     return table.ravel() if inside.all() else table[inside]
 
 
-def _users_of_cells(users: Any, inside: Flags, first: int) -> Coded:
-    """Return the user of each cell: whoever has none might as well not be there."""
+def _encode_users(users: Any, inside: Flags, first: int) -> Coded:
+    """Return the user of each listed cell."""
     given = np.arange(first, first + len(inside)) if users is None else objects(users, "users")
     if len(given) != len(inside):
         msg = (
             f"users has {len(given)} ids, and estimated the shape {quote(inside.shape)}: give "
-            "one for each row of the table, or users=None, which numbers them."
+            "one for each row of the table, or users=None to number them."
         )
         raise InvalidInputError(msg)
     sizes = inside.sum(axis=1)
@@ -130,19 +130,19 @@ def _users_of_cells(users: Any, inside: Flags, first: int) -> Coded:
     often = np.bincount(codes)
     if often.max() > 1:
         msg = (
-            f"users: {quote(ids[often > 1][0])} stands at {often.max()} rows of the table. "
-            "A row is a user: give each once, or users=None, which numbers the rows."
+            f"users: {quote(ids[often > 1][0])} is at {often.max()} rows of the table. "
+            "Each row is a user: give each id once, or users=None to number the rows."
         )
         raise InvalidInputError(msg)
     return Coded(ids, np.repeat(codes, sizes[sizes > 0]))
 
 
-def _items_of_cells(items: Any, inside: Flags) -> Ids | Coded | None:
+def _encode_items(items: Any, inside: Flags) -> Ids | Coded | None:
     if items is None:
         return None
-    if dense(items) and items.shape == inside.shape:
-        return objects(_cells(items, inside), "items")
-    given = None if dense(items) else objects(items, "items")
+    if is_table(items) and items.shape == inside.shape:
+        return objects(_select_cells(items, inside), "items")
+    given = None if is_table(items) else objects(items, "items")
     if given is None or len(given) != inside.shape[1]:
         had = f"the shape {quote(items.shape)}" if given is None else f"{len(given)} ids"
         msg = (
@@ -151,14 +151,14 @@ def _items_of_cells(items: Any, inside: Flags) -> Ids | Coded | None:
         )
         raise InvalidInputError(msg)
     ids, codes = encode(given, "items")
-    return Coded(ids, _cells(np.broadcast_to(codes, inside.shape), inside))
+    return Coded(ids, _select_cells(np.broadcast_to(codes, inside.shape), inside))
 
 
 def _check_cells(values: Floats, name: str, inside: Flags) -> None:
-    """Refuse what cannot be ranked, naming the first cells."""
+    """Raise if a value cannot be ranked, and name the first cells."""
     bad = np.isinf(values) if name == "true" else ~np.isfinite(values)
     if bad.any():
-        places = np.argwhere(inside)[np.flatnonzero(bad)[:_NAMED]].tolist()
+        places = np.argwhere(inside)[np.flatnonzero(bad)[:_MAX_NAMED]].tolist()
         cells = ", ".join(f"({row}, {column})" for row, column in places)
         more = int(bad.sum()) - len(places)
         what = "NaN" if np.isnan(values[bad][0]) else "an infinite value"
@@ -166,18 +166,18 @@ def _check_cells(values: Floats, name: str, inside: Flags) -> None:
         trained = ": if a model diverged, train it again" if name == "estimated" else ""
         msg = (
             f"{name}: {what} in the cell {cells}{rest} (row, column, counted from 0); each must be "
-            f"a finite number{trained}. Leave out with mask= what is not in the list."
+            f"a finite number{trained}. Leave out cells that are not in the list with mask=."
         )
         raise InvalidInputError(msg)
 
 
-def _flags(mask: Any) -> Flags:
-    """Return a mask of truth values, or of 0 and 1.
+def _parse_mask(mask: Any) -> Flags:
+    """Return a mask of booleans, or of 0 and 1, as booleans.
 
     Raises
     ------
     InvalidInputError
-        It has others.
+        It has other values.
     """
     table: NDArray[Any] = np.asarray(mask)
     if table.dtype.kind != "b" and not (table.dtype.kind in "iuf" and np.isin(table, (0, 1)).all()):
@@ -186,44 +186,44 @@ def _flags(mask: Any) -> Flags:
     return table.astype(bool)
 
 
-def as_array(values: Any, name: str) -> Any:
-    """Return an array or a tensor as one of NumPy; a column or a list as it is, and None.
+def to_array(values: Any, name: str) -> Any:
+    """Return an array or a tensor as a NumPy array, and a column, a list or None as it is.
 
-    Tensors of torch may need a gradient, stand on another device, or be of bfloat16. What torch,
-    JAX and TensorFlow hold in the memory of the CPU is not copied.
+    Tensors of torch may have a gradient, be on another device, or have the type bfloat16. Tensors
+    in the memory of the CPU are not copied.
 
     Parameters
     ----------
     values : array, tensor, column or list
-        Whatever has ``__array__``, ``__array_interface__`` or ``__dlpack__`` is an array.
+        Everything with ``__array__``, ``__array_interface__`` or ``__dlpack__`` is an array.
     name : str
         Its name, for the message.
 
     Raises
     ------
     InvalidInputError
-        The library does not hand it out, such as a sparse tensor, or one without numbers.
+        NumPy cannot read it, for example a sparse tensor.
 
     Examples
     --------
     >>> class Tensor:
     ...     def __array__(self, dtype=None, copy=None):
     ...         return np.array([4.5, 3.0])
-    >>> as_array(Tensor(), "estimated")
+    >>> to_array(Tensor(), "estimated")
     array([4.5, 3. ])
     """
     if isinstance(values, list | tuple):
-        return _of_several(values, name)
+        return _stack_rows(values, name)
     if isinstance(values, pd.Index):
         return values.to_series()
     if isinstance(values, pd.arrays.ArrowExtensionArray):
-        return pd.Series(values)  # whose floats are as short as it says
+        return pd.Series(values)  # which knows the width of its floats
     if isinstance(values, _COLUMNS) or hasattr(values, "to_pylist"):
         return values
     if hasattr(values, "tocoo"):
         msg = (
-            f"{name}: a sparse matrix, and nobody could say whether what it leaves out is 0 or "
-            "unknown. Give it with .toarray(), and NaN for unlabelled items."
+            f"{name}: a sparse matrix, whose missing entries may mean 0 or unknown. Convert it "
+            "with .toarray(), and set unlabelled items to NaN."
         )
         raise InvalidInputError(msg)
     if not _is_array(values):
@@ -237,25 +237,25 @@ def as_array(values: Any, name: str) -> Any:
             f"holds ({reason}). Give a dense array in the memory of the CPU."
         )
         raise InvalidInputError(msg) from error
-    # the short floats of JAX, which NumPy takes for records
+    # NumPy takes the short floats of JAX for records
     strange = array.dtype.kind == "V" and array.dtype.names is None
     return array.astype(np.float32) if strange and "float" in array.dtype.name else array
 
 
-def _of_several(values: Any, name: str) -> Any:
-    """Return a list of rows as a table, one of tensors as an array, any other as it is."""
+def _stack_rows(values: Any, name: str) -> Any:
+    """Return a list of rows as a table, a list of tensors as an array, and others as they are."""
     first = values[0] if len(values) else None
     if isinstance(first, str | bytes | np.generic) or (name in _IDS and isinstance(first, tuple)):
         return values
     if not hasattr(first, "__len__") and not _is_array(first):
         return values
-    rows = [as_array(one, name) for one in values]
+    rows = [to_array(one, name) for one in values]
     try:
         return np.array(rows)
     except ValueError:
         msg = (
-            f"{name}: the rows of the table have different lengths. Fill them up, and say with "
-            "mask= which cells are in the list."
+            f"{name}: the rows of the table have different lengths. Pad them, and mark the cells "
+            "that are in the list with mask=."
         )
         raise InvalidInputError(msg) from None
 
@@ -267,7 +267,7 @@ def _is_array(values: Any) -> bool:
 
 def _to_numpy(values: Any) -> NDArray[Any]:
     if hasattr(values, "detach") and hasattr(values, "cpu"):
-        # a tensor of torch: NumPy knows neither gradients nor bfloat16
+        # NumPy has neither the gradients nor the bfloat16 of torch
         values = values.detach().cpu()
         values = values.float() if str(values.dtype) == "torch.bfloat16" else values
     elif not (hasattr(type(values), "__array__") or hasattr(values, "__array_interface__")):

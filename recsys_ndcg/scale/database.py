@@ -1,4 +1,4 @@
-"""DuckDB, as far as it is needed: a database that lives as long as a job does."""
+"""A DuckDB database for one job, and how the memory is divided between it and us."""
 
 from __future__ import annotations
 
@@ -23,56 +23,56 @@ from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote
 from recsys_ndcg.parallel import count_threads
 
 _AMOUNT = re.compile(r"\s*(\d{1,15}(?:\.\d+)?)\s*(?:([kmgt]?)(i?)b)?\s*", re.IGNORECASE)
-_LEAST = 270_000_000  # beside what the process has, for anything to be done
-_PER_USER = 150  # and of a user
-_PER_SCORE = 130  # and of a user under a measurement
+_MIN_ROOM = 270_000_000  # bytes beyond what the process has
+_PER_USER = 150  # bytes of a user
+_PER_SCORE = 130  # bytes of a user and a measurement
 _PER_ROW = 180  # bytes while a row is read, grouped, sorted and scored
-_PER_LETTER = 3  # and of a letter of an id: it is read, and kept where it is distinct
-#: An id of text takes as much as so many more letters.
-AS_TEXT = 40
-_KEPT_USER, _KEPT_SCORE = 120, 57  # of a user who is kept, and each score with what it is beside
-_KEPT = 1 / 6  # of the memory: users who are kept
-_DATABASE = 0.6  # of it: what DuckDB is told, for it takes more than that
-_PER_THREAD = 125_000_000  # what DuckDB's guide asks for; with less a sort may fail
+_PER_LETTER = 3  # bytes of a letter of an id
+#: An id of text takes the memory of this many more letters.
+TEXT_OVERHEAD = 40
+_PER_KEPT_USER, _PER_KEPT_SCORE = 120, 57  # bytes of a user who is kept, and of each score
+_KEPT_SHARE = 1 / 6  # of the memory, for users who are kept
+_DATABASE_SHARE = 0.6  # of the memory: DuckDB exceeds its limit
+_PER_THREAD = 125_000_000  # bytes, as DuckDB's guide recommends; with less a sort may fail
 
 
-def bytes_of(limit: str | float) -> int:
-    """Return how many bytes an amount of memory has.
+def parse_bytes(limit: str | float) -> int:
+    """Return the number of bytes of an amount of memory.
 
     Raises
     ------
     InvalidInputError
-        It is no amount of memory.
+        It is not an amount of memory.
 
     Examples
     --------
-    >>> bytes_of("2GB"), bytes_of("1.5 GiB"), bytes_of(500_000_000)
+    >>> parse_bytes("2GB"), parse_bytes("1.5 GiB"), parse_bytes(500_000_000)
     (2000000000, 1610612736, 500000000)
     """
     if is_number(limit) and float(limit) > 0:
         return int(float(limit))
-    told = _AMOUNT.fullmatch(limit) if isinstance(limit, str) else None
-    if told is None:
-        msg = f"memory_limit is an amount of memory, such as '2GB', not {quote(limit)}."
+    amount = _AMOUNT.fullmatch(limit) if isinstance(limit, str) else None
+    if amount is None:
+        msg = f"memory_limit must be an amount of memory, such as '2GB', not {quote(limit)}."
         raise InvalidInputError(msg)
-    number, letter, binary = told.groups(default="")
+    number, letter, binary = amount.groups(default="")
     return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(letter.lower()))
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What a process may use beyond what it has.
+    """The memory that a process may use in addition to what it has.
 
     Parameters
     ----------
     room : int
         In bytes.
     n_scores : int
-        How many measurements there are.
+        Number of measurements.
 
     Examples
     --------
-    >>> Memory(1_000_000_000, n_scores=1).keeps(900_000)
+    >>> Memory(1_000_000_000, n_scores=1).can_keep(900_000)
     True
     """
 
@@ -80,43 +80,43 @@ class Memory:
     n_scores: int
 
     @classmethod
-    def within(cls, limit: str | float | None, n_scores: int) -> Memory:
-        """Return what a limit leaves; half of what is free, where nobody says one.
+    def from_limit(cls, limit: str | float | None, n_scores: int) -> Memory:
+        """Return the memory that a limit leaves; without a limit, half of the free memory.
 
         Raises
         ------
         InvalidInputError
-            It is no amount of memory, or leaves too little.
+            The limit is not an amount of memory, or leaves too little.
         """
-        give_back()
+        release_memory()
         if limit is None:
-            return cls(max(_free() // 2, _LEAST), n_scores)
-        most, held = bytes_of(limit), resident()
-        if most - held < _LEAST:
+            return cls(max(_get_free_memory() // 2, _MIN_ROOM), n_scores)
+        most, held = parse_bytes(limit), get_used_memory()
+        if most - held < _MIN_ROOM:
             msg = (
-                f"memory_limit={limit!r} leaves too little: the process itself has "
-                f"{written(held)}, and needs {written(_LEAST)} beside it. Give at least "
-                f"{written(held + _LEAST)}."
+                f"memory_limit={limit!r} is too low: the process already uses {format_size(held)} "
+                f"and needs {format_size(_MIN_ROOM)} more. Set at least "
+                f"{format_size(held + _MIN_ROOM)}."
             )
             raise InvalidInputError(msg)
         return cls(most - held, n_scores)
 
     @property
     def database(self) -> int:
-        """What DuckDB is told to keep to."""
-        return int(self.room * _DATABASE)
+        """DuckDB's memory limit."""
+        return int(self.room * _DATABASE_SHARE)
 
     @property
     def budget(self) -> int:
-        """What a part of the data may take, beside the users who are kept."""
-        return int(self.room * (1 - _KEPT))
+        """The memory for a part of the data."""
+        return int(self.room * (1 - _KEPT_SHARE))
 
-    def keeps(self, users: int) -> bool:
-        """Tell whether the scores of so many users may be kept."""
-        return users * (_KEPT_USER + _KEPT_SCORE * self.n_scores) <= self.room * _KEPT
+    def can_keep(self, users: int) -> bool:
+        """Return whether the scores of that many users fit into memory."""
+        return users * (_PER_KEPT_USER + _PER_KEPT_SCORE * self.n_scores) <= self.room * _KEPT_SHARE
 
     def cost(self, rows: int, users: int = 0, letters: int = 0) -> int:
-        """Return what so many rows of so many users take, with ids of so many letters.
+        """Return the memory of rows and users, with the letters of their ids.
 
         Examples
         --------
@@ -127,45 +127,45 @@ class Memory:
         return by_row + users * (_PER_USER + _PER_SCORE * self.n_scores)
 
     @staticmethod
-    def limit_for(cost: int) -> str:
-        """Return which limit lets a part of the data be in memory at once."""
-        return written(resident() + int(max(cost / (1 - _KEPT), _LEAST)))
+    def format_limit(cost: int) -> str:
+        """Return the memory limit that a part of the data needs."""
+        return format_size(get_used_memory() + int(max(cost / (1 - _KEPT_SHARE), _MIN_ROOM)))
 
 
-def resident() -> int:
-    """Return how much memory the process has now; the usual, where the system does not say."""
-    return _told(Path("/proc/self/status"), r"VmRSS:\s*(\d+) kB") * 1024 or 200_000_000
+def get_used_memory() -> int:
+    """Return the process's memory in bytes, or a usual value if the system does not report it."""
+    return _read_number(Path("/proc/self/status"), r"VmRSS:\s*(\d+) kB") * 1024 or 200_000_000
 
 
-def written(size: int) -> str:
-    """Return an amount of memory as a person writes it, rounded up.
+def format_size(size: int) -> str:
+    """Format a number of bytes in GB, rounded up.
 
     Examples
     --------
-    >>> written(1_234_000_000)
+    >>> format_size(1_234_000_000)
     '1.3GB'
     """
     return f"{math.ceil(size / 1e8) / 10:g}GB"
 
 
-def give_back() -> None:
-    """Let the system have what was used before and is kept for later."""
+def release_memory() -> None:
+    """Return unused memory of pyarrow and of the allocator to the system."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # another allocator than glibc's
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _free() -> int:
-    """Return how much memory is free; what most machines have, where the system does not say."""
-    free = _told(Path("/proc/meminfo"), r"MemAvailable:\s*(\d+) kB") * 1024
-    whole = _told(Path("/sys/fs/cgroup/memory.max"), r"(\d+)")  # of a container
-    ours = whole and max(whole - resident(), 1)
+def _get_free_memory() -> int:
+    """Return the free memory in bytes, or a usual value if the system does not report it."""
+    free = _read_number(Path("/proc/meminfo"), r"MemAvailable:\s*(\d+) kB") * 1024
+    whole = _read_number(Path("/sys/fs/cgroup/memory.max"), r"(\d+)")  # of a container
+    ours = whole and max(whole - get_used_memory(), 1)
     return min([one for one in (free, ours) if one], default=4_000_000_000)
 
 
-def _told(path: Path, pattern: str) -> int:
-    """Return what the system says of memory, 0 where it does not."""
+def _read_number(path: Path, pattern: str) -> int:
+    """Return a number from a file of the system, 0 if it is not there."""
     try:
         found = re.search(pattern, path.read_text(encoding="ascii"))
     except OSError:
@@ -173,63 +173,67 @@ def _told(path: Path, pattern: str) -> int:
     return int(found[1]) if found else 0
 
 
-#: The column of what is read from files that tells which one it is.
-FILE = "recsys_ndcg_file"
-_PATIENCE = 0.1  # seconds between two looks at a query
-_LONGEST = 2.0  # seconds until a query that was stopped has ended
-_TRIES = 50
+#: The column with the name of the file that a row is from.
+FILE_COLUMN = "recsys_ndcg_file"
+_POLL_SECONDS = 0.1  # between two checks of a query
+_STOP_SECONDS = 2.0  # to wait for an interrupted query
+_MAX_TRIES = 50
 _WRONG_LINE = re.compile(
     r"CSV Error on Line: (?P<line>\d+)\nOriginal Line: (?P<text>.*?)\n+"
     r"(?P<fault>(?:Expected|Value|Invalid)[^\n]*)\n.*?file = (?P<file>[^\n]*)\n",
     re.DOTALL,
 )
 _FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
-_FULL = ("no space left", "max_temp_directory_size", "disk quota", "file too large")
+_DISK_FULL = ("no space left", "max_temp_directory_size", "disk quota", "file too large")
 
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder for what does not fit the memory, and take it away with all that is in it.
+    """Create a temporary folder, and delete it with its content in the end.
 
     Raises
     ------
     InvalidInputError
-        It cannot be made.
+        It cannot be created, or its disk is full.
     """
     if not is_encodable(gettempdir()):
-        raise InvalidInputError(_unusable(gettempdir(), "its name is not UTF-8"))
+        raise InvalidInputError(_describe_unusable(gettempdir(), "its name is not UTF-8"))
     try:
         folder = Path(mkdtemp(prefix="recsys_ndcg_"))
     except OSError as error:
-        raise InvalidInputError(_unusable(gettempdir(), error.strerror or str(error))) from None
+        raise InvalidInputError(
+            _describe_unusable(gettempdir(), error.strerror or str(error))
+        ) from None
     try:
         yield folder
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise InvalidInputError(_unusable(str(folder), error.strerror or str(error))) from None
+        raise InvalidInputError(
+            _describe_unusable(str(folder), error.strerror or str(error))
+        ) from None
     finally:
-        for _ in range(_TRIES):  # a thread of DuckDB's that was stopped may write a last file
+        for _ in range(_MAX_TRIES):  # an interrupted thread of DuckDB may write one more file
             rmtree(folder, ignore_errors=True)
             if not folder.exists():
                 break
-            sleep(_PATIENCE)
+            sleep(_POLL_SECONDS)
 
 
-def _unusable(folder: str, reason: str) -> str:
+def _describe_unusable(folder: str, reason: str) -> str:
     return (
-        f"{folder}: the folder for temporary files cannot be written to ({reason}). Name another "
-        "one, with room for a copy of the data, in the environment: TMPDIR=..."
+        f"{folder}: the folder for temporary files cannot be written to ({reason}). Set the "
+        "environment variable TMPDIR to a folder with room for a copy of the data."
     )
 
 
 @contextmanager
-def arenas_held() -> Iterator[None]:
-    """Hold the memory in which the threads of the last call measured, until DuckDB has ended.
+def hold_arenas() -> Iterator[None]:
+    """Occupy the memory arenas of our last threads while DuckDB works.
 
     glibc gives a new thread the arena of the thread that ended last, and an arena keeps up to 64 MB
-    of what is freed in it. If DuckDB's threads took those arenas, ours would fill others, and the
-    process would grow with every call.
+    of freed memory. If DuckDB's threads took our arenas, our next threads would fill others, and
+    the process would grow with every call.
     """
     ended = Event()
     with ThreadPoolExecutor(count_threads()) as pool, ExitStack() as stack:
@@ -239,16 +243,16 @@ def arenas_held() -> Iterator[None]:
 
 
 class Database:
-    """A database in memory, that spills into a folder.
+    """A database in memory that spills into a folder.
 
     Parameters
     ----------
     folder : Path
-        Of its own.
+        A folder that nothing else uses.
     memory : int
-        How many bytes it may use.
+        Memory limit in bytes.
     show : callable
-        Told of a step, and how far it is: from 0 to 1, or below 0 where that is not known.
+        Called with a step and its progress: from 0 to 1, or below 0 if unknown.
     """
 
     def __init__(self, folder: Path, memory: int, show: Callable[[str, float], None]) -> None:
@@ -257,7 +261,7 @@ class Database:
         self._errors = duckdb.Error
         self._folder = folder
         self._show = show
-        self._stuck = False
+        self._is_stuck = False
         self._connection = duckdb.connect(
             config={
                 "threads": max(1, min(count_threads(), memory // _PER_THREAD)),
@@ -268,77 +272,77 @@ class Database:
                 "autoload_known_extensions": False,
             }
         )
-        # it counts how far it is, and prints nothing
+        # it measures its progress, but prints nothing
         self._connection.execute("SET enable_progress_bar_print = false")
         self._connection.execute("SET enable_progress_bar = true")
 
     def close(self) -> None:
-        """Give all memory back."""
-        if not self._stuck:
+        """Free all memory."""
+        if not self._is_stuck:
             self._connection.close()
 
     def register(self, name: str, stream: Any) -> None:
-        """Let a stream of Arrow's be read by a name.
+        """Give a stream of Arrow batches a name for queries.
 
         Raises
         ------
         InvalidInputError
-            DuckDB has no such type as one of its columns.
+            DuckDB does not have the type of a column.
         """
         try:
             self._connection.register(name, stream)
         except self._errors as error:
-            msg = f"{self._told(str(error))} Leave such columns out, or convert them."
+            msg = f"{self._explain(str(error))} Drop such columns or convert them."
             raise InvalidInputError(msg) from None
 
     def run(self, sql: str, step: str = "Looking at all rows") -> list[tuple[Any, ...]]:
-        """Run a query, a step of the job, and return its rows.
+        """Run a query as a step of the job, and return its rows.
 
         Raises
         ------
         InvalidInputError
-            It fails, for whatever reason; the first line of what DuckDB says is told.
+            It fails; the message has the first line of DuckDB's.
         """
         query: Future[list[tuple[Any, ...]]] = Future()
 
         def work() -> None:
             try:
                 query.set_result(self._connection.execute(sql).fetchall())
-            except Exception as error:  # noqa: BLE001 - raised where it is asked for
+            except Exception as error:  # noqa: BLE001 - raised by query.result()
                 query.set_exception(error)
 
-        # in a thread of its own, for no signal is heard while DuckDB works
+        # in another thread, as signals wait until DuckDB returns
         Thread(target=work, daemon=True).start()
         try:
-            while not wait([query], _PATIENCE).done:
-                with suppress(self._errors):  # as it begins, it does not say
+            while not wait([query], _POLL_SECONDS).done:
+                with suppress(self._errors):  # unknown at the beginning
                     self._show(step, self._connection.query_progress() / 100)
             found = query.result()
         except self._errors as error:
-            raise InvalidInputError(self._told(str(error))) from None
+            raise InvalidInputError(self._explain(str(error))) from None
         except BaseException:
-            until = monotonic() + _LONGEST
-            while not wait([query], _PATIENCE).done and monotonic() < until:
+            until = monotonic() + _STOP_SECONDS
+            while not wait([query], _POLL_SECONDS).done and monotonic() < until:
                 with suppress(self._errors):
                     self._connection.interrupt()
-            # one that was stopped as it began may not end, and is left to itself
-            self._stuck = not query.done()
+            # a query that was interrupted at its beginning may never end: leave it alone
+            self._is_stuck = not query.done()
             raise
         self._show(step, 1.0)
         return found
 
     def relation(self, source: str) -> Any:
-        """Return a relation of DuckDB's, of what stands behind FROM."""
+        """Return the DuckDB relation of a FROM clause."""
         return self._connection.sql(f"SELECT * FROM {source}")
 
-    def _told(self, said: str) -> str:
-        """Return what is wrong, in our words where we know it."""
-        reason = " ".join(said.split("\n\n", maxsplit=1)[0].split())
-        if any(one in reason.lower() for one in _FULL):
-            return _unusable(str(self._folder), "No space left on device")
+    def _explain(self, message: str) -> str:
+        """Return the reason of an error, in our words if we know it."""
+        reason = " ".join(message.split("\n\n", maxsplit=1)[0].split())
+        if any(one in reason.lower() for one in _DISK_FULL):
+            return _describe_unusable(str(self._folder), "No space left on device")
         if reason.startswith("Out of Memory"):
-            return f"memory_limit is too small for this data ({reason}). Give more."
-        wrong = _WRONG_LINE.search(said)  # in a file of text
+            return f"memory_limit is too low for this data ({reason}). Raise it."
+        wrong = _WRONG_LINE.search(message)  # in a file of text
         if wrong is None:
             return reason
         fault = wrong["fault"].strip().rstrip(".")
@@ -348,34 +352,34 @@ class Database:
         return f"{wrong['file']}, line {wrong['line']}: {fault}: {quote(wrong['text'].strip())}."
 
 
-def quoted(name: str) -> str:
-    """Return the name of a column as SQL has it.
+def quote_name(name: str) -> str:
+    """Quote the name of a column for SQL.
 
     Examples
     --------
-    >>> quoted("the user")
+    >>> quote_name("the user")
     '"the user"'
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(text: str) -> str:
-    """Return a text as SQL has it.
+def quote_text(text: str) -> str:
+    """Quote a text for SQL.
 
     Examples
     --------
-    >>> literal("it's")
+    >>> quote_text("it's")
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
 
 
-def file_literal(path: Path) -> str:
-    """Return the name of a file as SQL has it: to DuckDB every name is a pattern.
+def quote_path(path: Path) -> str:
+    """Quote the name of a file for DuckDB, which takes every name for a pattern.
 
     Examples
     --------
-    >>> file_literal(Path("p[1].csv"))
+    >>> quote_path(Path("p[1].csv"))
     "'p[[]1].csv'"
     """
-    return literal(glob.escape(str(path)))
+    return quote_text(glob.escape(str(path)))

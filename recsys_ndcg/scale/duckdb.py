@@ -16,20 +16,20 @@ from recsys_ndcg.errors import InvalidInputError, format_count, quote, require_l
 from recsys_ndcg.files import replacing, writing
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scale.database import (
-    AS_TEXT,
-    FILE,
+    FILE_COLUMN,
+    TEXT_OVERHEAD,
     Database,
     Memory,
-    arenas_held,
-    file_literal,
-    give_back,
-    literal,
-    quoted,
+    hold_arenas,
+    quote_name,
+    quote_path,
+    quote_text,
+    release_memory,
     temporary_folder,
 )
-from recsys_ndcg.scale.engines import IDS, evaluate_batches, given_tables
-from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, facts_of
-from recsys_ndcg.scale.sources import LONGEST, Source, cast_whole_ids, source_of
+from recsys_ndcg.scale.engines import IDS, evaluate_batches, split_tables
+from recsys_ndcg.scale.facts import Fault, LazyTable, RowFacts, collect_facts
+from recsys_ndcg.scale.sources import WIDEST_INTEGER, Source, cast_integer_ids, open_source
 
 if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
@@ -38,14 +38,12 @@ if TYPE_CHECKING:
 
 
 class ScoreFile:
-    """Scores of users under some metrics, a file for each metric, without those who have none.
-
-    Of all statistics the median alone needs them.
+    """Defined scores on disk, a file per metric: the median needs all of them.
 
     Parameters
     ----------
     folder : Path
-        Where they are written.
+        The folder of the files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,16 +51,16 @@ class ScoreFile:
         self._paths: list[Path] = []
 
     def add(self, per_user: Floats) -> None:
-        """Write the scores of some users: shape (n_users, n_metrics), NaN where there is none."""
+        """Append the scores of some users: shape (n_users, n_metrics), NaN if undefined."""
         self._paths = [self._folder / f"scores_{place}" for place in range(per_user.shape[1])]
         for path, column in zip(self._paths, per_user.T, strict=True):
             with path.open("ab") as file:
                 file.write(column[~np.isnan(column)].tobytes())
 
     def median(self) -> Floats:
-        """Return the median of each metric, NaN of no scores; the files are not in order after it.
+        """Return the median of each metric, NaN without scores; this reorders the files.
 
-        What the system maps of a file it may take out of the memory again.
+        They are memory-mapped, so the system can free that memory.
         """
         found = np.full(len(self._paths), np.nan)
         for place, path in enumerate(self._paths):
@@ -73,18 +71,18 @@ class ScoreFile:
 
 
 @contextmanager
-def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
-    """Write users to a file, which is there when all of them are; None writes nothing.
+def open_users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
+    """Open a Parquet file for users' scores, which appears when all are written; None writes none.
 
     Parameters
     ----------
     path : str or Path, optional
-        The file; one that is there is replaced.
+        The file, which is replaced if it exists.
 
     Raises
     ------
     InvalidInputError
-        It is no file of Parquet, or cannot be written.
+        Its name does not end in .parquet, or it cannot be written.
     """
     if path is None:
         yield lambda _: None
@@ -108,7 +106,7 @@ def users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None]]:
         yield write
 
 
-_PARTS = 3  # of what the memory holds: how much is measured at once where not all of it can be
+_PARTS_PER_BUDGET = 3  # a part takes a third of the budget
 
 
 def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
@@ -122,30 +120,30 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     n_items: int | None = None,
     progress: bool = False,
 ) -> Report:
-    """Evaluate files or a stream within a limit of memory.
+    """Evaluate files or a stream within a memory limit.
 
     Parameters
     ----------
-    data : path, pattern, list of paths, or what streams Arrow's batches
+    data : path, pattern, list of paths, or stream of Arrow batches
         Predictions; or a mapping of two such, ``{"labels": ..., "results": ...}``.
     plan : Plan
-        What is measured.
+        What to measure.
     memory_limit : str or number, optional
-        How much the process may use: ``"2GB"``; by default half of what is free.
+        The memory of the process, such as ``"2GB"``; by default half of the free memory.
     columns, text
         As in `recsys_ndcg.RankedLists.from_file`.
     per_user : path, optional
-        Where the scores of every user are written.
+        A Parquet file for every user's scores.
     n_items : int, optional
         As in `recsys_ndcg.RankedLists.from_labels`.
     progress : bool
-        Whether a bar shows how far it is.
+        Whether to show a progress bar.
 
     Returns
     -------
     Report
-        The same as in memory. Beyond as many users as the memory holds, it sums them up and keeps
-        none. It holds the lists where they fit at once.
+        The same as in memory. If the users do not fit into memory, it has only sums over them. It
+        holds the lists if they fit at once.
 
     Raises
     ------
@@ -157,17 +155,17 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
     """
     with require_libraries("duckdb", "pyarrow", job="Data larger than memory", extra="scale"):
         pass
-    memory = Memory.within(memory_limit, len(plan.measurements))
+    memory = Memory.from_limit(memory_limit, len(plan.measurements))
     with (
-        users_file(per_user) as write,
-        temporary_folder() as folder,  # within: what it has no room for is not of that file
+        open_users_file(per_user) as write,
+        temporary_folder() as folder,  # inside: a full disk is not a fault of that file
         progress_bar(enabled=progress) as show,
     ):
         sources = {
-            name: source_of(table, named, name, folder, text)
-            for name, (table, named) in given_tables(data, columns).items()
+            name: open_source(table, named, name, folder, text)
+            for name, (table, named) in split_tables(data, columns).items()
         }
-        paths, bounds, facts = _sorted(sources, folder, memory, plan, show)
+        paths, bounds, facts = _sort_by_user(sources, folder, memory, plan, show)
         scores, n_users = ScoreFile(folder), 0
 
         def keep(some: Scores) -> bool:
@@ -175,10 +173,10 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
             n_users += len(some.users)
             write(some)
             scores.add(some.per_user)
-            return memory.keeps(n_users)
+            return memory.can_keep(n_users)
 
         return evaluate_batches(
-            lambda: _batches(paths, bounds, show),
+            lambda: _read_batches(paths, bounds, show),
             plan,
             facts,
             n_items=n_items,
@@ -186,101 +184,101 @@ def evaluate_by_plan(  # noqa: PLR0913 - one parameter per option
             keep=keep,
             median=scores.median,
             where=(
-                "Ask for them in a file, per_user='scores.parquet', or give a higher memory_limit."
+                "Write them to a file, per_user='scores.parquet', or raise the memory_limit."
                 if per_user is None
                 else f"Their scores are in {per_user}."
             ),
         )
 
 
-def _sorted(
+def _sort_by_user(
     sources: dict[str, Source],
     folder: Path,
     memory: Memory,
     plan: Plan,
     show: Callable[[str, float], None],
 ) -> tuple[dict[str, Path], list[Any], RowFacts]:
-    """Write the rows of each table in the order of the users, and look at all of them once.
+    """Sort the rows of each table by user on disk, and collect the facts of all rows.
 
     Returns
     -------
     tuple
-        The files by what the tables are, the last user of each batch but for the last one, and what
-        is known of all rows.
+        The sorted files by kind, the last user of each batch except the last batch, and the facts
+        of all rows.
     """
-    # otherwise by item, so that the same rows give the same lists each time
+    # otherwise by item, so that the lists do not depend on the order of the rows
     ties = {one.convention.ties for one in plan.measurements}
     in_order = plan.duplicates in ("first", "last") or "input" in ties
     paths = {name: folder / f"{name}.parquet" for name in sources}
     extra, order = (["row_number() OVER () AS row"], "row") if in_order else ([], '"item"')
-    with arenas_held(), closing(Database(folder / "spill", memory.database, show)) as database:
+    with hold_arenas(), closing(Database(folder / "spill", memory.database, show)) as database:
         for one in sources.values():
             if one.stream is not None:
                 database.register(one.relation.strip('"'), one.stream)
             if one.is_text:
-                cast_whole_ids(database, one)
+                cast_integer_ids(database, one)
         kinds, tables = {one.kinds["user"] for one in sources.values()}, dict[str, LazyTable]()
         for name, one in sources.items():
-            if len(kinds) > 1 and "text" not in kinds:  # whole numbers with and without a sign
-                one.sql["user"] = f"CAST({one.sql['user']} AS {LONGEST})"
-            columns = ", ".join(map(quoted, one.names))
+            if len(kinds) > 1 and "text" not in kinds:  # signed and unsigned integers
+                one.sql["user"] = f"CAST({one.sql['user']} AS {WIDEST_INTEGER})"
+            columns = ", ".join(map(quote_name, one.names))
             database.run(
-                f'COPY (SELECT {columns} FROM {one.read(*extra)} ORDER BY "user", {order}) '
-                f"TO {literal(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
+                f'COPY (SELECT {columns} FROM {one.select_sql(*extra)} ORDER BY "user", {order}) '
+                f"TO {quote_text(str(paths[name]))} (FORMAT parquet, COMPRESSION uncompressed)",
                 "Bringing users together",
             )
-            frame = nw.from_native(database.relation(_read(paths[name])))
+            frame = nw.from_native(database.relation(_read_sql(paths[name])))
             tables[name] = _DuckDBTable(frame, one.names, one.is_text, database, one)
-        facts = facts_of(tables)
+        facts = collect_facts(tables)
         text = [one for one in IDS if all(each.kinds[one] == "text" for each in sources.values())]
-        bounds = _bounds(database, paths, memory, text)
-    give_back()
+        bounds = _split_users(database, paths, memory, text)
+    release_memory()
     return paths, bounds, facts
 
 
-def _read(path: Path) -> str:
-    return f"read_parquet({file_literal(path)})"
+def _read_sql(path: Path) -> str:
+    return f"read_parquet({quote_path(path)})"
 
 
 @dataclass(frozen=True, eq=False)
 class _DuckDBTable(LazyTable):
-    """A table in a database, of which messages name the file that is at fault."""
+    """A table in a database, with messages that name the file at fault."""
 
     database: Database
     source: Source
 
-    def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
+    def fetch(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them."""
         names = query.collect_schema().names()
         found = self.database.run(nw.to_native(query).sql_query())
         return [dict(zip(names, row, strict=True)) for row in found]
 
-    def with_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
-        """Return the files that have rows with a fault, and those of the first one."""
-        if self.source.stream is not None:  # it cannot be read again
-            return super().with_fault(fault)
-        # DuckDB 2 would miss NaN in Parquet, as the minimum and maximum of a column leave it out
+    def find_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
+        """Return the names of the files with a fault, and the faulty rows of the first file."""
+        if self.source.stream is not None:  # which cannot be read again
+            return super().find_fault(fault)
+        # DuckDB 2 would miss NaN in Parquet: the stored minimum and maximum ignore it
         self.database.run("SET disabled_optimizers = 'filter_pushdown,statistics_propagation'")
-        read = nw.from_native(self.database.relation(self.source.read(FILE)))
+        read = nw.from_native(self.database.relation(self.source.select_sql(FILE_COLUMN)))
         wrong = read.filter(fault.where)
-        files = sorted(row[FILE] for row in self.rows(wrong.select(FILE).unique()))
+        files = sorted(row[FILE_COLUMN] for row in self.fetch(wrong.select(FILE_COLUMN).unique()))
         others = f" and {format_count(len(files) - 1, 'other file')}" if len(files) > 1 else ""
-        return f"{files[0]}{others}: ", wrong.filter(nw.col(FILE) == files[0])
+        return f"{files[0]}{others}: ", wrong.filter(nw.col(FILE_COLUMN) == files[0])
 
 
-def _bounds(
+def _split_users(
     database: Database, paths: Mapping[str, Path], memory: Memory, text: Sequence[str]
 ) -> list[Any]:
-    """Return after which users a batch ends, but for the last one.
+    """Return the last user of each batch, except the last batch.
 
     Raises
     ------
     InvalidInputError
-        A single user takes more than the memory holds.
+        A single user does not fit into memory.
     """
-    letters = " + ".join(f"strlen({quoted(one)}) + {AS_TEXT}" for one in text) or "0"
+    letters = " + ".join(f"strlen({quote_name(one)}) + {TEXT_OVERHEAD}" for one in text) or "0"
     rows = " UNION ALL ".join(
-        f'SELECT "user", {letters} AS letters FROM {_read(path)}' for path in paths.values()
+        f'SELECT "user", {letters} AS letters FROM {_read_sql(path)}' for path in paths.values()
     )
     by_row, by_user, by_letter = memory.cost(1), memory.cost(0, 1), memory.cost(0, 0, 1)
     cost = f"(count(*) * {by_row} + {by_user} + sum(letters) * {by_letter})::BIGINT"
@@ -293,13 +291,13 @@ def _bounds(
     )
     if most > memory.budget:
         msg = (
-            f"The user {quote(user)} has {n_rows:,} rows, more than the memory holds at once: "
-            f"within memory_limit={Memory.limit_for(most)!r} they can be ranked."
+            f"The user {quote(user)} has {n_rows:,} rows, which do not fit into memory at once. "
+            f"Set memory_limit={Memory.format_limit(most)!r}."
         )
         raise InvalidInputError(msg)
     if total <= memory.budget:
         return []
-    parts = f'sum(cost) OVER (ORDER BY "user") // {max(memory.budget // _PARTS, 1)}'
+    parts = f'sum(cost) OVER (ORDER BY "user") // {max(memory.budget // _PARTS_PER_BUDGET, 1)}'
     found = database.run(
         f'SELECT max("user") FROM (SELECT "user", {parts} AS part FROM users) '
         "GROUP BY part ORDER BY part"
@@ -307,18 +305,18 @@ def _bounds(
     return [last for (last,) in found][:-1]
 
 
-def _batches(
+def _read_batches(
     paths: Mapping[str, Path], bounds: Sequence[Any], show: Callable[[str, float], None]
 ) -> Iterator[Mapping[str, Any]]:
-    """Give as many users at once as the memory holds."""
+    """Yield the rows of as many users at once as fit into memory."""
     for place in range(len(bounds) + 1):
         ends = bounds[max(place - 1, 0) : place], bounds[place : place + 1]
-        yield {name: _rows_between(path, *ends) for name, path in paths.items()}
+        yield {name: _read_users(path, *ends) for name, path in paths.items()}
         show("Measuring users", (place + 1) / (len(bounds) + 1))
 
 
-def _rows_between(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
-    """Read the rows of users beyond one, if there is one, and up to another one."""
+def _read_users(path: Path, after: Sequence[Any], until: Sequence[Any]) -> Any:
+    """Read the rows of the users after one user and up to another; both are optional."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 

@@ -1,4 +1,4 @@
-"""What engines share: which one measures data, what it is given, and batches of whole users."""
+"""The registry of engines, and what they share: input tables, batches of whole users."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from recsys_ndcg.scale.facts import RowFacts
 
 IDS = ("user", "item")
-#: What tables are.
+#: Kinds of tables.
 PREDICTIONS, LABELS, RESULTS = "predictions", "labels", "results"
 _WILD = "*?["
 _SPARK, _DUCKDB = "recsys_ndcg.scale.spark", "recsys_ndcg.scale.duckdb"
-_SMALL = 1 << 15  # users of parts that are joined
-#: The module of an engine, by the library and a class of its tables, or by the library alone.
+_MAX_JOINED = 1 << 15  # users in parts that are joined
+#: The module of each engine, by the library and a class of its tables, or by the library.
 ENGINES = {
     "pyspark": _SPARK,
     "duckdb.DuckDBPyRelation": _DUCKDB,
@@ -40,21 +40,21 @@ ENGINES = {
 }
 
 
-def engine_for(data: Any, memory_limit: object = None) -> Callable[..., Report] | None:
-    """Return what measures data that need not be in memory; None if the memory is the place.
+def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report] | None:
+    """Return the engine for data that need not be in memory, or None for data in memory.
 
-    It is the function ``evaluate_by_plan`` of an engine's module. This takes data, a plan and
-    options, and refuses options that mean nothing to the engine.
+    An engine is the function ``evaluate_by_plan`` of its module. It takes data, a plan and
+    options, and raises on options that it does not have.
 
     Examples
     --------
-    >>> engine_for("big.csv") is None, engine_for("parts/*.parquet") is None
+    >>> find_engine("big.csv") is None, find_engine("parts/*.parquet") is None
     (True, False)
     """
     tables = list(data.values()) if is_pair(data) else [data]
-    modules = [_module_for(one) for one in tables]
+    modules = [_find_module(one) for one in tables]
     if _SPARK in modules and set(modules) != {_SPARK}:
-        msg = "Labels and results come in different ways. Give both as tables of Spark."
+        msg = "Only one of labels and results is a table of Spark. Give both as tables of Spark."
         raise InvalidInputError(msg)
     found = next(filter(None, modules), _DUCKDB if memory_limit is not None else None)
     if found is None:
@@ -63,7 +63,7 @@ def engine_for(data: Any, memory_limit: object = None) -> Callable[..., Report] 
     return engine
 
 
-def _module_for(data: object) -> str | None:
+def _find_module(data: object) -> str | None:
     if is_files(data) and (isinstance(data, list | tuple) or _is_pattern(str(data))):
         return _DUCKDB
     library = type(data).__module__.partition(".")[0].lstrip("_")
@@ -72,7 +72,7 @@ def _module_for(data: object) -> str | None:
 
 
 def is_pair(data: Any) -> bool:
-    """Tell labels and results from every other mapping.
+    """Return whether data are a mapping of labels and results.
 
     Examples
     --------
@@ -83,18 +83,18 @@ def is_pair(data: Any) -> bool:
 
 
 def is_files(data: object) -> bool:
-    """Tell the path of a file, a pattern of such, and lists of these."""
+    """Return whether data are a path, a pattern of paths, or a list of these."""
     some = data if isinstance(data, list | tuple) else [data]
     return len(some) > 0 and all(isinstance(one, str | os.PathLike) for one in some)
 
 
-def paths_of(data: Any) -> list[Path]:
-    """Return the files that are meant, in the order they are given; those of a pattern by name.
+def find_files(data: Any) -> list[Path]:
+    """Return the files of paths and patterns, in their order; the matches of a pattern by name.
 
     Raises
     ------
     InvalidInputError
-        No file has a name of that pattern.
+        No file matches a pattern.
     """
     found: list[str] = []
     for one in data if isinstance(data, list | tuple) else [data]:
@@ -105,44 +105,43 @@ def paths_of(data: Any) -> list[Path]:
             continue
         matching = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - from anywhere
         if not matching:
-            msg = f"{name}: no file has such a name."
+            msg = f"{name}: no file matches this pattern."
             raise InvalidInputError(msg)
         found += matching
     return [Path(name) for name in found]
 
 
 def _is_pattern(path: str) -> bool:
-    """Tell a pattern from the name of a file, which may hold the same signs."""
+    """Return whether a path is a pattern, and not the name of a file with such characters."""
     return any(sign in path for sign in _WILD) and not Path(path).exists()
 
 
-def given_tables(
+def split_tables(
     data: Any, columns: Mapping[str, str] | None
 ) -> dict[str, tuple[Any, Mapping[str, str] | None]]:
-    """Return what is given by what it is: predictions, or labels and results.
-
-    Each comes with what its columns are said to be called.
-    """
+    """Return the tables by kind (predictions, or labels and results), with their column names."""
     if not is_pair(data):
         return {PREDICTIONS: (data, columns)}
     return {name: (data[name], Table.columns_of(name, columns)) for name in (LABELS, RESULTS)}
 
 
-def names_in(there: Sequence[str], columns: Mapping[str, str] | None, table: str) -> dict[str, str]:
-    """Return what a table calls our columns, in the words of any table for what is not there."""
+def map_columns(
+    there: Sequence[str], columns: Mapping[str, str] | None, table: str
+) -> dict[str, str]:
+    """Map our columns to a table's; a missing column raises as for tables in memory."""
     heading = Table(dict.fromkeys(there, ()), columns)
     names = heading.called(*heading.wanted(table))
     heading.say_names()
     return names
 
 
-def check_capitals(names: Mapping[str, str], there: Sequence[str]) -> None:
-    """Refuse columns that SQL cannot tell from others.
+def check_distinct_columns(names: Mapping[str, str], there: Sequence[str]) -> None:
+    """Raise if SQL cannot distinguish a column from another.
 
     Raises
     ------
     InvalidInputError
-        Some names differ in capitals at most, or not at all.
+        Two names are equal, or differ only in upper and lower case.
     """
     for theirs in names.values():
         if list(there).count(theirs) > 1:
@@ -151,62 +150,62 @@ def check_capitals(names: Mapping[str, str], there: Sequence[str]) -> None:
         alike = [one for one in there if one.casefold() == theirs.casefold()]
         if len(alike) > 1:
             msg = (
-                f"The columns {' and '.join(map(repr, alike))} differ in capitals at most, so that "
-                "DuckDB and Spark take them for one. Rename or drop one of them."
+                f"The columns {' and '.join(map(repr, alike))} differ only in upper and "
+                "lower case, which DuckDB and Spark ignore. Rename or drop one of them."
             )
             raise InvalidInputError(msg)
 
 
-def lists_of(
+def build_lists(
     tables: Mapping[str, Any],
     plan: Plan,
     n_items: int | None = None,
-    said: list[set[str]] | None = None,
+    id_warnings: list[set[str]] | None = None,
 ) -> GroupedLists:
-    """Return all rows of some users as lists, as if they had been read from memory.
+    """Return the lists of some users from tables with all their rows.
 
     Parameters
     ----------
     tables : mapping
-        Tables of pyarrow's by what they are, with columns of our names.
+        Tables of pyarrow by kind, with our column names.
     plan : Plan
         What is measured.
     n_items : int, optional
-        How many candidates the results were chosen from.
-    said : list, optional
-        Where there are labels and results, what would be warned of their ids is added to it.
+        Number of candidates that the results were chosen from.
+    id_warnings : list, optional
+        If there are labels and results, the warnings about their ids are appended to it.
 
     Raises
     ------
     InvalidInputError
-        The same user and item stand there twice.
+        A user has the same item twice.
     """
     if PREDICTIONS in tables:
         return RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
-    with label_messages(""):  # what is to be said of each table was said of all its rows
+    with label_messages(""):  # warnings about all rows of a table were given already
         labels = Table(tables[LABELS]).rows(LABELS)
         results = Table(tables[RESULTS]).rows(RESULTS)
-    kept = results.estimated != Rows.LOWEST  # what implicit did not recommend was told, too
+    kept = results.estimated != Rows.LOWEST  # fillers of the library implicit
     results = results if kept.all() else results.only(kept)
-    with label_messages("") as told:
+    with label_messages("") as messages:
         lists = join(labels, results, plan.duplicates, RankedLists, part=True, n_items=n_items)
-    if said is not None and len(labels.user) and len(results.user):
-        said.append(set(told))
+    if id_warnings is not None and len(labels.user) and len(results.user):
+        id_warnings.append(set(messages))
     return lists
 
 
 @dataclass(frozen=True, eq=False)
 class PartialReport:
-    """What is left of the lists of some users, none of whom is in another part.
+    """The facts and scores of some users, none of whom is in another part.
 
     Parameters
     ----------
     facts : Facts
-        What is known of the lists.
+        The facts of their lists.
     totals : Totals
-        Of the scores, in every role.
+        The sums of their scores, in every role.
     kept : tuple of Scores, optional
-        Those of every user, part by part; None where they are not kept.
+        Every user's scores, part by part; None if they are not kept.
 
     Examples
     --------
@@ -226,52 +225,51 @@ class PartialReport:
 
     @classmethod
     def of(cls, audit: Audit, *, keep: bool = True) -> PartialReport:
-        """Return what is left of lists that are measured and at hand (`Audit.of`).
+        """Summarise measured lists.
 
         Parameters
         ----------
         audit : Audit
-            Of all lists of these users.
+            Of all lists of these users, which it must hold (`Audit.of`).
         keep : bool
-            Whether the scores of every user are kept.
+            Whether every user's scores are kept.
         """
         kept = (audit.kept_scores,) if keep else None
-        assert audit.source is not None, "the lists are at hand"  # noqa: S101
+        assert audit.source is not None, "it holds the lists"  # noqa: S101
         return cls(audit.source.facts, audit.full_totals, kept)
 
     def __add__(self, other: PartialReport) -> PartialReport:
-        """Return that of the users of both, measured alike; users are kept if both keep them.
+        """Merge two parts that were measured alike; users are kept if both keep them.
 
-        The last scores are joined while they are small: each array costs more than a user's
-        numbers. Some are joined with such as are no fewer, so that each user is copied as often as
-        the users of a batch double until there are enough.
+        Small scores are joined, as an array costs more than a user's numbers. A part is joined only
+        with a part that is not smaller, so each user is copied a logarithmic number of times.
         """
         facts, totals = self.facts + other.facts, self.totals + other.totals
         if self.kept is None or other.kept is None:
             return PartialReport(facts, totals)
         kept = [*self.kept, *other.kept]
-        while len(kept) > 1 and len(kept[-2].users) <= len(kept[-1].users) <= _SMALL:
+        while len(kept) > 1 and len(kept[-2].users) <= len(kept[-1].users) <= _MAX_JOINED:
             kept[-2:] = [Scores.concat(kept[-2:])]
         return PartialReport(facts, totals, tuple(kept))
 
     def report(
         self, plan: Plan, median: Floats | Callable[[], Floats] | None = None, where: str = ""
     ) -> Report:
-        """Return the report of all users, in ascending order of their ids if they were kept.
+        """Return the report of all users, sorted by id if they were kept.
 
         Parameters
         ----------
         plan : Plan
-            By which all were measured.
+            What was measured.
         median : float64 array, shape (n_measurements,), or callable that returns it, optional
-            Of all scores, where the users are not kept.
+            Of all scores, if users are not kept.
         where : str
-            Where their scores are then, or how to have them.
+            A sentence on where their scores are then, or how to keep them.
 
         Raises
         ------
         InvalidInputError
-            A user is in two parts, or no score of such data means anything.
+            A user is in two parts, or such data cannot be evaluated.
 
         Warns
         -----
@@ -289,10 +287,10 @@ class PartialReport:
                 twice = distinct[np.bincount(place) > 1][0]
                 msg = f"The user {quote(twice)} is in two parts. Give all rows of a user at once."
                 raise InvalidInputError(msg)
-            # of batches with whole numbers and floats, ids are of one kind where nothing is lost
+            # ids of batches with integers and floats get one type if nothing is lost
             scores = replace(scores.take(np.argsort(place)), users=distinct)
             totals = Totals.of(scores)
-            roles = {**self.totals.roles, **totals.roles}  # those of ties and labels are known
+            roles = {**self.totals.roles, **totals.roles}  # the sums of other roles are known
             audit = Audit(signed, replace(totals, roles=roles), scores)
         return Report.of_audit(audit, self.facts, plan)
 
@@ -308,32 +306,32 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     median: Callable[[], Floats] | None = None,
     where: str = "",
 ) -> Report:
-    """Measure batches of whole users, each let go before the next one is read.
+    """Measure batches of whole users, one in memory at a time.
 
     Parameters
     ----------
     batches : callable
-        Gives them, each time from the first one on: all rows of some users, in tables of pyarrow's
-        by what they are, with columns of our names; one may have no rows.
+        Returns an iterator over all batches. Each has all rows of some users, in pyarrow tables by
+        kind, with our column names; a table may be empty.
     plan : Plan
         What is measured.
     facts : RowFacts
-        Of all rows.
+        The facts of all rows.
     n_items : int, optional
-        How many candidates the results were chosen from.
+        Number of candidates that the results were chosen from.
     is_whole : bool
         Whether the first batch has all users.
     keep : callable
-        Told the scores of each batch, it returns whether those of all users so far stay in memory.
+        Called with the scores of each batch, returns whether all scores so far stay in memory.
     median : callable, optional
-        Returns the median of all scores where they do not.
+        Returns the median of all scores if they do not.
     where : str
-        Where the scores of each user are then, or how to have them.
+        A sentence on where each user's scores are then, or how to keep them.
 
     Returns
     -------
     Report
-        Of one batch, it holds the lists.
+        It holds the lists if there is one batch.
 
     Raises
     ------
@@ -345,8 +343,8 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     DataWarning
         As `recsys_ndcg.evaluate` does.
     """
-    said: list[set[str]] = []
-    lists = partial(lists_of, plan=plan, n_items=n_items, said=said)
+    id_warnings: list[set[str]] = []
+    lists = partial(build_lists, plan=plan, n_items=n_items, id_warnings=id_warnings)
     if is_whole:
         report = Report.of_lists(lists(next(batches())), plan)
         keep(report.scores)
@@ -362,13 +360,13 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
                 audit = Audit.of(lists(batch), plan, highest=grades.highest)
                 is_kept = keep(audit.scores) and is_kept
                 yield PartialReport.of(audit, keep=is_kept)
-                del batch, audit  # before there is more
+                del batch, audit  # before the next batch is read
 
         whole = reduce(add, parts())
-        # now, as the files of the scores are gone when the report is asked for it
+        # now, as the files of the scores are deleted before the report is used
         known = median() if median is not None and whole.kept is None else None
         report = whole.report(plan, known, where)
-    # of ids that were said to differ wherever there were labels and results
-    for told in sorted(set.intersection(*said)) if said else ():
-        warn(told)
+    # a warning about ids holds if every batch with labels and results has it
+    for message in sorted(set.intersection(*id_warnings)) if id_warnings else ():
+        warn(message)
     return report

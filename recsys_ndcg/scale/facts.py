@@ -1,4 +1,4 @@
-"""What must be known of all rows before any is measured, and what is wrong with some of them."""
+"""Checks and facts of all rows of a lazy table, before any row is measured."""
 
 from __future__ import annotations
 
@@ -14,69 +14,69 @@ from recsys_ndcg.input import Coded, Rows, Table, floats
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 
-#: Rows that are named where something is wrong with more.
-FIRST = 3
+#: How many faulty rows a message names.
+MAX_NAMED = 3
 
 
 class Fault(NamedTuple):
-    """What rows must not be, and what is said of them."""
+    """A condition that rows must not meet, and its message."""
 
     column: str
     where: nw.Expr
     found: str
-    advice: str
+    fix: str
 
 
 @dataclass(frozen=True, eq=False)
 class LazyTable:
-    """A table of an engine, which is asked in the words of narwhals.
+    """A table of an engine, with queries in narwhals.
 
     Parameters
     ----------
     frame : narwhals.LazyFrame
-        Its rows by our names: user, item, and estimated, rank and true as far as it has them.
+        Its rows with our column names: user, item, and estimated, rank and true if it has them.
     names : mapping
-        Our names of these columns to its own.
+        Our names of these columns to the table's.
     read_as_text : bool
-        Whether numbers were read of text: NULL is what is none, and NaN what is left open.
+        Whether numbers were read from text: NULL is not a number, and NaN is left empty.
     """
 
     frame: nw.LazyFrame[Any]
     names: Mapping[str, str]
     read_as_text: bool
 
-    def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
-        """Run a query that has few rows, and return them."""
+    def fetch(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
+        """Run a query with few rows, and return them."""
         return query.collect().rows(named=True)
 
-    def with_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
-        """Return where the first rows with a fault stand, for the message, and these rows."""
+    def find_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
+        """Return the rows with a fault, and their place for the message."""
         return "", self.frame.filter(fault.where)
 
-    def refusal(self, fault: Fault, count: int) -> str:
-        """Return what is said of so many rows with a fault, naming the first ones."""
-        where, wrong = self.with_fault(fault)
-        some = self.rows(wrong.head(FIRST))
+    def describe_fault(self, fault: Fault, count: int) -> str:
+        """Return the message about the rows with a fault, naming the first."""
+        where, wrong = self.find_fault(fault)
+        some = self.fetch(wrong.head(MAX_NAMED))
         pairs = ", ".join(
             " ".join(f"{column} {quote(row[column])}" for column in IDS) for row in some
         )
         more = f" and {count - len(some)} more" if count > len(some) else ""
         found = fault.found.format(**some[0])
-        return f"{where}{self.names[fault.column]}: {found} at {pairs}{more}; {fault.advice}."
+        return f"{where}{self.names[fault.column]}: {found} at {pairs}{more}; {fault.fix}."
 
 
 @dataclass(frozen=True)
 class RowFacts:
-    """What is known of all rows.
+    """The facts of all rows.
 
     Parameters
     ----------
     rows : int
-        How many there are in all tables.
+        Number of rows in all tables.
     has_unlabelled : bool
         Whether items may lack a true value.
     grades : Grades
-        The bounds of the true values, of repeated rows too.
+        The bounds of the true values, including repeated rows.
     """
 
     rows: int
@@ -84,35 +84,35 @@ class RowFacts:
     grades: Grades
 
 
-def facts_of(tables: Mapping[str, LazyTable]) -> RowFacts:
-    """Look at all rows of predictions, or of labels and results, and refuse what cannot be ranked.
+def collect_facts(tables: Mapping[str, LazyTable]) -> RowFacts:
+    """Check all rows of predictions, or of labels and results, and collect their facts.
 
     Parameters
     ----------
     tables : mapping
-        By what they are.
+        The tables by kind.
 
     Raises
     ------
     InvalidInputError
-        A table has no rows, an id is missing, or a number is none or not finite; some such rows
-        are named. Or labels and results have ids that can never meet.
+        A table has no rows, an id is missing, or a number is missing or infinite; the message names
+        some such rows. Or the ids of labels and results have types that never match.
 
     Warns
     -----
     DataWarning
-        There are results that are none, or ranks without a first.
+        Some results were not recommended, or no rank is 1.
     """
-    facts = {name: _facts_of_one(table, name) for name, table in tables.items()}
+    facts = {name: _collect_table_facts(table, name) for name, table in tables.items()}
     if LABELS in tables:
-        _check_same_ids(tables[LABELS], tables[RESULTS])
+        _check_id_types(tables[LABELS], tables[RESULTS])
     graded = facts[LABELS if LABELS in facts else PREDICTIONS]
     n_rows = sum(one.rows for one in facts.values())
     return RowFacts(n_rows, graded.has_unlabelled or LABELS in facts, graded.grades)
 
 
-def _check_same_ids(labels: LazyTable, results: LazyTable) -> None:
-    """Refuse ids of two tables that can never meet, or that are rounded to make them."""
+def _check_id_types(labels: LazyTable, results: LazyTable) -> None:
+    """Raise if the ids of two tables have types that never match, or only match by rounding."""
     tables = labels, results
     for column in IDS:
         types = [one.frame.collect_schema()[column] for one in tables]
@@ -121,38 +121,38 @@ def _check_same_ids(labels: LazyTable, results: LazyTable) -> None:
         if all(one.is_numeric() for one in types):
             msg = (
                 f"{column}: the labels have ids of type {types[0]}, the results of type "
-                f"{types[1]}, and some would be rounded. Cast one to the other's type."
+                f"{types[1]}, and some would be rounded. Cast one to the type of the other."
             )
             raise InvalidInputError(msg)
-        ids = [one.rows(one.frame.select(column).head(1))[0][column] for one in tables]
+        ids = [one.fetch(one.frame.select(column).head(1))[0][column] for one in tables]
         kinds = [Coded.type_names(np.array([one], dtype=object)).pop() for one in ids]
-        if kinds[0] == kinds[1]:  # such as two kinds of time
+        if kinds[0] == kinds[1]:  # for example two types of time
             kinds = [*map(str, types)]
         Coded.refuse_types(column, ("the labels", "the results"), kinds, ids)
 
 
-def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
-    """Return what is known of a table, none of whose rows has a fault, as one query finds it."""
+def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
+    """Check a table and collect its facts in one query."""
     faults = [*_id_faults(table), *_score_faults(table, name), *_grade_faults(table)]
-    counts = {f"fault{place}": _count(one.where) for place, one in enumerate(faults)}
+    counts = {f"fault{place}": _count_rows(one.where) for place, one in enumerate(faults)}
     wanted = {"rows": nw.len(), **counts}
     if "true" in table.names:
-        grade = _number("true")
-        grade = nw.when(~_is_nothing(grade)).then(grade)
+        grade = _as_float("true")
+        grade = nw.when(~_is_missing(grade)).then(grade)
         wanted |= {
-            "labelled": _count(~grade.is_null()),
+            "labelled": _count_rows(~grade.is_null()),
             "lowest": grade.min(),
             "highest": grade.max(),
             "zero_one": ((grade == 0) | (grade == 1)).all(),
         }
     if name == RESULTS and "rank" in table.names:
-        wanted["first_rank"] = _number("rank").min()
+        wanted["first_rank"] = _as_float("rank").min()
     elif name == RESULTS:
-        wanted["fillers"] = _count(_number("estimated") == Rows.LOWEST)
-    (found,) = table.rows(table.frame.select(**wanted))
+        wanted["fillers"] = _count_rows(_as_float("estimated") == Rows.LOWEST)
+    (found,) = table.fetch(table.frame.select(**wanted))
     for count, fault in zip(counts, faults, strict=True):
         if found[count]:
-            raise InvalidInputError(table.refusal(fault, int(found[count])))
+            raise InvalidInputError(table.describe_fault(fault, int(found[count])))
     rows = found["rows"]
     Rows.check_count(rows, f"the {name}")
     if "first_rank" in found:
@@ -161,17 +161,17 @@ def _facts_of_one(table: LazyTable, name: str) -> RowFacts:
         Rows.warn_of_fillers(int(found["fillers"]), rows, "estimated")
     if "true" not in table.names:
         return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, zero_one=True))
-    ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)  # NaN if there is none
+    ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)  # NaN if there are none
     if table.frame.collect_schema()["true"] == nw.Float32:
         # the nearest double of a short float is not the decimal that it stands for
         ends = floats(ends.astype(np.float32), "true")
-    zero_one = found["zero_one"] in (None, True)  # None where no row has a grade
+    zero_one = found["zero_one"] in (None, True)  # None if no row has a grade
     grades = Grades(float(ends[0]), float(ends[1]), zero_one=zero_one)
     return RowFacts(rows, int(found["labelled"]) < rows, grades)
 
 
 def _id_faults(table: LazyTable) -> Iterator[Fault]:
-    """Give what ids must not be."""
+    """Yield the faults of ids."""
     schema = table.frame.collect_schema()
     for column in IDS:
         missing = nw.col(column).is_null()
@@ -181,42 +181,42 @@ def _id_faults(table: LazyTable) -> Iterator[Fault]:
 
 
 def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
-    """Give what ranks or estimates must not be, in the order in which it is told."""
+    """Yield the faults of ranks or estimates, in the order in which they are reported."""
     if name == LABELS:
         return
     score = "rank" if "rank" in table.names else "estimated"
-    number = _number(score)
-    nothing, advice = "NaN", "if a model diverged, train it again"
+    number = _as_float(score)
+    missing, fix = "NaN", "if a model diverged, train it again"
     if table.read_as_text:
-        nothing = "no value, or none that is a number,"
-        advice = "correct it, or name the right column with columns="
+        missing = "missing or not a number"
+        fix = "correct it, or name the right column with columns="
     if name == RESULTS:
-        advice = "leave out what was not recommended"
-    advice = f"each must be a finite number: {advice}"
-    yield Fault(score, _is_nothing(number), nothing, advice)
-    yield Fault(score, number.abs() == np.inf, "an infinite value", advice)
+        fix = "leave out what was not recommended"
+    fix = f"each must be a finite number: {fix}"
+    yield Fault(score, _is_missing(number), missing, fix)
+    yield Fault(score, number.abs() == np.inf, "an infinite value", fix)
     if score == "rank":
         no_rank = (number < 0) | (number * 2 % 1 > 0)
         yield Fault(score, no_rank, "{rank:g}, which is no rank,", Table.RANKS)
 
 
 def _grade_faults(table: LazyTable) -> Iterator[Fault]:
-    """Give what true values must not be, in the order in which it is told."""
+    """Yield the faults of true values, in the order in which they are reported."""
     if "true" in table.names:
-        grade, advice = _number("true"), "use NaN for an unlabelled item"
+        grade, fix = _as_float("true"), "use NaN for an unlabelled item"
         if table.read_as_text:
-            named = f"{advice}, or name the right column with columns="
-            yield Fault("true", grade.is_null(), "what is no number", named)
-        yield Fault("true", grade.abs() == np.inf, "an infinite grade", advice)
+            named = f"{fix}, or name the right column with columns="
+            yield Fault("true", grade.is_null(), "not a number", named)
+        yield Fault("true", grade.abs() == np.inf, "an infinite grade", fix)
 
 
-def _number(column: str) -> nw.Expr:
+def _as_float(column: str) -> nw.Expr:
     return nw.col(column).cast(nw.Float64)
 
 
-def _is_nothing(number: nw.Expr) -> nw.Expr:
+def _is_missing(number: nw.Expr) -> nw.Expr:
     return number.is_null() | number.is_nan()
 
 
-def _count(where: nw.Expr) -> nw.Expr:
+def _count_rows(where: nw.Expr) -> nw.Expr:
     return where.cast(nw.Int64).sum()

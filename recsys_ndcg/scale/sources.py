@@ -1,4 +1,4 @@
-"""What DuckDB reads: files by their names, and streams of Arrow's."""
+"""SQL for the input of DuckDB: files, and streams of Arrow batches."""
 
 from __future__ import annotations
 
@@ -11,91 +11,91 @@ from typing import Any
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
 from recsys_ndcg.files import PACKINGS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat
-from recsys_ndcg.scale.database import FILE, Database, file_literal, literal, quoted
-from recsys_ndcg.scale.engines import IDS, check_capitals, is_files, names_in, paths_of
+from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
+from recsys_ndcg.scale.engines import IDS, check_distinct_columns, find_files, is_files, map_columns
 
-# how packed files of text end, that are read out of core
+# suffixes of compressed text that DuckDB reads
 _SUFFIXES = (".gz", ".zst")
-_LOOK = 1 << 16
+_HEAD_BYTES = 1 << 16
 _ABSENT = "'', 'nan', 'na', 'none', 'null'"
 
 
-def _relation(paths: Sequence[Path], width: int, how: TextFormat) -> str:
-    files = ", ".join(map(file_literal, paths))
+def _csv_sql(paths: Sequence[Path], width: int, how: TextFormat) -> str:
+    files = ", ".join(map(quote_path, paths))
     places = [f"c{place}" for place in range(width)]
     types = ", ".join(f"{place}: 'VARCHAR'" for place in places)
     options = (
-        f"delim = {literal(str(how.separator))}, header = {str(how.heading).lower()}, "
+        f"delim = {quote_text(str(how.separator))}, header = {str(how.heading).lower()}, "
         "quote = '\"', escape = '\"', auto_detect = false, strict_mode = true, "
-        f"null_padding = false, filename = {literal(FILE)}, columns = {{{types}}}"
+        f"null_padding = false, filename = {quote_text(FILE_COLUMN)}, columns = {{{types}}}"
     )
-    # a blank line is no row, an empty field is a text without letters
+    # a blank line is not a row; an empty field is an empty text
     fields = ", ".join(f"coalesce({place}, '') AS {place}" for place in places)
     blank = " AND ".join(f"coalesce({place}, '') = ''" for place in places)
     table = f"read_csv([{files}], {options})"
-    return f"(SELECT {fields}, {FILE} FROM {table} WHERE NOT ({blank}))"
+    return f"(SELECT {fields}, {FILE_COLUMN} FROM {table} WHERE NOT ({blank}))"
 
 
-def _head(path: Path) -> Content:
-    """Return whole lines from the beginning of a file."""
+def _read_head(path: Path) -> Content:
+    """Read the first whole lines of a file."""
     suffix = path.suffix.lower()
     with open_file(path) as file:
         try:
-            data = (PACKINGS[suffix][1](file) if suffix in _SUFFIXES else file).read(_LOOK)
+            data = (PACKINGS[suffix][1](file) if suffix in _SUFFIXES else file).read(_HEAD_BYTES)
         except (OSError, EOFError) as error:
             msg = f"{path}: cannot be unpacked ({error})."
             raise InvalidInputError(msg) from None
-    lines = data.rpartition(b"\n")[0] if len(data) == _LOOK else data
+    lines = data.rpartition(b"\n")[0] if len(data) == _HEAD_BYTES else data
     return Content(str(path), suffix, lines or data)
 
 
-# what types of Arrow are; a type of any other name is called by it
+# our names of types of Arrow; other types keep Arrow's
 _KINDS = {
     **dict.fromkeys(("string", "large_string", "string_view"), "text"),
     **dict.fromkeys(("int8", "int16", "int32", "int64"), "whole numbers"),
     **dict.fromkeys(("uint8", "uint16", "uint32"), "whole numbers"),
     **dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), "decimal"),
 }
-# what ids and numbers may be, and what is said of all else
-_READ = {
+# the types of ids and numbers, and the message about other types
+_READABLE = {
     "id": (
         ("text", "whole numbers", "uint64"),
-        "; within a memory limit, ids are text or whole numbers. Write it as one of these.",
+        ". With a memory limit, ids must be text or whole numbers: convert it.",
     ),
     "number": (
         ("whole numbers", "uint64", "float", "double", "bool", "decimal"),
-        ", which is not read as numbers. Convert it, or name another column.",
+        ", not a number. Convert it or choose another column.",
     ),
 }
-#: The type of SQL that holds all whole numbers of 64 bits, with a sign and without.
-LONGEST = "DECIMAL(20, 0)"
-#: The types of SQL for whole numbers in text, with the least and the greatest number of each.
-_WHOLE = {
+#: The SQL type for all integers of 64 bits, signed and unsigned.
+WIDEST_INTEGER = "DECIMAL(20, 0)"
+#: The SQL types for integers in text, with their minimum and maximum.
+_INTEGERS = {
     "BIGINT": (-(2**63), 2**63 - 1),
     "UBIGINT": (0, 2**64 - 1),
-    LONGEST: (-(2**63), 2**64 - 1),
+    WIDEST_INTEGER: (-(2**63), 2**64 - 1),
 }
 
 
 @dataclass
 class Source:
-    """A table somewhere, as SQL reads it.
+    """A table as SQL reads it.
 
     Parameters
     ----------
     relation : str
-        What stands behind FROM; files have a column `FILE`.
+        The FROM clause; for files it has a column `FILE_COLUMN`.
     names : mapping
-        Our names of columns to its own.
+        Our names of columns to the table's.
     sql : dict
-        Our names to the SQL that reads the values: ids are text or whole numbers, all others
-        numbers; what is missing, or no number, is NULL, but a grade that text leaves open NaN.
+        Our names to the SQL of the values: text or integers for ids, numbers for the others.
+        A missing value or one that is not a number is NULL, but an empty grade in text is NaN.
     kinds : dict
-        Our names to what the values are, as Arrow says; text in files of text.
+        Our names to the types of the values; text in files of text.
     is_text : bool
-        Whether it is files of text.
+        Whether it is text files.
     stream : object, optional
-        What is read once, and no more.
+        A stream, which can be read only once.
     """
 
     relation: str
@@ -105,53 +105,53 @@ class Source:
     is_text: bool = False
     stream: Any = None
 
-    def read(self, *extra: str) -> str:
-        """Return what stands behind FROM for the rows by our names, with more columns."""
-        read = [*extra, *(f"{sql} AS {quoted(ours)}" for ours, sql in self.sql.items())]
+    def select_sql(self, *extra: str) -> str:
+        """Return the FROM clause of the rows with our column names and extra columns."""
+        read = [*extra, *(f"{sql} AS {quote_name(ours)}" for ours, sql in self.sql.items())]
         return f"(SELECT {', '.join(read)} FROM {self.relation})"
 
 
-def source_of(
+def open_source(
     data: Any,
     columns: Mapping[str, str] | None,
     table: str,
     folder: Path,
     form: TextFormat | None = None,
 ) -> Source:
-    """Look at what is given, and no further than its heading.
+    """Describe a table by its heading, without reading its rows.
 
     Parameters
     ----------
-    data : path, pattern, list of these, or anything that gives a stream of Arrow's
-        All of one kind.
+    data : path, pattern, list of these, or stream of Arrow batches
+        Files have the same format.
     columns : mapping, optional
-        Our names to its own.
+        Our names to the table's.
     table : str
-        What it is: predictions, labels or results.
+        Its kind: predictions, labels or results.
     folder : Path
-        Into which a lazy table of polars is written.
+        The folder for a lazy table of polars.
     form : TextFormat, optional
-        How text is written.
+        The format of text.
 
     Raises
     ------
     InvalidInputError
-        A file cannot be read, has other columns than the first, or is of a kind that is not read
-        in this way; or the data is none of these.
+        A file cannot be read, has other columns than the first, or a format that DuckDB does not
+        read; or the data is something else.
     """
-    if hasattr(data, "sink_parquet"):  # a lazy table of polars, that need not fit the memory
-        data = _written(data, columns, table, folder / f"lazy_{table}.parquet")
+    if hasattr(data, "sink_parquet"):  # a lazy table of polars, which may be larger than memory
+        data = _write_lazy_table(data, columns, table, folder / f"lazy_{table}.parquet")
     if not is_files(data):
-        return _stream(data, columns, table)
-    paths = paths_of(data)
+        return _open_stream(data, columns, table)
+    paths = find_files(data)
     _check_files(paths)
-    if FileKind.of(paths[0]).is_binary:  # Parquet, the only such kind that a database reads
-        return _parquet(paths, columns, table)
-    return _text(paths, columns, table, form)
+    if FileKind.of(paths[0]).is_binary:  # Parquet, the only binary format that DuckDB reads
+        return _open_parquet(paths, columns, table)
+    return _open_text(paths, columns, table, form)
 
 
-def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Path) -> Path:
-    """Write the columns of a lazy table of polars that are read to a file."""
+def _write_lazy_table(data: Any, columns: Mapping[str, str] | None, table: str, path: Path) -> Path:
+    """Write the needed columns of a lazy table of polars to a file."""
     try:
         heading = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
         names = heading.called(*heading.wanted(table))
@@ -161,36 +161,35 @@ def _written(data: Any, columns: Mapping[str, str] | None, table: str, path: Pat
         if ours and not isinstance(error, FileNotFoundError):
             raise
         reason = str(error).partition("\n")[0]
-        msg = f"The lazy table of polars cannot be worked out: {reason}"
+        msg = f"The lazy table of polars cannot be computed: {reason}"
         raise InvalidInputError(msg) from error
     return path
 
 
 def _check_files(paths: Sequence[Path]) -> None:
-    """Refuse what is no file that DuckDB can read, and the same file twice."""
+    """Raise if DuckDB cannot read a file, or a file is given twice."""
     seen: set[str] = set()
     for path in paths:
         whole = os.path.realpath(path)
         if whole in seen:
-            msg = f"{path}: is given twice, so that every row of it would be."
+            msg = f"{path}: this file is given twice. Give it once."
             raise InvalidInputError(msg)
         seen.add(whole)
         FileKind.check_file(path)
         if not is_encodable(str(path)):
-            msg = f"{path}: within a memory limit, the name of a file must be UTF-8. Rename it."
+            msg = f"{path}: with a memory limit, the name of a file must be UTF-8. Rename it."
             raise InvalidInputError(msg)
         kind, packing = FileKind.of(path), path.suffix.lower()
         other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
         if other or not kind.in_database:
             msg = (
-                f"{path}: within a memory limit, and of several files, Parquet and CSV are read "
-                "(CSV also packed as .gz or .zst). Write it as one of these, or evaluate it by "
-                "itself without memory_limit."
+                f"{path}: with a memory limit or several files, only Parquet and CSV are read "
+                "(CSV also as .gz or .zst). Convert it, or evaluate it alone without memory_limit."
             )
             raise InvalidInputError(msg)
 
 
-def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
+def _open_parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: str) -> Source:
     from pyarrow import parquet  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
 
     schemas = {}
@@ -198,60 +197,64 @@ def _parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, table: st
         try:
             with parquet.ParquetFile(path) as file:
                 schemas[str(path)] = file.schema_arrow
-        except Exception as error:  # noqa: BLE001 - a damaged file makes pyarrow fail in any way
+        except Exception as error:  # noqa: BLE001 - damaged files raise any error
             reason = getattr(error, "strerror", None) or "not Parquet, or damaged"
             msg = f"{path}: cannot be read as Parquet ({reason})."
             raise InvalidInputError(msg) from None
-    files = ", ".join(map(file_literal, paths))
-    options = f"filename = {literal(FILE)}, hive_partitioning = false, union_by_name = true"
+    files = ", ".join(map(quote_path, paths))
+    options = (
+        f"filename = {quote_text(FILE_COLUMN)}, hive_partitioning = false, union_by_name = true"
+    )
     relation = f"read_parquet([{files}], {options})"
-    return Source(relation, *_columns_of(schemas, columns, table))
+    return Source(relation, *_read_columns(schemas, columns, table))
 
 
-def _text(
+def _open_text(
     paths: Sequence[Path], columns: Mapping[str, str] | None, table: str, form: TextFormat | None
 ) -> Source:
-    """Look at the beginning of each file."""
+    """Describe text files by their first lines."""
     how = form or TextFormat()
     if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
-        msg = f"{paths[0]}: within a memory limit, text is read in UTF-8. Convert it."
+        msg = f"{paths[0]}: with a memory limit, text must be UTF-8. Convert it."
         raise InvalidInputError(msg)
-    how = replace(how, separator=how.separator_in(how.text_of(_head(paths[0]))))
-    titles = _titles(paths, columns, how)
-    names = names_in(titles, columns, table)
+    how = replace(how, separator=how.separator_in(how.text_of(_read_head(paths[0]))))
+    titles = _read_titles(paths, columns, how)
+    names = map_columns(titles, columns, table)
     sql = {}
     for ours, theirs in names.items():
-        field = f"c{titles.index(theirs)}"  # its place, for names may be alike to SQL
+        field = f"c{titles.index(theirs)}"  # by its place, as SQL ignores the case of names
         if ours in IDS:
             sql[ours] = f"CASE WHEN trim({field}) <> '' THEN {field} END"
         else:
-            sql[ours] = _number(field, how.decimal, may_lack=ours == "true")
-    relation, kinds = _relation(paths, len(titles), how), dict.fromkeys(names, "text")
+            sql[ours] = _number_sql(field, how.decimal, may_lack=ours == "true")
+    relation, kinds = _csv_sql(paths, len(titles), how), dict.fromkeys(names, "text")
     return Source(relation, names, sql, kinds, is_text=True)
 
 
-def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextFormat) -> list[str]:
-    """Return what the columns of files of text are called.
+def _read_titles(
+    paths: Sequence[Path], columns: Mapping[str, str] | None, how: TextFormat
+) -> list[str]:
+    """Return the names of the columns of text files.
 
     Raises
     ------
     InvalidInputError
-        A file is empty or no text in UTF-8, or its heading is not that of the first.
+        A file is empty or not text in UTF-8, or its heading differs from the first file's.
     """
-    first_lines = (how.first_fields(how.text_of(_head(path))) for path in paths)
+    first_lines = (how.first_fields(how.text_of(_read_head(path))) for path in paths)
     headings = [[one.strip() for one in line] for line in first_lines]
     fields = headings[0]
     for path, found in zip(paths, headings, strict=True):
         if found != fields and (how.heading or len(found) != len(fields)):
             msg = (
-                f"{path}: its columns are {', '.join(found)}, those of {paths[0]} are "
-                f"{', '.join(fields)}. Write all files alike."
+                f"{path}: its columns are {', '.join(found)}, but {paths[0]} has "
+                f"{', '.join(fields)}. Give all files the same columns."
             )
             raise InvalidInputError(msg)
     names = [str(place + 1) for place in range(len(fields))]
-    if how.heading:  # a column without a name goes by its place
+    if how.heading:  # a column without a name is called by its place
         names = [one or place for one, place in zip(fields, names, strict=True)]
-    elif not said:
+    elif not columns:
         names = [*TextFormat.ORDER[: len(names)], *names[len(TextFormat.ORDER) :]]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -260,105 +263,104 @@ def _titles(paths: Sequence[Path], said: Mapping[str, str] | None, how: TextForm
     return names
 
 
-def _number(field: str, decimal: str, *, may_lack: bool) -> str:
-    """Return the SQL that reads a number, NULL for what is none.
+def _number_sql(field: str, decimal: str, *, may_lack: bool) -> str:
+    """Return the SQL that parses a number, NULL if it is not a number.
 
-    Where nothing stands, or a word for that, and a number may be lacking, it is NaN.
+    If the number may be missing, an empty field or a word such as "none" gives NaN.
     """
-    text = f"trim({field})"  # of every kind of space; a cast removes ASCII's alone
+    text = f"trim({field})"  # all kinds of space; a cast removes only ASCII's
     absent = f"lower({text}) IN ({_ABSENT})"
     text = f"translate({text}, ',.', '.,')" if decimal == "," else text
-    # to DuckDB 1_000 is a number
+    # DuckDB takes 1_000 for a number
     number = f"CASE WHEN contains({text}, '_') THEN NULL ELSE try_cast({text} AS DOUBLE) END"
     return f"CASE WHEN {absent} THEN 'NaN'::DOUBLE ELSE {number} END" if may_lack else number
 
 
-def _stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
+def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> Source:
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if hasattr(data, "scanner"):  # a dataset
         data = data.scanner().to_reader()
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
-            f"Within a memory limit, give files (Parquet, CSV), or what streams Arrow's batches: "
-            f"a dataset or a reader of pyarrow, a relation of DuckDB; not {quote(type(data))}."
+            "With a memory limit, give files (Parquet, CSV) or a stream of Arrow batches (a "
+            f"pyarrow dataset or reader, a DuckDB relation), not {quote(type(data))}."
         )
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)
-    columns_of = _columns_of({"the data": reader.schema}, columns, table)
-    return Source(quoted(table), *columns_of, stream=reader)
+    columns_of = _read_columns({"the data": reader.schema}, columns, table)
+    return Source(quote_name(table), *columns_of, stream=reader)
 
 
-def _columns_of(
+def _read_columns(
     schemas: Mapping[str, Any], columns: Mapping[str, str] | None, table: str
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return what files call our columns, how SQL reads them, and what their values are.
+    """Return the names, the SQL and the types of our columns in files.
 
     Parameters
     ----------
     schemas : mapping
-        Of Arrow's, by the names of files.
+        The schemas of Arrow, by the names of files.
     columns : mapping, optional
-        Our names to those of the files.
+        Our names to the files' names.
     table : str
-        What it is.
+        The kind of the table.
 
     Raises
     ------
     InvalidInputError
-        SQL cannot tell a column from the others, the files are not alike, or nothing reads what is
-        in a column.
+        SQL cannot distinguish a column from another, the files differ, or a column has a type that
+        cannot be read.
     """
     first = next(iter(schemas))
-    names = names_in(schemas[first].names, columns, table)
-    check_capitals(names, schemas[first].names)
+    names = map_columns(schemas[first].names, columns, table)
+    check_distinct_columns(names, schemas[first].names)
     kinds: dict[str, str] = {}
     for file, schema in schemas.items():
         for ours, theirs in names.items():
             if schema.get_field_index(theirs) < 0:
                 msg = (
-                    f"{file}: there is no column {theirs!r}, which the first file has; it has "
+                    f"{file}: there is no column {theirs!r}, which the first file has. It has "
                     f"{', '.join(schema.names)}."
                 )
                 raise InvalidInputError(msg)
             of = schema.field(theirs).type
-            told = str(of.value_type if hasattr(of, "index_type") else of)
-            kind = _KINDS.get(told.partition("(")[0], told)  # without the digits of a decimal
+            name = str(of.value_type if hasattr(of, "index_type") else of)
+            kind = _KINDS.get(name.partition("(")[0], name)  # without the digits of a decimal
             known = kinds.setdefault(ours, kind)
             if ours not in IDS and {kind, known} == {"whole numbers", "double"}:
                 kinds[ours] = "double"  # as pandas writes a column with and without NaN
             elif kind != known:
-                msg = f"{file}: {theirs} is {kind}, but {known} in {first}. Write all files alike."
+                msg = f"{file}: {theirs} is {kind}, but {known} in {first}. Convert one of them."
                 raise InvalidInputError(msg)
-            readable, advice = _READ["id" if ours in IDS else "number"]
+            readable, fix = _READABLE["id" if ours in IDS else "number"]
             if kind not in readable:
-                msg = f"{file}: {theirs} is {kind}{advice}"
+                msg = f"{file}: {theirs} is {kind}{fix}"
                 raise InvalidInputError(msg)
     sql = {}
     for ours, theirs in names.items():
         if not theirs:
-            msg = f"{ours}: within a memory limit, a column that is read needs a name. Rename it."
+            msg = f"{ours}: with a memory limit, its column needs a name. Rename it."
             raise InvalidInputError(msg)
-        # of one width, by which all are told apart
+        # of one width, so that equal ids are equal
         whole = kinds[ours] == "whole numbers"
-        sql[ours] = f"CAST({quoted(theirs)} AS BIGINT)" if whole else quoted(theirs)
+        sql[ours] = f"CAST({quote_name(theirs)} AS BIGINT)" if whole else quote_name(theirs)
     return names, sql, kinds
 
 
-def cast_whole_ids(database: Database, source: Source) -> None:
-    """Cast each column of ids in files of text, that are all whole numbers, to a type of such.
+def cast_integer_ids(database: Database, source: Source) -> None:
+    """Read the ids in text files as integers if all are integers in the usual form.
 
-    It is the first of `_WHOLE` that holds them; one that is not in its usual writing, and all of
-    them are text.
+    The type is the first of `_INTEGERS` that holds them. One id such as 007 keeps a column text.
     """
     asked = []
     for column in IDS:
-        number = f"try_cast({source.sql[column]} AS {LONGEST})"
+        number = f"try_cast({source.sql[column]} AS {WIDEST_INTEGER})"
         plain = f"CASE WHEN {number}::VARCHAR = {source.sql[column]} THEN {number} END"
         asked.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
     (found,) = database.run(f"SELECT {', '.join(asked)} FROM {source.relation}")  # in one pass
     for column, (others, low, high) in zip(IDS, found, strict=True):
-        fits = (kind for kind, (least, most) in _WHOLE.items() if least <= low <= high <= most)
+        fits = (kind for kind, (least, most) in _INTEGERS.items() if least <= low <= high <= most)
         kind = None if others or low is None else next(fits, None)
         if kind is not None:
             source.sql[column] = f"CAST({source.sql[column]} AS {kind})"

@@ -1,6 +1,6 @@
-"""Ranking evaluation of Spark DataFrames, on the workers of a cluster: classic and Connect.
+"""Evaluation of Spark DataFrames on the workers of a cluster: classic and Connect.
 
-Nothing here imports pyspark: what is asked of a DataFrame is asked in SQL, and through narwhals.
+Nothing here imports pyspark: all queries are SQL or narwhals.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from recsys_ndcg.scale.engines import (
     PREDICTIONS,
     RESULTS,
     PartialReport,
-    check_capitals,
-    given_tables,
-    lists_of,
-    names_in,
+    build_lists,
+    check_distinct_columns,
+    map_columns,
+    split_tables,
 )
-from recsys_ndcg.scale.facts import FIRST, LazyTable, facts_of
+from recsys_ndcg.scale.facts import MAX_NAMED, LazyTable, collect_facts
 from recsys_ndcg.scoring import Audit, Cutoffs, Measurement, Metrics, Plan
 from recsys_ndcg.version import __version__
 
@@ -48,17 +48,17 @@ _IDS = re.compile(f"{_NUMBERS.pattern}|{_TIMES.pattern}|{_TEXT.pattern}|binary")
 
 
 class SparkTable(LazyTable):
-    """A DataFrame with columns of our names."""
+    """A DataFrame with our column names."""
 
-    def rows(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
-        """Run a query that has few rows, and return them: in Spark's way, whichever version."""
+    def fetch(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
+        """Run a query with few rows, and return them, in any version of Spark."""
         return [row.asDict() for row in nw.to_native(query).collect()]
 
 
-def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
-    _check(frame)
-    names = names_in(frame.columns, columns, name)
-    check_capitals(names, frame.columns)
+def _open_table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTable:
+    _check_frame(frame)
+    names = map_columns(frame.columns, columns, name)
+    check_distinct_columns(names, frame.columns)
     types, read = dict(frame.dtypes), []
     for ours, theirs in names.items():
         kind = types[theirs]
@@ -67,66 +67,64 @@ def _table(name: str, frame: Any, columns: Mapping[str, str] | None) -> SparkTab
         if ours in IDS:
             wider = {"boolean": "int", "float": "double"}.get(kind, "")
             if not _IDS.fullmatch(kind):
-                msg = f"{ours}: an id is not hashable ({kind}); use numbers or text."
+                msg = f"{ours}: ids of type {kind} are not hashable. Use numbers or text."
                 raise InvalidInputError(msg)
         elif not _NUMBERS.fullmatch(kind):
-            _refuse_kind(frame, theirs, kind, [quoted(names[one]) for one in IDS])
-        value = f"cast({quoted(theirs)} as {wider})" if wider else quoted(theirs)
+            _check_numeric(frame, theirs, kind, [quote_name(names[one]) for one in IDS])
+        value = f"cast({quote_name(theirs)} as {wider})" if wider else quote_name(theirs)
         read.append(f"{value} as `{ours}`")
     return SparkTable(nw.from_native(frame.selectExpr(*read)), names, read_as_text=False)
 
 
-def _refuse_kind(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
-    """Refuse a column that holds no numbers, unless it holds nothing."""
+def _check_numeric(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
+    """Raise if a column of another type has values."""
     if not _TEXT.fullmatch(kind):
-        advice = Rows.advice_on("M" if _TIMES.fullmatch(kind) else "")
-        msg = f"{name}: {kind} is not a number; {advice}."
+        fix = Rows.advice_on("M" if _TIMES.fullmatch(kind) else "")
+        msg = f"{name}: {kind} is not a number; {fix}."
         raise InvalidInputError(msg)
-    some = frame.where(f"{quoted(name)} is not null")
-    rows = some.selectExpr(*ids, quoted(name)).limit(FIRST).collect()
+    some = frame.where(f"{quote_name(name)} is not null")
+    rows = some.selectExpr(*ids, quote_name(name)).limit(MAX_NAMED).collect()
     if rows:
         where = ", ".join(f"user {one!r} item {other!r}" for one, other, _ in rows)
         msg = f"{name}: text such as {quote(rows[0][2])} at {where}; {Rows.advice_on()}."
         raise InvalidInputError(msg)
 
 
-def _check(frame: Any) -> None:
-    """Refuse what is no Spark DataFrame, or has no end."""
+def _check_frame(frame: Any) -> None:
+    """Raise if data are not a Spark DataFrame, or a streaming one."""
     if not (hasattr(frame, "mapInArrow") and hasattr(frame, "selectExpr")):
-        advice = (
-            "give one, or {'labels': ..., 'results': ...}; recsys_ndcg.evaluate reads other data"
-        )
-        advice = "give its .to_spark()" if hasattr(frame, "to_spark") else advice
-        msg = f"That is a {type(frame).__name__}, no Spark DataFrame: {advice}."
+        fix = "Use recsys_ndcg.evaluate for other data, or give {'labels': ..., 'results': ...}"
+        fix = "Give its .to_spark()" if hasattr(frame, "to_spark") else fix
+        msg = f"{type(frame).__name__} is not a Spark DataFrame. {fix}."
         raise InvalidInputError(msg)
     if frame.isStreaming:
-        msg = "A streaming DataFrame has no end: write it to a table, and evaluate that."
+        msg = "A streaming DataFrame has no end. Write it to a table, and evaluate the table."
         raise InvalidInputError(msg)
 
 
-def quoted(name: str) -> str:
-    """Return a name as SQL has it.
+def quote_name(name: str) -> str:
+    """Quote a name for SQL.
 
     Examples
     --------
-    >>> quoted("ndcg@10")
+    >>> quote_name("ndcg@10")
     '`ndcg@10`'
     """
     return f"`{name.replace('`', '``')}`"
 
 
-#: The column beside the scores for what is left of a partition: a row of its own, without scores.
+#: The column with the partial result of a partition, in a row without scores.
 REST = "_rest"
-_ROWS = 1 << 21  # of a partition, if nobody says how many there are
-#: Spark's median holds each distinct value. Of more users it looks at those alone that its sketch,
-#: which is off by one in ten thousand users at most, leaves in question.
-_MANY = 1_000_000
-_NEAR = "0.4995D, 0.5005D"
+_ROWS_PER_PARTITION = 1 << 21  # by default
+#: Spark's exact median holds each distinct value in memory. For more users it gets only the values
+#: around the approximate median, whose rank is off by at most 1 in 10,000 users.
+_MANY_USERS = 1_000_000
+_AROUND_MEDIAN = "0.4995D, 0.5005D"
 _WHERE = "Their scores are in per_user, a Spark DataFrame."
 
 
 class WorkerError(RecsysNdcgError, ImportError):
-    """The workers lack something that the driver has; the message says what brings it."""
+    """The workers lack a package that the driver has; the message says how to send it."""
 
 
 def evaluate(  # noqa: PLR0913 - the contract
@@ -141,10 +139,9 @@ def evaluate(  # noqa: PLR0913 - the contract
 ) -> SparkReport:
     """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
 
-    The rows are read twice: once for what must be known of all of them, and once to bring the
-    users together; where repeated rows are merged, mostly once more. Cache the DataFrame where it
-    is dear to compute, or not always the same. The workers need this package, NumPy, pandas, SciPy,
-    narwhals and pyarrow: ``docs/spark.md``.
+    The rows are read twice: to check them, and to group them by user; mostly once more if repeated
+    rows are merged. Cache the DataFrame if it is expensive to compute or not deterministic. The
+    workers need this package, NumPy, pandas, SciPy, narwhals and pyarrow: see ``docs/spark.md``.
 
     Parameters
     ----------
@@ -152,26 +149,26 @@ def evaluate(  # noqa: PLR0913 - the contract
         Classic or Connect, from Spark 3.5 on, with the columns user, item, estimated and true; or
         ``{"labels": df, "results": df}``, joined as `RankedLists.from_labels` does.
     metrics, k, threshold, convention, columns
-        As in `recsys_ndcg.evaluate`. What goes by the order of the rows is refused, for Spark
-        keeps none: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
+        As in `recsys_ndcg.evaluate`. Options that depend on the order of the rows raise, as Spark
+        keeps no order: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
     partitions : int, optional
-        Among how many the users are divided. By default one for each 2^21 rows. The rows of one
-        must fit into the memory of a worker: 200 bytes each.
+        Number of partitions of the users, by default one per 2^21 rows. A partition must fit into
+        the memory of a worker, at 200 bytes per row.
 
     Returns
     -------
     SparkReport
-        Its `per_user` is a Spark DataFrame, persisted. The numbers are those of
+        Its `per_user` is a persisted Spark DataFrame. The numbers equal those of
         `recsys_ndcg.evaluate`.
 
     Raises
     ------
     InvalidInputError
-        The data or an option cannot be used; the message says where and what to do.
+        The data or an option is invalid; the message says where and how to fix it.
     UnknownMetricError
         No metric has that name.
     WorkerError
-        The workers cannot import this package, or what it needs.
+        The workers cannot import this package or its dependencies.
 
     Warns
     -----
@@ -197,46 +194,46 @@ def evaluate_by_plan(
     partitions: int | None = None,
     **others: Any,
 ) -> SparkReport:
-    """Do the same by a plan, without options of other engines.
+    """Evaluate by a plan; options of other engines raise.
 
     Raises
     ------
     InvalidInputError
-        There are some, or as for `evaluate`.
+        An option is of another engine, or as for `evaluate`.
     """
     for name in ("memory_limit", "per_user", "n_items"):
         if others.get(name) is not None:
             msg = (
-                f"{name}= is not for tables of Spark: their rows stay on the cluster. Write the "
-                "scores of users by report.per_user.write, and share the memory out by "
-                "partitions= of recsys_ndcg.scale.spark.evaluate."
+                f"{name}= is not for tables of Spark, whose rows stay on the cluster. Write users' "
+                "scores with report.per_user.write, and control the memory with partitions= of "
+                "recsys_ndcg.scale.spark.evaluate."
             )
             raise InvalidInputError(msg)
-    _refuse_order(plan)
+    _check_order(plan)
     if partitions is not None:
         check_integer("partitions", partitions, least=1)
     tables = {
-        name: _table(name, frame, named)
-        for name, (frame, named) in given_tables(data, columns).items()
+        name: _open_table(name, frame, named)
+        for name, (frame, named) in split_tables(data, columns).items()
     }
-    facts = facts_of(tables)
-    rows = _brought_together(tables, int(partitions or max(1, -(-facts.rows // _ROWS))))
+    facts = collect_facts(tables)
+    rows = _repartition(tables, int(partitions or max(1, -(-facts.rows // _ROWS_PER_PARTITION))))
     grades = facts.grades
     if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
-        looking = Job(plan, grades_only=True)  # at what repeated rows become
-        grades = looking.merged(looking.table(rows))
+        looking = Job(plan, grades_only=True)  # at the merged repeated rows
+        grades = looking.merge(looking.run(rows))
     job = Job(plan.with_threshold(grades), grades.highest)
-    table = job.table(rows).persist()
+    table = job.run(rows).persist()
     try:
-        return SparkReport.of(job.merged(table), job.plan, table)
+        return SparkReport.of(job.merge(table), job.plan, table)
     except BaseException:
         table.unpersist()
         raise
 
 
-def _refuse_order(plan: Plan) -> None:
-    """Refuse choices that go by the order of the rows."""
-    why = "goes by the order of the rows, which Spark does not keep."
+def _check_order(plan: Plan) -> None:
+    """Raise if an option depends on the order of the rows."""
+    why = "depends on the order of the rows, which Spark does not keep."
     if plan.duplicates in ("first", "last"):
         msg = f"duplicates={plan.duplicates!r} {why} Choose 'max' or 'mean', or drop the repeats."
         raise InvalidInputError(msg)
@@ -249,8 +246,8 @@ def _refuse_order(plan: Plan) -> None:
             raise InvalidInputError(msg)
 
 
-def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
-    """Return the rows of all tables as one DataFrame, in so many partitions of whole users."""
+def _repartition(tables: Mapping[str, SparkTable], count: int) -> Any:
+    """Return the rows of all tables as one DataFrame, partitioned by user."""
     frames = {name: nw.to_native(table.frame) for name, table in tables.items()}
     if PREDICTIONS in frames:
         return frames[PREDICTIONS].repartition(count, "user")
@@ -261,18 +258,18 @@ def _brought_together(tables: Mapping[str, SparkTable], count: int) -> Any:
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker is told, and does.
+    """The work of each worker.
 
     Parameters
     ----------
     plan : Plan
-        With its threshold settled.
+        What to measure, with its threshold.
     highest : float
         The highest grade of all.
     grades_only : bool
-        Whether only the bounds of the true values are looked for.
+        Whether to collect only the bounds of the true values.
     version : str
-        Of this package, where the job comes from.
+        The driver's version of this package.
     """
 
     plan: Plan
@@ -280,17 +277,17 @@ class Job:
     grades_only: bool = False
     version: str = __version__
 
-    def table(self, rows: Any) -> Any:
-        """Return the DataFrame of what the workers leave of rows, partitions of whole users."""
+    def run(self, rows: Any) -> Any:
+        """Return the DataFrame of the workers' results for rows in partitions of whole users."""
         kind = dict(rows.dtypes)["user"]
-        scores = ", ".join(f"{quoted(name)} double" for name in self.plan.names)
+        scores = ", ".join(f"{quote_name(name)} double" for name in self.plan.names)
         schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
-        return rows.mapInArrow(self.measured, schema)
+        return rows.mapInArrow(self.measure, schema)
 
-    def measured(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Measure all users of a partition; an error of ours is handed on beside the scores.
+    def measure(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Measure all users of a partition.
 
-        So it is not a failed task, which Spark would try again.
+        An error of ours is returned as the result, as Spark would retry a failed task.
         """
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - optional
 
@@ -303,33 +300,33 @@ class Job:
         user = ("user", table.schema.field("user").type)
         schema = pa.schema([user, *counts, *scores, (REST, pa.binary())])
         try:
-            users, rest = self._left_of(table, schema)
+            users, rest = self._measure_table(table, schema)
         except RecsysNdcgError as error:
             users, rest = [], InvalidInputError(str(error))
         yield from users
         yield pa.RecordBatch.from_pylist([{REST: pickle.dumps(rest)}], schema=schema)
 
-    def _left_of(self, table: Any, schema: Any) -> tuple[list[Any], Any]:
-        """Return the scores of every user, unless only grades are looked for, and what is left."""
+    def _measure_table(self, table: Any, schema: Any) -> tuple[list[Any], Any]:
+        """Return every user's scores and the partial report, or only the bounds of the grades."""
         if self.version != __version__:
             msg = (
-                f"The workers have recsys-ndcg {__version__}, but {self.version} asks. Give them "
-                "the same."
+                f"The workers have recsys-ndcg {__version__}, but the driver has {self.version}. "
+                "Install the same version."
             )
             raise InvalidInputError(msg)
-        # one thread: Spark runs as many tasks as there are cores; all warnings are the driver's
+        # one thread, as Spark runs a task per core; the driver gives all warnings
         with limit_threads(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            lists = lists_of(_tables(table), self.plan)
+            lists = build_lists(_split_by_kind(table), self.plan)
             if self.grades_only:
                 return [], Facts.of(lists).all_true
             audit = Audit.of(lists, self.plan, highest=self.highest)
             part = PartialReport.of(audit, keep=False)
-            # without the measurements: they may hold functions of the user's
-            return [_of_users(audit, schema)], _measured_by((), part)
+            # without the measurements, which may hold custom functions
+            return [_score_users(audit, schema)], _with_measurements((), part)
 
-    def merged(self, table: Any) -> Any:
-        """Merge what the workers left: the grades, or the part of a report of all users.
+    def merge(self, table: Any) -> Any:
+        """Merge the workers' results: grades or partial reports.
 
         Raises
         ------
@@ -343,34 +340,34 @@ class Job:
             if missing is None:
                 raise
             msg = (
-                f"The workers cannot import {missing[1]!r}, which measuring needs. Install "
-                "recsys-ndcg[scale] in their Python, or send what is missing along as a zip: "
+                f"The workers cannot import {missing[1]!r}. Install recsys-ndcg[scale] in their "
+                "Python, or send the package as a zip: "
                 "spark.addArtifact('recsys_ndcg.zip', pyfile=True), or spark-submit --py-files "
                 "recsys_ndcg.zip (docs/spark.md)."
             )
             raise WorkerError(msg) from None
-        return reduce(add, (self.unpacked(bytes(one[0])) for one in rests))
+        return reduce(add, (self.unpack(bytes(one[0])) for one in rests))
 
-    def unpacked(self, rest: bytes) -> Any:
-        """Return what a worker left: grades, or the part of a report.
+    def unpack(self, rest: bytes) -> Any:
+        """Return a worker's result: grades or a partial report.
 
         Raises
         ------
         InvalidInputError
-            The worker met it.
+            The worker raised it.
         """
         found = pickle.loads(rest)  # noqa: S301 - from our own workers
         if isinstance(found, InvalidInputError):
             raise found
-        return found if self.grades_only else _measured_by(self.plan.measurements, found)
+        return found if self.grades_only else _with_measurements(self.plan.measurements, found)
 
 
-def _measured_by(measurements: tuple[Measurement, ...], part: PartialReport) -> PartialReport:
+def _with_measurements(measurements: tuple[Measurement, ...], part: PartialReport) -> PartialReport:
     return replace(part, totals=replace(part.totals, measurements=measurements))
 
 
-def _tables(rows: Any) -> dict[str, Any]:
-    """Return the tables whose rows stand one below the other."""
+def _split_by_kind(rows: Any) -> dict[str, Any]:
+    """Return the tables by kind from their concatenated rows."""
     if "listed" not in rows.column_names:
         return {PREDICTIONS: rows}
     listed = np.asarray(rows.column("listed").to_numpy(), dtype=bool)
@@ -382,28 +379,28 @@ def _tables(rows: Any) -> dict[str, Any]:
     }
 
 
-def _of_users(audit: Audit, schema: Any) -> Any:
-    """Return the scores of every user."""
+def _score_users(audit: Audit, schema: Any) -> Any:
+    """Return every user's scores as a record batch."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     table = audit.scores.table().reset_index()
-    table["user"] = audit.scores.users.astype(object)  # of which pyarrow makes decimals, too
+    table["user"] = audit.scores.users.astype(object)  # which pyarrow can turn into decimals
     return pa.RecordBatch.from_pandas(table.assign(**{REST: None}), schema, preserve_index=False)
 
 
-def median_of(table: Any, names: list[str], n_users: int) -> Floats:
-    """Return the exact median of each metric over so many users, whose scores Spark has."""
-    columns = [quoted(name) for name in names]
-    if n_users > _MANY:
-        near = [f"percentile_approx({one}, array({_NEAR}))" for one in columns]
+def compute_median(table: Any, names: list[str], n_users: int) -> Floats:
+    """Return the exact median of each metric from a table of scores."""
+    columns = [quote_name(name) for name in names]
+    if n_users > _MANY_USERS:
+        near = [f"percentile_approx({one}, array({_AROUND_MEDIAN}))" for one in columns]
         bounds = table.selectExpr(*near).collect()[0]
-        columns = [_within(*both) for both in zip(columns, bounds, strict=True)]
+        columns = [_clip_sql(*both) for both in zip(columns, bounds, strict=True)]
     medians = table.selectExpr(*(f"percentile({one}, 0.5D)" for one in columns)).collect()[0]
     return np.array([np.nan if one is None else one for one in medians], dtype=np.float64)
 
 
-def _within(column: str, bounds: list[float] | None) -> str:
-    """Return the SQL of a column whose values end at bounds: those beyond count as the bound."""
+def _clip_sql(column: str, bounds: list[float] | None) -> str:
+    """Return the SQL that clips a column to bounds."""
     if bounds is None:
         return column
     low, high = (f"{bound!r}D" for bound in bounds)
@@ -414,35 +411,35 @@ def _within(column: str, bounds: list[float] | None) -> str:
 class SparkReport(Report):
     """A report whose users stay on the cluster.
 
-    It has the attributes of `Report` that sum up all users. What takes the users themselves
-    (`take`, `by`, `leaderboard`, `explain`, `save`) is refused, and says where they are. As a
-    context manager it gives the memory of the cluster back in the end.
+    It has the attributes of `Report` that summarise all users. Methods that need each user (`take`,
+    `by`, `leaderboard`, `explain`, `save`) raise, and name the table of the users. As a context
+    manager it frees the memory of the cluster in the end.
 
     Attributes
     ----------
     per_user : pyspark.sql.DataFrame
-        user, n_items, n_relevant, then a column per metric: NULL is undefined, and of n_relevant
-        that nothing tells what is relevant. It is persisted, in no order, and not collected.
+        user, n_items, n_relevant, then a column per metric. NULL is undefined; n_relevant is NULL
+        without a threshold. It is persisted, unordered, and not collected.
     """
 
     table: Any = None
 
     @classmethod
     def of(cls, part: PartialReport, plan: Plan, table: Any) -> Self:
-        """Return the report of all users, given the table of what `Job.measured` left."""
+        """Return the report of all users from the merged part and the table of the workers."""
         totals = part.totals
-        median = partial(median_of, table, totals.names, totals.counts["users"])
+        median = partial(compute_median, table, totals.names, totals.counts["users"])
         return cls(part.report(plan, median, _WHERE).audited, table=table)
 
     @property
     def per_user(self) -> Any:
-        """Scores by user, a Spark DataFrame."""
+        """Each user's scores, a Spark DataFrame."""
         return self.table.where(f"{REST} is null").drop(REST)
 
     def unpersist(self) -> None:
-        """Give the memory back that the scores take on the cluster.
+        """Free the memory that the scores take on the cluster.
 
-        Whatever is asked of `per_user` afterwards, the first time the median too, is measured anew.
+        Afterwards `per_user`, and the median if it was not used before, are computed again.
         """
         self.table.unpersist()
 
@@ -451,5 +448,5 @@ class SparkReport(Report):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.unpersist()

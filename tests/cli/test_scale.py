@@ -66,7 +66,7 @@ def test_per_user_scores_are_written_as_they_are_measured(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *, keeps: bool
 ) -> None:
     """To Parquet, even if they are not kept; the report is JSON only if they are."""
-    monkeypatch.setattr(Memory, "keeps", lambda *_: keeps)
+    monkeypatch.setattr(Memory, "can_keep", lambda *_: keeps)
     words = ["evaluate", "p.csv", *LIMIT, "--threshold", "4"]
     saved = run(*words, "--per-user", "users.parquet", "--json", "r.json")
     found = pd.read_parquet("users.parquet").set_index("user").sort_index()
@@ -92,7 +92,7 @@ def test_none_of_several_inputs_is_overwritten(folder: Path) -> None:
     [
         (["-", *LIMIT], "neither for standard input"),
         (["--qrels", "q", "--run", "r", *LIMIT], "neither for standard input"),
-        (["p.csv", "--memory-limit", "much"], "memory_limit is an amount of memory"),
+        (["p.csv", "--memory-limit", "much"], "memory_limit must be an amount of memory"),
         (["none.csv", "other.csv"], "none.csv: cannot be read"),
     ],
     ids=["stdin", "trec", "limit", "files"],

@@ -388,7 +388,7 @@ def test_a_new_kind_of_file_is_one_entry(tmp_path: Path) -> None:
     assert_read(path)
     assert FileKind.describe_all().endswith(", Toy (.toy)")
     assert FileKind.stem_of("svd.toy.gz") == "svd"
-    with rejects("p.toy: within a memory limit"):
+    with rejects("p.toy: with a memory limit"):
         rn.evaluate(path, threshold=4, memory_limit="1GB")
     with rejects("p.toy.gz: a .toy in an archive is not read"):
         rn.evaluate(write(tmp_path, gzip.compress(path.read_bytes()), "p.toy.gz"))

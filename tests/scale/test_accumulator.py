@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
-from recsys_ndcg.scale.accumulator import MOST, are_seen, with_smallest
+from recsys_ndcg.scale.accumulator import MAX_REMEMBERED, find_seen, merge_smallest
 from tests import strategies
 from tests.errors import rejects
 from tests.profiles import examples
@@ -149,7 +149,7 @@ def test_grades_that_contradict_the_threshold_raise() -> None:
     assert scores.update([2], [2], [1]).report().counts["users"] == 2
     graded = rn.Accumulator().update([1, 1], [2, 1], [0, 3])
     assert graded.update([2, 2], [2, 1], [0, 1]).report().metrics == ["ndcg@10"]
-    with rejects("No true value of the one was other than 0 or 1"):
+    with rejects("All true values of the one accumulator were 0 or 1"):
         rn.Accumulator().update([3, 3], [2, 1], [0, 1]).merge(graded)
     with rejects("recall@10 needs to know which items are relevant"):
         rn.Accumulator("recall").update([1], [2], [3])
@@ -200,9 +200,9 @@ def test_a_user_in_two_batches_raises() -> None:
     for user in ("ann", "dee"):  # of both
         with rejects(f"in an earlier batch, such as '{user}'"):
             scores.update([user], [2], [5])
-    users = np.arange(MOST)  # all of so many are remembered
+    users = np.arange(MAX_REMEMBERED)  # all of so many are remembered
     scores = rn.Accumulator("ndcg@2").update(users, users, users % 5)
-    for number in (0, 777.0, MOST - 1):
+    for number in (0, 777.0, MAX_REMEMBERED - 1):
         with rejects("in an earlier batch"):
             scores.update([number], [1], [1])
 
@@ -283,7 +283,7 @@ def test_reports_and_copies_do_not_change(per_user: bool) -> None:  # noqa: FBT0
 def test_a_report_without_users_says_how_to_keep_them() -> None:
     """The message names the argument."""
     report = rn.Accumulator("ndcg@2").update([1, 1, 2], [2, 1, 1], [1, 3, 4]).report()
-    with rejects(r"sums up 2 users.*Ask for it: Accumulator\(\.\.\., per_user=True\)"):
+    with rejects(r"sums up 2 users.*To keep them: Accumulator\(\.\.\., per_user=True\)"):
         _ = report.per_user
 
 
@@ -306,7 +306,7 @@ def test_accumulators_of_other_processes_are_merged() -> None:
 
 
 OTHER: list[tuple[Settings, str]] = [
-    ({"metrics": None}, "metrics is ndcg@2 and what is measured by default"),
+    ({"metrics": None}, "metrics is ndcg@2 and the default"),
     ({"threshold": 4}, "threshold is None and 4.0"),
     (
         {"convention": rn.Convention(gain="linear", ties="input")},
@@ -370,7 +370,7 @@ def test_what_is_kept_does_not_grow_with_the_users(
     how: Settings, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond the hashes of the first few; with the scores of each, by some hundred bytes a user."""
-    monkeypatch.setattr(accumulator, "MOST", 16)
+    monkeypatch.setattr(accumulator, "MAX_REMEMBERED", 16)
     scores = rn.Accumulator(["ndcg@2", "rr"], threshold=4, **how)
     sizes = []
     for user in range(120):
@@ -391,10 +391,10 @@ def test_the_smallest_hashes_are_remembered(parts: list[list[int]], most: int | 
     for place, part in enumerate(parts):
         new = np.array(sorted(set(part) - whole), dtype=np.uint64)
         whole |= set(part)
-        halves[place % 2] = with_smallest(halves[place % 2], new, most)
-    both = with_smallest(halves[0], halves[1], most)
+        halves[place % 2] = merge_smallest(halves[place % 2], new, most)
+    both = merge_smallest(halves[0], halves[1], most)
     assert both.tolist() == sorted(whole)[:most]
     asked = np.array([*whole, 5, 2**63], dtype=np.uint64)
     kept = set(both.tolist())
-    assert are_seen(both, asked).tolist() == [int(one) in kept for one in asked]
-    assert not are_seen(halves[0], halves[1]).any()
+    assert find_seen(both, asked).tolist() == [int(one) in kept for one in asked]
+    assert not find_seen(halves[0], halves[1]).any()

@@ -247,7 +247,7 @@ def test_rows_of_tables_without_users_are_numbered() -> None:
         scores.update([9], [1], [1])
     with rejects("Some users have ids, and others are numbered"):
         rn.Accumulator("ndcg@2").update([9], [1], [1]).update(None, [[1, 2]], [[1, 2]])
-    with rejects("The users of both are numbered from 0 on"):
+    with rejects("The users of both are numbered from 0,"):
         scores.merge(rn.Accumulator("ndcg@2", per_user=True).update(None, [[1, 2]], [[1, 2]]))
     scores.reset().update([9], [1], [1])
     one, other = (rn.Accumulator("ndcg@2").update(None, [[1, 2]] * 2, [[1, 2]] * 2) for _ in "ab")
@@ -259,7 +259,7 @@ def test_rows_of_tables_without_users_are_numbered() -> None:
 def test_a_row_of_a_table_is_a_user() -> None:
     """An id at two rows raises, unless one of them has no cell."""
     table = [[2, 1], [2, 1], [2, 1]]
-    with rejects("users: 'a' stands at 2 rows of the table"):
+    with rejects("users: 'a' is at 2 rows of the table"):
         rn.Accumulator("ndcg@2").update(["b", "a", "a"], table, table)
     scores = rn.Accumulator("ndcg@2", repeated="count").update(["b", "a"], table[:2], table[:2])
     assert len(scores.update(["a", "c"], table[:2], table[:2])) == 4
@@ -303,7 +303,7 @@ WRONG: list[tuple[Any, ...]] = [  # users, estimated, true, items, mask, and the
     (None, T, [[np.inf, 1], [np.inf, np.inf]], None, [[False, True], [True, True]],
      r"true: an infinite value in the cell \(1, 0\), \(1, 1\) \(row"),
     (None, [[np.inf] * 2] * 2, T, None, None, r"\(0, 0\), \(0, 1\), \(1, 0\) and 1 more"),
-    ([1, 2], T, sparse.csr_array(T), None, None, "true: a sparse matrix, and nobody could"),
+    ([1, 2], T, sparse.csr_array(T), None, None, "true: a sparse matrix, whose missing entries"),
     ([1], Unreadable([1.0]), [1], None, None,
      r"estimated: NumPy cannot read what .*Unreadable holds \(it is on another planet\)"),
     (None, _sparse_tensor, T, None, None, "Give a dense array in the memory of the CPU"),

@@ -64,13 +64,13 @@ def test_jobs_of_spark_give_the_same(case: Case) -> None:
     plan = Plan.of(**{name: one for name, one in case.options.items() if name != "columns"})
     partitions = _partitions(_spark_rows(case), case.parts or 3)
     looking = Job(plan, grades_only=True)
-    rests = [batch.column(REST)[0].as_py() for one in partitions for batch in looking.measured(one)]
-    grades = reduce(add, map(looking.unpacked, rests))
+    rests = [batch.column(REST)[0].as_py() for one in partitions for batch in looking.measure(one)]
+    grades = reduce(add, map(looking.unpack, rests))
     plan = plan.with_threshold(grades)
     job = Job(plan, grades.highest)
-    parts = [pd.concat([batch.to_pandas() for batch in job.measured(one)]) for one in partitions]
+    parts = [pd.concat([batch.to_pandas() for batch in job.measure(one)]) for one in partitions]
     assert all(one[REST].notna().tolist() == [False] * (len(one) - 1) + [True] for one in parts)
-    whole = reduce(add, (job.unpacked(one[REST].iloc[-1]) for one in parts))
+    whole = reduce(add, (job.unpack(one[REST].iloc[-1]) for one in parts))
     users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
     with warnings.catch_warnings():  # the same as those of `expected`
         warnings.simplefilter("ignore")
@@ -85,8 +85,8 @@ def _job(**options: Any) -> Job:
 
 def _left_by(job: Job, frame: pd.DataFrame) -> Any:
     """Return what a worker leaves of predictions that it cannot measure."""
-    (batch,) = job.measured(pa.Table.from_pandas(frame, preserve_index=False).to_batches())
-    return job.unpacked(batch.column(REST)[-1].as_py())
+    (batch,) = job.measure(pa.Table.from_pandas(frame, preserve_index=False).to_batches())
+    return job.unpack(batch.column(REST)[-1].as_py())
 
 
 def test_an_error_of_a_worker_is_raised_by_the_driver() -> None:
@@ -95,9 +95,9 @@ def test_an_error_of_a_worker_is_raised_by_the_driver() -> None:
     user, item = frame.loc[0, ["user", "item"]].astype(int)
     with pytest.raises(InvalidInputError, match=f"user {user} has the item {item} twice"):
         _left_by(_job(), pd.concat([frame, frame[:1]]))
-    with pytest.raises(InvalidInputError, match=r"but 0\.0\.1 asks"):
+    with pytest.raises(InvalidInputError, match=r"but the driver has 0\.0\.1"):
         _left_by(replace(_job(), version="0.0.1"), frame)
-    assert list(_job().measured([])) == []  # there may be more partitions than users
+    assert list(_job().measure([])) == []  # there may be more partitions than users
 
 
 @pytest.mark.parametrize("places", [0, 2])
@@ -107,6 +107,6 @@ def test_decimal_ids_keep_their_type(places: int) -> None:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     kind = pa.decimal128(20, places)
     table = table.set_column(0, "user", pa.array(frame["user"].tolist(), kind))
-    batch, _ = _job(metrics="rr", threshold=4).measured(table.to_batches())
+    batch, _ = _job(metrics="rr", threshold=4).measure(table.to_batches())
     assert batch.column("user").type == kind
     assert set(batch.column("user").to_pylist()) == set(frame["user"].tolist())

@@ -12,8 +12,8 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.scale import engines
-from recsys_ndcg.scale.engines import evaluate_batches, given_tables, names_in
-from recsys_ndcg.scale.facts import LazyTable, facts_of
+from recsys_ndcg.scale.engines import evaluate_batches, map_columns, split_tables
+from recsys_ndcg.scale.facts import LazyTable, collect_facts
 from tests.errors import rejects
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, predictions
@@ -35,7 +35,7 @@ def evaluate_by_plan(
     """Measure a lazy table of Polars, or two."""
     tables = {
         name: _table(name, frame, named)
-        for name, (frame, named) in given_tables(data, columns).items()
+        for name, (frame, named) in split_tables(data, columns).items()
     }
 
     def batches() -> Iterator[Mapping[str, Any]]:
@@ -48,11 +48,11 @@ def evaluate_by_plan(
                 for name, one in tables.items()
             }
 
-    return evaluate_batches(batches, plan, facts_of(tables))
+    return evaluate_batches(batches, plan, collect_facts(tables))
 
 
 def _table(name: str, frame: Any, named: Mapping[str, str] | None) -> LazyTable:
-    names = names_in(frame.collect_schema().names(), named, name)
+    names = map_columns(frame.collect_schema().names(), named, name)
     ours = frame.select(pl.col(theirs).alias(ours) for ours, theirs in names.items())
     return LazyTable(nw.from_native(ours), names, read_as_text=False)
 

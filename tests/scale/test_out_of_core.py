@@ -43,7 +43,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> Any:
     def set_to(rows: int, *, keeps: bool = True) -> None:
         monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
         monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
-        monkeypatch.setattr(Memory, "keeps", lambda *_: keeps)
+        monkeypatch.setattr(Memory, "can_keep", lambda *_: keeps)
 
     return set_to
 
@@ -167,7 +167,7 @@ def test_users_who_are_not_kept_are_offered_in_a_file(tmp_path: Path, in_parts: 
         lambda: report.save(tmp_path / "report.json"),
         lambda: report.intervals(method="bca"),
     ):
-        with pytest.raises(rn.InvalidInputError, match=r"sums up .* Ask for them in a file"):
+        with pytest.raises(rn.InvalidInputError, match=r"sums up .* Write them to a file"):
             ask()
 
 
@@ -176,7 +176,7 @@ def test_users_may_become_too_many_to_keep(
 ) -> None:
     """The first are kept until memory is full, then none is; the median is of all."""
     in_parts(400)
-    monkeypatch.setattr(Memory, "keeps", lambda _, users: users < 60)
+    monkeypatch.setattr(Memory, "can_keep", lambda _, users: users < 60)
     frame = predictions(8)
     report = rn.evaluate(write(frame, tmp_path / "p.parquet"), threshold=4, memory_limit="2GB")
     with pytest.raises(rn.InvalidInputError, match="does not keep each"):

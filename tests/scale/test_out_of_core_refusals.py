@@ -61,17 +61,17 @@ FAULTS = {
     "missing column": (
         SOME.drop(columns="true"),
         "p2.parquet: there is no column 'true', which the first file has",
-        "p2.csv: its columns are user, item, estimated, those of .*p0.csv are user",
+        "p2.csv: its columns are user, item, estimated, but .*p0.csv has user",
     ),
     "text": (
         SOME.assign(true="good"),
         "p2.parquet: true is text, but double in",
-        "p2.csv: true: what is no number at user .* item .* and 59 more; use NaN",
+        "p2.csv: true: not a number at user .* item .* and 59 more; use NaN",
     ),
     "one NaN": (  # which the bounds that Parquet keeps do not show
         SOME.assign(estimated=[np.nan, *SOME["estimated"][1:]]),
         r"p2.parquet: estimated: NaN at user \d+ item \d+; each must be a finite number",
-        r"p2.csv: estimated: no value, or none that is a number, at user \d+ item \d+; each must",
+        r"p2.csv: estimated: missing or not a number at user \d+ item \d+; each must",
     ),
     "no user": (
         SOME.assign(user=NONE),
@@ -114,7 +114,7 @@ def test_ids_of_another_type_in_one_file(tmp_path: Path) -> None:
 
 
 def test_columns_that_cannot_be_told_apart(tmp_path: Path) -> None:
-    """Two of one name, and to DuckDB's Parquet two that differ in capitals; CSV can have them."""
+    """Two of one name, and to DuckDB's Parquet two that differ only in case; CSV can have them."""
     table = pa.table([[1], [1], [2], [4.0], [3.0]], ["user", "user", "item", "estimated", "true"])
     parquet.write_table(table, tmp_path / "p.parquet")
     for data, limit in ((tmp_path / "p.parquet", "8GB"), (table, None)):
@@ -122,7 +122,7 @@ def test_columns_that_cannot_be_told_apart(tmp_path: Path) -> None:
             rn.evaluate(data, memory_limit=limit)
     frame = FRAME.assign(User=FRAME["user"] % 7)
     options: dict[str, Any] = {"columns": {"user": "User"}, "memory_limit": "2GB"}
-    with rejects("'user' and 'User' differ in capitals at most"):
+    with rejects("'user' and 'User' differ only in upper and lower case"):
         rn.evaluate(write(frame, tmp_path / "p.parquet"), **options)
     frame = frame.drop_duplicates(["User", "item"])
     report = rn.evaluate(write(frame, tmp_path / "p.csv"), **options)
@@ -132,15 +132,15 @@ def test_columns_that_cannot_be_told_apart(tmp_path: Path) -> None:
 def test_columns_that_are_not_numbers(tmp_path: Path) -> None:
     """Text, and numbers of 16 bits, which DuckDB would read as other numbers."""
     path = write(FRAME.assign(estimated="x"), tmp_path / "p.parquet")
-    with rejects("p.parquet: estimated is text, which is not read as numbers. Convert it"):
+    with rejects("p.parquet: estimated is text, not a number. Convert it"):
         rn.evaluate(path, memory_limit="2GB")
     table = pa.Table.from_pandas(FRAME.assign(true=FRAME["true"].astype("float16")))
     parquet.write_table(table, path)
     for data in (path, table.to_reader()):
-        with rejects("true is halffloat, which is not read as numbers"):
+        with rejects("true is halffloat, not a number"):
             rn.evaluate(data, memory_limit="2GB")
     wider = pa.Table.from_pandas(FRAME).append_column("other", table.column("true"))
-    with rejects("Leave such columns out, or convert them"):
+    with rejects("Drop such columns or convert them"):
         rn.evaluate(wider.to_reader(), memory_limit="2GB")
 
 
@@ -149,7 +149,7 @@ def test_lazy_tables_that_fail(tmp_path: Path) -> None:
     lazy = pl.from_pandas(FRAME).lazy()
     wrong = lazy.with_columns(true=pl.lit("x").cast(pl.Float64))
     for one in (wrong, pl.scan_parquet(tmp_path / "none.parquet"), lazy.select(pl.col("none"))):
-        with rejects("The lazy table of polars cannot be worked out: "):
+        with rejects("The lazy table of polars cannot be computed: "):
             rn.evaluate(one, memory_limit="2GB")
     with rejects("no column 'estimated'"):
         rn.evaluate(lazy.drop("estimated"), memory_limit="2GB")
@@ -188,12 +188,12 @@ def test_damaged_text(content: bytes, message: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("none/*.parquet", "none/.*: no file has such a name"),
+        ("none/*.parquet", "none/.*: no file matches this pattern"),
         ("none.parquet", "none.parquet: cannot be read"),
-        ("p.json", "within a memory limit, and of several files, Parquet and CSV"),
+        ("p.json", "with a memory limit or several files, only Parquet and CSV"),
         ("p.csv.zip", "Parquet and CSV"),
-        (["p.parquet", "p.parquet"], "p.parquet: is given twice"),
-        ([("ann", "a", 4.5, 5)], "Within a memory limit, give files"),
+        (["p.parquet", "p.parquet"], "p.parquet: this file is given twice"),
+        ([("ann", "a", 4.5, 5)], "With a memory limit, give files"),
     ],
 )
 @pytest.mark.usefixtures("path")
@@ -211,8 +211,10 @@ def test_data_that_is_not_read(
 @pytest.mark.parametrize("limit", ["much", "", "-2GB", 0, None.__class__, "2XB", True, "100MB"])
 def test_limits_that_are_not_enough_memory(limit: Any) -> None:
     """A limit is a number and a unit; if it is too low the message says how much is needed."""
-    low = "memory_limit='100MB' leaves too little: .* Give at least"
-    with rejects(low if limit == "100MB" else "memory_limit is an amount of memory, such as '2GB'"):
+    low = "memory_limit='100MB' is too low: .* Set at least"
+    with rejects(
+        low if limit == "100MB" else "memory_limit must be an amount of memory, such as '2GB'"
+    ):
         rn.evaluate("p.parquet", memory_limit=limit)
 
 
