@@ -92,7 +92,7 @@ def test_none_of_several_inputs_is_overwritten(folder: Path) -> None:
     [
         (["-", *LIMIT], "neither for standard input"),
         (["--qrels", "q", "--run", "r", *LIMIT], "neither for standard input"),
-        (["p.csv", "--memory-limit", "much"], "memory_limit must be an amount of memory"),
+        (["p.csv", "--memory-limit", "much"], "--memory-limit must be an amount of memory"),
         (["none.csv", "other.csv"], "none.csv: cannot be read"),
     ],
     ids=["stdin", "trec", "limit", "files"],

@@ -223,7 +223,7 @@ def test_a_temporary_folder_whose_name_is_not_utf_8_is_rejected(
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     path = odd.with_name("p.csv")
     path.write_text(HEADING + GOOD)
-    with rejects(r"p\\udcff.d: the folder for temporary files .* .its name is not UTF-8.. Name"):
+    with rejects(r"p\\udcff.d: the folder for temporary files .* .its name is not UTF-8.. Set"):
         rn.evaluate(path, memory_limit="4GB")
 
 

@@ -116,16 +116,12 @@ def test_other_data_raises(loaded: Callable[[pd.DataFrame], Any]) -> None:
 def test_columns_that_differ_in_capitals_raise(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """User and user are two columns to pandas, but not to Spark."""
     frame = loaded(FRAME).selectExpr("*", "user as User")
-    with pytest.raises(
-        InvalidInputError, match="'User' differ only in upper and lower"
-    ):
+    with pytest.raises(InvalidInputError, match="'User' differ only in upper and lower"):
         spark.evaluate(frame)
 
 
 def test_ids_that_are_lists_raise(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """They have no hash."""
     frame = loaded(FRAME).selectExpr("array(user) as user", "item", "estimated", "true")
-    with pytest.raises(
-        InvalidInputError, match="user: ids of type array<bigint> are not hashable"
-    ):
+    with pytest.raises(InvalidInputError, match="user: ids of type array<bigint> are not hashable"):
         spark.evaluate(frame)
