@@ -67,15 +67,3 @@ def evaluated(
 def same(left: pd.DataFrame, right: pd.DataFrame) -> None:
     """Compare tables up to the last digits of their sums."""
     pd.testing.assert_frame_equal(left, right, rtol=1e-11, atol=1e-11, check_index_type=False)
-
-
-def linear(chosen: Choices) -> Choices:
-    """Return choices for pairs without items, under which a better order scores no less."""
-    return replace(
-        chosen,
-        ties="expected",
-        recommend_from=None,
-        tie_tolerance=0.0,
-        gain="linear",
-        max_grade=5.0,
-    )

@@ -1,4 +1,4 @@
-"""A further column of the data is one line: it is read, grouped and joined like the others."""
+"""A further column of the data needs one line: it is read, grouped and joined like the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys_ndcg import DataWarning, RankedLists
+from recsys_ndcg import DataWarning, RankedLists, parallel
 from recsys_ndcg.input import frames
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def test_a_further_column_is_grouped_by_user_like_the_estimates(form: Any) -> No
     assert lists.labelled_only().columns["propensity"].tolist() == [0.2, 0.4, 0.1]
 
 
-def test_it_comes_from_files_and_under_other_names(tmp_path: Path) -> None:
-    """Those that people are known to use, or that somebody says."""
+def test_it_is_read_from_files_and_under_other_names(tmp_path: Path) -> None:
+    """Names that people are known to use, or that the caller gives."""
     path = tmp_path / "rows.csv"
     ROWS.rename(columns={"propensity": "exposure_probability"}).to_csv(path, index=False)
     with pytest.warns(DataWarning, match="Read exposure_probability as propensity"):
@@ -57,7 +57,7 @@ def test_it_comes_from_files_and_under_other_names(tmp_path: Path) -> None:
     assert "propensity" not in RankedLists.from_frame(frame).columns
 
 
-def test_it_is_merged_where_rows_repeat() -> None:
+def test_it_is_merged_if_rows_repeat() -> None:
     """By the same rule."""
     frame = pd.concat([ROWS, ROWS.assign(propensity=0.9)])
     merged = RankedLists.from_frame(frame, duplicates="max")
@@ -67,29 +67,30 @@ def test_it_is_merged_where_rows_repeat() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # the two share few items
-@given(st.data())
-def test_it_is_joined_from_either_table(data: st.DataObject) -> None:
-    """That of a label stands with its item, in the list or not; NaN without one."""
+@given(st.data(), st.sampled_from([3, 10, 1000]))
+def test_it_is_joined_from_either_table(data: st.DataObject, block: int) -> None:
+    """A label's values stay with its item, in the list or not; NaN without one."""
     pair = st.tuples(st.integers(0, 3), st.integers(0, 5))
     known, found = (data.draw(st.sets(pair, min_size=1)) for _ in range(2))
     labels = pd.DataFrame([*known], columns=["user", "item"])
-    labels["true"], labels["propensity"] = 1.0, labels["user"] + labels["item"] / 10
+    labels["true"] = labels["propensity"] = labels["user"] + labels["item"] / 10
     results = pd.DataFrame([*found], columns=["user", "item"]).assign(estimated=1.0)
-    lists = RankedLists.from_labels(labels, results)
-    users = lists.users[lists.user_of_row]
-    for user, item, value in zip(
-        users, np.asarray(lists.items), lists.columns["propensity"], strict=True
-    ):
-        assert value == user + item / 10 if (user, item) in known else np.isnan(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_MAX_ROWS", block)
+        lists = RankedLists.from_labels(labels, results)
+    pairs = zip(lists.users[lists.user_of_row], np.asarray(lists.items), strict=True)
+    expected = [user + item / 10 if (user, item) in known else np.nan for user, item in pairs]
     owner = np.repeat(lists.users, lists.n_unlisted)
-    items = np.asarray(lists.item_ids)[lists.unlisted["item"]]
-    assert lists.unlisted["propensity"].tolist() == (owner + items / 10).tolist()
-    results["propensity"] = 0.5
-    lists = RankedLists.from_labels(labels, results)
+    unlisted = owner + np.asarray(lists.item_ids)[lists.unlisted["item"]] / 10
+    assert len(unlisted) == len(known - found)
+    for name in ("true", "propensity"):
+        np.testing.assert_array_equal(lists.columns[name], expected)
+        assert lists.unlisted[name].tolist() == unlisted.tolist()
+    lists = RankedLists.from_labels(labels, results.assign(propensity=0.5))
     assert set(lists.columns["propensity"]) == {0.5}
 
 
-def test_nobody_writes_to_it() -> None:
+def test_it_is_read_only() -> None:
     """As to no other column."""
     lists = RankedLists.from_frame(ROWS)
     with pytest.raises(ValueError, match="read-only"):

@@ -28,17 +28,12 @@ def test_lists_print_as_a_sentence() -> None:
 
 @pytest.mark.filterwarnings("ignore:Tied estimates")
 def test_a_catalogue_prints_as_a_sentence() -> None:
-    """Its candidates, without one by one."""
+    """With its number of candidates."""
     pytest.importorskip("surprise")
-    from recsys_ndcg.surprise import (  # noqa: PLC0415 - an extra
-        Dataset,
-        MostPopular,
-        Reader,
-        evaluate_catalogue,
-    )
+    from recsys_ndcg.surprise import Dataset, MostPopular, Reader, evaluate_catalogue  # noqa: PLC0415
 
     rows = pd.DataFrame([("a", "x", 5), ("a", "y", 3), ("b", "z", 4)])
-    trainset = Dataset.load_from_df(rows, Reader(rating_scale=(1, 5))).build_full_trainset()
+    trainset = Dataset.load_from_df(rows, Reader()).build_full_trainset()
     algo = MostPopular().fit(trainset)
     report = evaluate_catalogue(algo, trainset, [("a", "z", 5), ("b", "x", 2)], k=1)
     assert str(report.audited.lists) == (

@@ -1,4 +1,4 @@
-"""Repeated rows and joined tables, against plain Python."""
+"""Repeated rows, against plain Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +34,7 @@ def textbook(rule: str, column: list[float | None]) -> float:
 
 
 @given(ROWS, st.sampled_from(["first", "last", "max", "mean"]), st.sampled_from([3, 10, 1000]))
-def test_each_pair_is_left_once(rows: list[Any], rule: str, block: int) -> None:
+def test_each_pair_is_kept_once(rows: list[Any], rule: str, block: int) -> None:
     """At the place of the first one, or of the last one under ``last``, in blocks of any size."""
     pairs: dict[tuple[int, int], list[int]] = {}
     for place, (user, item, *_) in enumerate(rows):
@@ -69,28 +68,6 @@ def test_a_mean_depends_on_no_order_and_stays_between_its_numbers(
     )
     assert one == other
     assert min(numbers) <= one <= max(numbers)
-
-
-@given(ROWS, ROWS, st.sampled_from([3, 10, 1000]))
-def test_labels_meet_the_results_of_the_same_pair(
-    known: list[Any], found: list[Any], block: int
-) -> None:
-    """And the others stay labels outside the lists; a label of None is none."""
-    true = {(user, item): grade for user, item, _, grade in known if grade is not None}
-    score = {(user, item): number for user, item, number, _ in found}
-    labels = pd.DataFrame([(*pair, grade) for pair, grade in true.items()] or [(9, 9, 1.0)])
-    results = pd.DataFrame([(*pair, number) for pair, number in score.items()])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_MAX_ROWS", block)
-        lists = rn.RankedLists.from_labels(
-            labels.set_axis(["user", "item", "true"], axis=1),
-            results.set_axis(["user", "item", "estimated"], axis=1),
-        )
-    true = true or {(9, 9): 1.0}
-    listed = zip(np.repeat(lists.users, lists.n_items).tolist(), lists.items, strict=True)  # type: ignore[arg-type]
-    expected = [true.get((user, int(item)), math.nan) for user, item in listed]
-    np.testing.assert_array_equal(lists.true, expected)
-    assert sorted(lists.unlisted_true) == sorted(true[pair] for pair in true.keys() - score.keys())
 
 
 @pytest.mark.parametrize("bound", [8, 1 << 62])

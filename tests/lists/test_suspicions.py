@@ -1,4 +1,4 @@
-"""What is seen of parts of the data is what is seen of the whole."""
+"""Facts of parts of the data add up to the facts of the whole."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ from recsys_ndcg.lists.facts import Facts, suspicions
 #: Estimates by user: on scales and off them, at the ends, ranks, times, one value for all.
 ESTIMATES = (
     st.sampled_from([0.0, 0.5, 1.0, 5.0]),
-    st.sampled_from([0.0, 0.1, 0.3, 1.0]),
     st.sampled_from([0.0, 5.0, 95.0, 100.0]),
     st.sampled_from([1.5e9, 1.6e9, 881_250_949.0]),
     st.floats(0, 5).map(lambda value: round(value, 3)),
     st.just(4.0),
-    st.just(1e308),
-    st.sampled_from([0.0, 1.0, 1.7e308]),
-    st.sampled_from([-1e308, 1e308]),
+    st.sampled_from([-1e308, 0.0, 1e308, 1.7e308]),
 )
 GRADES = (
     st.sampled_from([0.0, 1.0, 2.5, 5.0, None]),
@@ -47,8 +44,10 @@ def rows(draw: st.DrawFn) -> dict[int, list[tuple[float, float | None]]]:
 
 
 @given(rows())
-def test_parts_look_like_the_whole(lists: dict[int, list[tuple[float, float | None]]]) -> None:
-    """Whatever is said of all lists is said of parts of them when they are put together."""
+def test_parts_raise_the_same_suspicions_as_the_whole(
+    lists: dict[int, list[tuple[float, float | None]]],
+) -> None:
+    """In any order of the parts."""
     whole = Facts.of(RankedLists.of(lists))
     parts = [Facts.of(RankedLists.of({user: some})) for user, some in lists.items()]
     merged = reduce(add, parts)
@@ -57,22 +56,19 @@ def test_parts_look_like_the_whole(lists: dict[int, list[tuple[float, float | No
     assert reduce(add, parts[::-1]).estimated == whole.estimated
 
 
-def test_the_order_of_rows_is_not_seen() -> None:
-    """Not even in the example that a sentence gives."""
-    generator = np.random.default_rng(0)
-    users, estimated, true = np.zeros(90, int), np.arange(90) % 5 + 1.0, generator.random(90)
-    forth = RankedLists.from_arrays(users, None, estimated, true)
-    back = RankedLists.from_arrays(users, None, estimated[::-1], true[::-1])
-    told = [*suspicions(Facts.of(forth))]
-    assert any("look exchanged" in one for one in told)
-    assert [*suspicions(Facts.of(back))] == told
-
-
-def test_a_part_off_the_scale_takes_the_whole_off() -> None:
-    """Nothing is said of columns that look exchanged where one part has ordinary estimates."""
-    generator = np.random.default_rng(0)
-    true = generator.random(100)
-    on = RankedLists.from_arrays(np.zeros(100, int), None, np.arange(100) % 5 + 1, true)
-    off = RankedLists.from_arrays(np.ones(100, int), None, generator.random(100), true)
-    assert any("look exchanged" in told for told in suspicions(Facts.of(on)))
-    assert not any("look exchanged" in told for told in suspicions(Facts.of(on) + Facts.of(off)))
+def test_exchanged_columns_are_suspected_unless_a_part_has_ordinary_estimates() -> None:
+    """In any order of rows, down to the example in the message."""
+    true, ranks = np.random.default_rng(0).random(90), np.arange(90) % 5 + 1.0
+    users, others = np.zeros(90, int), np.ones(90, int)
+    forth, back, off = (
+        Facts.of(RankedLists.from_arrays(*columns))
+        for columns in (
+            (users, None, ranks, true),
+            (users, None, ranks[::-1], true[::-1]),
+            (others, None, true[::-1], true),
+        )
+    )
+    messages = [*suspicions(forth)]
+    assert any("look exchanged" in one for one in messages)
+    assert [*suspicions(back)] == messages
+    assert not any("look exchanged" in one for one in suspicions(forth + off))

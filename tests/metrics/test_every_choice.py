@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
 from recsys_ndcg.scoring import Measurement, Plan
 from recsys_ndcg.scoring.measuring import in_blocks
@@ -119,7 +117,7 @@ def _predictions() -> rn.RankedLists:
 
 
 @pytest.mark.parametrize("impossible", [None, "last", "drop"])
-def test_no_choice_shows_in_the_columns_beside_it(impossible: str | None) -> None:
+def test_no_choice_changes_the_column_of_another(impossible: str | None) -> None:
     """All of them measured of the same lists in one pass, or each by itself."""
     lists = _predictions() if impossible else sample_lists.lists(joined=True)
     groups = []
@@ -135,25 +133,6 @@ def test_no_choice_shows_in_the_columns_beside_it(impossible: str | None) -> Non
     together = _measured(lists, tuple(one for group in groups for one in group))
     alone = [_measured(lists, group) for group in groups]
     np.testing.assert_array_equal(together, np.concatenate(alone, axis=2))
-
-
-@pytest.mark.parametrize(("ties", "rows"), [("expected", 1), ("worst", 4)])
-def test_users_in_blocks_of_their_own_score_the_same(
-    ties: str, rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also one without a list, and at a cutoff that no list reaches."""
-    lists, names = (
-        sample_lists.lists(joined=True),
-        [name for name, kind in METRICS.items() if kind.orders],
-    )
-    how: dict[str, Any] = {"threshold": 3, "convention": rn.Convention(ties=ties), "metrics": names}
-    together = [rn.evaluate(lists, k=k, **how) for k in (2, 99)]
-    monkeypatch.setattr(parallel, "_MAX_ROWS", rows)
-    monkeypatch.setattr(parallel, "_MAX_CELLS", rows)
-    for one, k in zip(together, (2, 99), strict=True):
-        apart = rn.evaluate(lists, k=k, **how)
-        pd.testing.assert_frame_equal(apart.per_user, one.per_user, check_exact=True)
-        pd.testing.assert_frame_equal(apart.audit, one.audit, check_exact=True)
 
 
 def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:

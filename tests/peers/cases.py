@@ -1,4 +1,4 @@
-"""Drawn data on which libraries part: ties, short lists, users of several kinds, half stars.
+"""Sample data on which libraries part: ties, short lists, users of several kinds, half stars.
 
 The standard library alone, so that every environment draws the same.
 """

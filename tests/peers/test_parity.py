@@ -1,4 +1,4 @@
-"""Presets equal the real libraries: what these said on drawn data, kept in tests/peers/golden.
+"""Presets equal the real libraries: their answers on drawn data are kept in tests/peers/golden.
 
 ``python tests/peers/build.py`` runs the libraries anew, each in an environment of its own.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,9 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.convention import PRESETS
 from tests.peers.build import same
-from tests.peers.cases import Case, cases
+from tests.peers.cases import cases
 from tests.peers.differences import DIFFERENCES, TOLERANCES
+from tests.peers.run import golden
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 GOLDEN = Path(__file__).parent / "golden"
@@ -27,7 +26,7 @@ CASES = {case.name: case for case in cases()}
 
 
 def _answers() -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Return what the libraries said, by preset, case and metric."""
+    """Return the libraries' answers, by preset, case and metric."""
     return {
         tuple(key.split()): answer
         for path in sorted(GOLDEN.glob("*.json"))
@@ -43,16 +42,16 @@ def _lists(case: str) -> rn.RankedLists:
     return rn.RankedLists.from_trec(CASES[case].labels, CASES[case].run)
 
 
+def _report(preset: str, case: str, metric: str) -> rn.Report:
+    convention, threshold = rn.Convention.preset(preset, metric), CASES[case].threshold
+    return rn.evaluate(
+        _lists(case), metrics=[metric], k=None, threshold=threshold, convention=convention
+    )
+
+
 def _difference(preset: str, case: str, metric: str) -> float:
     """Return the largest difference from the library, infinite where one has a score alone."""
-    answer = ANSWERS[preset, case, metric]
-    report = rn.evaluate(
-        _lists(case),
-        metrics=[metric],
-        k=None,
-        threshold=CASES[case].threshold,
-        convention=rn.Convention.preset(preset, metric),
-    )
+    answer, report = ANSWERS[preset, case, metric], _report(preset, case, metric)
     if "mean" in answer:
         return abs(float(report.mean[metric]) - float(answer["mean"]))
     ours, theirs = report.per_user[metric].dropna().to_dict(), answer["per_user"]
@@ -66,14 +65,10 @@ def _difference(preset: str, case: str, metric: str) -> float:
 
 @pytest.mark.parametrize(("preset", "case", "metric"), ANSWERS)
 def test_a_preset_equals_the_library(preset: str, case: str, metric: str) -> None:
-    """On every case, per user where the library tells; what differs is listed, and does differ."""
-    if isinstance(ANSWERS[preset, case, metric].get("refused"), str):
-        pytest.skip("the library cannot take this data")
-    if (
-        "per_user" in ANSWERS[preset, case, metric]
-        and not ANSWERS[preset, case, metric]["per_user"]
-    ):
-        pytest.skip("the library has no stable answer for anybody")
+    """On every case, per user if the library has such scores; known differences do differ."""
+    answer = ANSWERS[preset, case, metric]
+    if isinstance(answer.get("refused"), str) or answer.get("per_user") == {}:
+        pytest.skip("the library cannot take this data, or has no stable answer for any user")
     tolerance = TOLERANCES.get(preset, 1e-12)
     difference = _difference(preset, case, metric)
     name = metric.partition("@")[0]
@@ -110,51 +105,33 @@ def test_every_case_has_what_it_is_named_for() -> None:
     assert any(0 < gap < 1e-8 for gap in gaps)
 
 
-def _by_preset(case: Case) -> dict[str, float]:
-    metric = f"precision@{case.k}"
-    return {
-        name: rn.evaluate(
-            _lists(case.name),
-            metrics=[metric],
-            threshold=case.threshold,
-            convention=rn.Convention.preset(name, metric),
-        ).mean[metric]
+def test_the_presets_give_different_numbers() -> None:
+    """Else the agreement above would prove nothing; a limit on scores is none."""
+    metric = f"precision@{CASES['everything'].k}"
+    means = {
+        round(_report(name, "everything", metric).mean[metric], 9)
         for name in rn.Convention.presets()
         if rn.Convention.preset(name, metric).recommend_from is None
     }
-
-
-def test_the_presets_give_different_numbers() -> None:
-    """Else the agreement above would prove nothing; a limit on scores is none."""
-    assert len({round(value, 9) for value in _by_preset(CASES["everything"]).values()}) > 5
+    assert len(means) > 5
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_implicits_precision_is_the_pooled_recall(case: str) -> None:
-    """What the preset says of it."""
+    """As the note of the preset says."""
     metric = f"recall@{CASES[case].k}"
-    report = rn.evaluate(
-        _lists(case),
-        metrics=[metric],
-        threshold=CASES[case].threshold,
-        convention=rn.Convention.preset("implicit"),
-    )
     theirs = ANSWERS["implicit", case, f"precision@{CASES[case].k}"]["mean"]
-    assert report.pooled[metric] == pytest.approx(theirs, abs=1e-12)
+    pooled = _report("implicit", case, metric).pooled[metric]
+    assert pooled == pytest.approx(theirs, abs=1e-12)
 
 
-def test_a_library_that_is_here_says_what_its_golden_file_holds() -> None:
-    """The script that the environments run, where scikit-learn is installed."""
+@pytest.mark.slow
+def test_an_installed_library_still_gives_its_golden_answers() -> None:
+    """By the script that the environments run, where scikit-learn is installed."""
     pytest.importorskip("sklearn")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.peers.run", "scikit_learn"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parents[2],
-    )
-    now, stored = json.loads(done.stdout), json.loads((GOLDEN / "scikit_learn.json").read_text())
+    text = golden("scikit_learn")
+    now, stored = json.loads(text), json.loads((GOLDEN / "scikit_learn.json").read_text())
     assert now["library"] == stored["library"]
     assert same(now["answers"], stored["answers"])
-    wrong = json.loads(done.stdout.replace("0.6014", "0.7014"))
+    wrong = json.loads(text.replace("0.6014", "0.7014"))
     assert not same(wrong["answers"], stored["answers"])

@@ -1,4 +1,4 @@
-"""Drawn scores of several models on the same users: ties, skew, few users and many, equal models.
+"""Sample scores of several models on the same users: ties, skew, few users and many, equal models.
 
 The standard library alone, so that every environment draws the same.
 """

@@ -1,7 +1,7 @@
-"""Our tests equal those of the real libraries, as far as these mean the same by them.
+"""Our significance tests equal the real libraries', if these define them alike.
 
-What they said of drawn scores is kept in tests/peers/paired/golden; ``python tests/peers/build.py
---live`` asks them anew. p-values that are drawn, theirs or ours, are compared to within
+Their answers on drawn scores are kept in tests/peers/paired/golden; ``python tests/peers/build.py
+--live`` asks them anew. Sample p-values, theirs or ours, are compared to within
 Monte-Carlo error: 4.5 standard errors of their difference.
 """
 
@@ -39,8 +39,8 @@ CORRECTIONS = {
 WITHOUT_EQUALS = ("plain", "skewed", "many")
 
 
-def _said(library: str, test: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return what a library said under the name of a test, by case and pair."""
+def _answers(library: str, test: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return a library's answers to a test, by case and pair."""
     answers = json.loads((GOLDEN / f"{library}.json").read_text())["answers"]
     split = {tuple(key.split()): answer for key, answer in answers.items()}
     found = {(case, pair): answer for (kind, case, pair), answer in split.items() if kind == test}
@@ -50,7 +50,7 @@ def _said(library: str, test: str) -> dict[tuple[str, str], dict[str, Any]]:
 
 @cache
 def _tested(case: str, test: str, correction: str = "none") -> dict[str, dict[str, float]]:
-    """Return what we say of each pair."""
+    """Return our answers by pair."""
     one = CASES[case]
     pairs = list(combinations(range(len(one.scores)), 2))
     how = Testing(test, correction, draws=DRAWS)
@@ -70,7 +70,7 @@ def _error(p: float, *draws: int) -> float:
 @pytest.mark.parametrize("library", ["scipy", "statsmodels", "ranx"])
 def test_the_paired_t_test(library: str) -> None:
     """With its interval, where the library gives one."""
-    for (case, pair), theirs in _said(library, "t").items():
+    for (case, pair), theirs in _answers(library, "t").items():
         ours = _tested(case, "t")[pair]
         if case == "equal":  # 0 / 0 has no p there and 1 here; x / 0 has p = 0, which none has here
             assert theirs["p"] == (None if pair == "A-B" else 0)
@@ -87,8 +87,8 @@ def test_the_paired_t_test(library: str) -> None:
 @pytest.mark.parametrize("method", CORRECTIONS)
 def test_corrections_equal_those_of_statsmodels(method: str) -> None:
     """Of the p-values of all pairs of a case, and of p-values alone."""
-    theirs = _said("statsmodels", method)
-    alone = _said("statsmodels", "t")
+    theirs = _answers("statsmodels", method)
+    alone = _answers("statsmodels", "t")
     name = {"fdr_bh": "bh"}.get(method, method)
     for case in {case for case, _ in theirs}:
         pairs = [pair for one, pair in theirs if one == case]
@@ -99,20 +99,19 @@ def test_corrections_equal_those_of_statsmodels(method: str) -> None:
         assert CORRECTIONS[method](p) == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_can_be_found_is_what_statsmodels_computes() -> None:
+def test_the_detectable_difference_equals_statsmodels() -> None:
     """The difference of 80 % power under the t test, in standard deviations."""
-    for (case, _), theirs in _said("statsmodels", "power").items():
+    for (case, _), theirs in _answers("statsmodels", "power").items():
         users = len(CASES[case].denominators)
         assert power(deviation=1.0, users=users) == pytest.approx(theirs["effect"], rel=1e-5)
         for ours in _tested(case, "t").values():
-            assert ours["detectable"] / ours["deviation"] == pytest.approx(
-                theirs["effect"], rel=1e-5
-            )
+            share = ours["detectable"] / ours["deviation"]
+            assert share == pytest.approx(theirs["effect"], rel=1e-5)
 
 
 def test_the_sign_test_equals_scipys() -> None:
     """Its exact binomial test of wins against losses."""
-    for (case, pair), theirs in _said("scipy", "sign").items():
+    for (case, pair), theirs in _answers("scipy", "sign").items():
         assert _tested(case, "sign")[pair]["p"] == pytest.approx(theirs["p"], rel=1e-9)
 
 
@@ -124,7 +123,7 @@ def test_wilcoxons_test_equals_scipys(kind: str) -> None:
     """
     many = kind == "normal"
     seen = 0
-    for (case, pair), theirs in _said("scipy", f"wilcoxon_{kind}").items():
+    for (case, pair), theirs in _answers("scipy", f"wilcoxon_{kind}").items():
         ours = _tested(case, "wilcoxon")[pair]
         if many == (ours["wins"] + ours["losses"] > 50):
             near = _error(theirs["p"], SCIPYS_DRAWS) if kind == "drawn" else 1e-9 * theirs["p"]
@@ -139,14 +138,14 @@ def test_random_signs_against_scipys_permutations() -> None:
     Where it draws too, its p is twice the smaller of two sides, so from one draw 2 / (draws + 1)
     and not 1.
     """
-    for (case, pair), theirs in _said("scipy", "permutation").items():
+    for (case, pair), theirs in _answers("scipy", "permutation").items():
         ours = _tested(case, "randomisation")[pair]["p"]
         assert abs(ours - theirs["p"]) <= _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
 
 
 def test_random_signs_against_ranxs_fisher_test() -> None:
     """Its p is c / draws, so 0 where no draw is as far out; ours is at least 1 / (draws + 1)."""
-    for (case, pair), theirs in _said("ranx", "fisher").items():
+    for (case, pair), theirs in _answers("ranx", "fisher").items():
         ours = _tested(case, "randomisation")[pair]["p"]
         assert abs(ours - theirs["p"]) <= _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
         assert ours > 0
@@ -154,7 +153,7 @@ def test_random_signs_against_ranxs_fisher_test() -> None:
 
 def test_random_signs_against_sacrebleus_approximate_randomisation() -> None:
     """It has the same formula, and does not count draws that equal the observed difference."""
-    for (case, pair), theirs in _said("sacrebleu", "randomisation").items():
+    for (case, pair), theirs in _answers("sacrebleu", "randomisation").items():
         ours = _tested(case, "randomisation")[pair]["p"]
         near = _error(theirs["p"], DRAWS, theirs["draws"])
         if case in WITHOUT_EQUALS:
@@ -163,7 +162,7 @@ def test_random_signs_against_sacrebleus_approximate_randomisation() -> None:
             assert theirs["p"] <= ours + near
     # so it finds models to differ that are equal for everybody
     equals = "equal", "A-B"
-    found = _said("sacrebleu", "randomisation")[equals]
+    found = _answers("sacrebleu", "randomisation")[equals]
     assert found["p"] == 1 / (found["draws"] + 1)
     assert _tested("equal", "randomisation")["A-B"]["p"] == 1
 
@@ -177,21 +176,18 @@ def test_sacrebleu_and_we_differ_by_the_draws_that_equal_the_difference(case: st
             abs(sum(sign * own for sign, own in zip(signs, apart, strict=True)))
             for signs in product((1, -1), repeat=len(apart))
         ]
-        at_least, beyond = (
-            sum(share) / len(sums)
-            for share in (
-                [one >= abs(sum(apart)) for one in sums],
-                [one > abs(sum(apart)) for one in sums],
-            )
-        )
-        theirs = _said("sacrebleu", "randomisation")[case, pair]
+        observed = abs(sum(apart))
+        at_least = sum(one >= observed for one in sums) / len(sums)
+        beyond = sum(one > observed for one in sums) / len(sums)
+        theirs = _answers("sacrebleu", "randomisation")[case, pair]
         assert at_least > beyond
         assert abs(theirs["p"] - beyond) <= _error(beyond, theirs["draws"])
         ours = _tested(case, "randomisation")[pair]["p"]
         assert abs(ours - at_least) <= _error(at_least, DRAWS)
-        assert _said("scipy", "permutation")[case, pair]["p"] == pytest.approx(at_least)
+        assert _answers("scipy", "permutation")[case, pair]["p"] == pytest.approx(at_least)
 
 
+@pytest.mark.slow
 def test_resampled_users_against_sacrebleus_paired_bootstrap() -> None:
     """It counts one side, we count both: where differences are alike on both, it has half our p.
 
@@ -199,7 +195,7 @@ def test_resampled_users_against_sacrebleus_paired_bootstrap() -> None:
     changes its sign; so nearer to 0 its p is not half of ours, and is never above it.
     """
     halves = 0
-    for (case, pair), theirs in _said("sacrebleu", "bootstrap").items():
+    for (case, pair), theirs in _answers("sacrebleu", "bootstrap").items():
         ours = _tested(case, "bootstrap")[pair]
         assert theirs["p"] <= ours["p"] + _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
         if case == "many" and abs(ours["effect"]) * ours["users"] ** 0.5 > 1.9:
@@ -210,33 +206,39 @@ def test_resampled_users_against_sacrebleus_paired_bootstrap() -> None:
     assert _tested("equal", "bootstrap")["A-B"]["p"] == 1
 
 
+@pytest.mark.parametrize(
+    "case",
+    [name if name == "few" else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
+)
 @pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_bootstrap_intervals_equal_scipys(method: str) -> None:
+def test_bootstrap_intervals_equal_scipys(method: str, case: str) -> None:
     """Of means and of ratios of sums, to within what both draw."""
     for place, kind in enumerate(("mean", "pooled")):
-        for (case, model), theirs in _said("scipy", f"{kind}_{method}").items():
-            ours = _interval(case, model, method)[place]
-            for end, bound in zip(("low", "high"), ours, strict=True):
-                assert abs(bound - theirs[end]) <= _near(case, theirs["error"]), (case, model)
+        theirs = _answers("scipy", f"{kind}_{method}")
+        for model in CASES[case].scores:
+            ours, one = _interval(case, model, method)[place], theirs[case, model]
+            near = _near(case, one["error"])
+            assert ours == pytest.approx((one["low"], one["high"]), abs=near), model
 
 
+@pytest.mark.slow
 def test_the_percentile_interval_is_as_long_as_sacrebleus() -> None:
-    """That of the second model of each pair, of which it gives half the length."""
-    errors = _said("scipy", "mean_percentile")
-    for (case, pair), theirs in _said("sacrebleu", "bootstrap").items():
+    """It gives half the length of the second model's interval."""
+    errors = _answers("scipy", "mean_percentile")
+    for (case, pair), theirs in _answers("sacrebleu", "bootstrap").items():
         model = pair[-1]
         low, high = _interval(case, model, "percentile")[0]
         near = _near(case, errors[case, model]["error"])
         assert abs((high - low) / 2 - theirs["half"]) <= near, (case, pair)
 
 
-def test_the_page_names_the_versions_that_were_asked() -> None:
-    """Where it says with whom we agree."""
-    told = " ".join(section(ROOT / "docs" / "libraries.md", "Tests and intervals").split())
+def test_the_page_names_the_versions_that_were_compared() -> None:
+    """In the section on tests and intervals."""
+    text = " ".join(section(ROOT / "docs" / "libraries.md", "Tests and intervals").split())
     names = {"scipy": "SciPy", "sacrebleu": "sacreBLEU"}
     for path in GOLDEN.glob("*.json"):
         head = json.loads(path.read_text())
-        assert f"{names.get(head['library'], head['library'])} {head['version']}" in told
+        assert f"{names.get(head['library'], head['library'])} {head['version']}" in text
 
 
 @cache

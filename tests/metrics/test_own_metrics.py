@@ -1,0 +1,946 @@
+"""A user's own metric: made by `@rn.metric`, it works wherever the package's metrics work."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from recsys_ndcg import parallel
+from recsys_ndcg.arrays import row_sums
+from recsys_ndcg.cli import options
+from recsys_ndcg.metrics import METRICS, Metric
+from recsys_ndcg.scoring import Measurement, Plan
+from tests import sample_lists, strategies, textbook
+from tests.commands import error_of, run
+from tests.errors import rejects
+from tests.profiles import examples
+from tests.rendering.parsed import Parsed
+from tests.textbook import Choices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.ranking import Ranking
+    from tests.strategies import Sample
+
+pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+ROWS: list[tuple[Any, Any, float, float | None]] = [
+    ("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1), ("ann", "c", 1.0, 4),
+    ("bob", "a", 2.0, 4), ("bob", "b", 2.0, 2), ("bob", "c", 1.0, None),
+]  # fmt: skip
+CUTOFFS = st.sampled_from([None, 1, 2, 3, 7])
+OWN_METRICS = """
+from dataclasses import dataclass
+import numpy as np
+import recsys_ndcg as rn
+
+@rn.metric
+def early(rank):
+    return 0.5 ** (rank - 1)
+
+@rn.metric(ties="item_asc")
+def extent(estimated, true, items):
+    return np.nanmax(true) - np.nanmin(true) if (~np.isnan(true)).any() else np.nan
+
+@rn.metric
+@dataclass(frozen=True)
+class Steep(rn.Metric):
+    name = "steep"
+    uses_gains = True
+    bounded = False
+    power: float = 2.0
+    base: float = 1
+    def numerator(self, ranking):
+        table = ranking.gain[:, : self.k]
+        return (table / (self.base + np.arange(table.shape[1])) ** self.power).sum(axis=1)
+    def denominator(self, ranking):
+        return np.ones(len(ranking.n_items))
+
+number = 3
+"""
+NAMES = ["early@2", "extent@2", "steep(power=3.0,base=2)@2"]
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Write a module of metrics and some data; forget what is imported from the folder."""
+    (tmp_path / "own_metrics.py").write_text(OWN_METRICS)
+    columns = ["user", "item", "estimated", "true"]
+    pd.DataFrame(ROWS, columns=columns).to_csv(tmp_path / "p.csv", index=False)
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+@pytest.fixture(name="own")
+def _own(folder: Path) -> ModuleType:
+    assert folder.is_dir()
+    return import_module("own_metrics")
+
+
+def _run_python(folder: Path, *words: str) -> str:
+    """Run Python in another process, which finds the modules of a folder."""
+    paths = [str(Path(rn.__file__).parents[1]), str(folder)]
+    ran = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, *words],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUTF8": "1"},
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+# functions of ranks
+
+
+def halved(rank: Any) -> Any:
+    """Halve the weight from rank to rank."""
+    return 0.5 ** (rank - 1)
+
+
+def level(rank: Any) -> Any:
+    """Weigh all ranks the same."""
+    return rank**0
+
+
+@examples(1)
+@given(
+    data=strategies.datasets(),
+    chosen=strategies.choices,
+    k=CUTOFFS,
+    weight=st.sampled_from([halved, level, strategies.stairs]),
+    rows=st.sampled_from([1, 1 << 16]),
+)
+def test_a_function_of_ranks_equals_the_formula(
+    data: Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
+) -> None:
+    """Every combination of `of` and `over`, with blocks of any size."""
+    assume(strategies.is_usable(data))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_MAX_ROWS", rows)
+        _check_formulas(data, chosen, k, weight)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize(
+    "changes", [{}, {"ideal": "max"}, {"ideal": "local", "ties": "best"}, {"mean_over": "labelled"}]
+)
+def test_a_function_of_ranks_on_lists_made_to_show_it(
+    changes: dict[str, Any], k: int | None
+) -> None:
+    """With ties across the cutoff, and with users who have no list or no label."""
+    chosen = replace(Choices(threshold=3.0, max_grade=5.0), **changes)
+    _check_formulas(sample_lists.joined_data(), chosen, k, halved)
+
+
+def _check_formulas(
+    data: Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any]
+) -> None:
+    """Compare with NDCG and DCG of the same weights; relevance is a gain of 0 or 1.
+
+    The sum of the weights of all places is added up here.
+    """
+    convention = strategies.to_convention(replace(chosen, discount=weight))
+    lists = data.lists
+    for of, gains in (
+        ("gain", convention),
+        ("relevance", convention.replace(gain="binary", ideal="global")),
+    ):
+        kinds = [
+            rn.metric(name=f"{weight.__name__}_{of}_{over}", of=of, over=over)(weight)
+            for over in ("ideal", "nothing", "weights")
+        ]
+        how: dict[str, Any] = {"threshold": chosen.threshold, "k": None}
+        own = rn.evaluate(lists, metrics=[kind(k) for kind in kinds], convention=convention, **how)
+        metrics: list[Metric] = [rn.NDCG(k), rn.DCG(k)]
+        expected = rn.evaluate(lists, metrics=metrics, convention=gains, **how)
+        levels = ["chance", "worst", "best", "adjusted", "z"]
+        for tables in (
+            (own.per_user.iloc[:, 2:4], expected.per_user.iloc[:, 2:]),
+            (own.summary.iloc[:2], expected.summary),
+            (own.audit[levels].iloc[:2], expected.audit[levels]),
+        ):
+            left, right = (np.asarray(table, dtype=float) for table in tables)
+            np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-10)
+        places = own.per_user["n_items"] if k is None else np.full(len(own.users), k)
+        total = [math.fsum(weight(np.arange(1.0, n + 1))) for n in places]
+        np.testing.assert_allclose(own.scores.numerator[:, 2], own.scores.numerator[:, 1])
+        counted = own.scores.denominator[:, 1] != 0
+        np.testing.assert_allclose(
+            own.scores.denominator[counted, 2], np.array(total)[counted], rtol=1e-12
+        )
+        assert own.bounded.tolist() == [True, False, of == "relevance"]
+
+
+def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:
+    """Of relevance a threshold, of gains the gain and the ideal, with its top grade."""
+    relevant, worth = (rn.metric(name=f"of_{of}", of=of)(halved) for of in ("relevance", "gain"))
+    assert relevant.__doc__ == halved.__doc__
+    with rejects("of_relevance@2 needs to know which items are relevant"):
+        rn.evaluate(ROWS, metrics=relevant(2))
+    top = rn.Convention(ideal="max", max_grade=5, gain="linear")
+    report = rn.evaluate(ROWS, metrics=[worth(2)], convention=top)
+    for choice in ("gain:linear", "ideal:max", "max_grade:5.0"):
+        assert choice in report.signature("of_gain@2").short
+    signed = rn.evaluate(ROWS, metrics=[relevant(2)], threshold=4, convention=top).signature
+    assert "max_grade" not in signed("of_relevance@2").short
+
+
+@pytest.mark.parametrize(
+    ("weight", "match"),
+    [
+        (lambda rank: rank, "'bad' gives 2.0 at rank 2"),
+        (lambda rank: np.where(rank > 1, np.nan, 1.0), "'bad' gives nan at rank 2"),
+        (lambda _: 1.0, "'bad' must give one weight per rank; for 2 it gave 1.0"),
+        (lambda rank: rank.astype(str), "'bad' must give one weight per rank"),
+        (lambda rank: 1 if rank == 1 else 0, "'bad'.*ambiguous"),
+        (lambda: 1.0, "'bad' must give one weight per rank, for an array of them"),
+        (lambda rank: math.log(rank), "'bad' must give one weight per rank, for an array"),  # noqa: PLW0108
+        (lambda rank: 1 / rank.nothing, "'bad'.*nothing"),
+    ],
+)
+def test_invalid_weights_are_rejected(weight: Any, match: str) -> None:
+    """Before anything is measured: increasing, negative, infinite, of another shape."""
+    for over in ("ideal", "weights", "nothing"):
+        bad = rn.metric(name="bad", over=over)(weight)
+        with rejects(match, whole=match != "'bad'.*nothing"):
+            rn.evaluate(ROWS, metrics=[bad(2)], threshold=4)
+
+
+# functions of a list
+
+
+def digest(estimated: Any, true: Any, items: Any) -> Any:
+    """Return one number that depends on everything a function of a list is given."""
+    if not len(items):
+        return math.nan
+    places = np.arange(1, len(items) + 1)
+    worth = np.where(np.isnan(true), -1.0, true)
+    return float((places * (estimated + 10 * worth + 1000 * np.asarray(items))).sum())
+
+
+@examples(0.6)
+@given(
+    data=strategies.datasets(),
+    chosen=strategies.choices,
+    k=CUTOFFS,
+    ties=st.sampled_from(["input", "item_asc", "item_desc", "text_asc", "text_desc"]),
+    rows=st.sampled_from([1, 1 << 16]),
+)
+def test_a_function_of_a_list_gets_the_sorted_rows(
+    data: Sample, chosen: Choices, k: int | None, ties: str, rows: int
+) -> None:
+    """By its own rule for ties, cut at k, whatever else is measured."""
+    assume(strategies.is_usable(data))
+    chosen = replace(chosen, short_list="k")
+    kind = rn.metric(ties=ties)(digest)
+    how: dict[str, Any] = {
+        "threshold": chosen.threshold, "convention": strategies.to_convention(chosen)
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_MAX_ROWS", rows)
+        report = rn.evaluate(data.lists, metrics=[kind(k)], **how)
+        among = rn.evaluate(data.lists, metrics=["ndcg@1", kind(k), "auc", kind(), "rr"], **how)
+    name = str(kind(k))
+    pd.testing.assert_series_equal(report.per_user[name], among.per_user[name], check_exact=True)
+    own = replace(chosen, ties=ties)
+    expected = {}
+    for user, counts in textbook.counted("cg", k, data.users, data.unlisted, own, 0.8).items():
+        (order,) = textbook.orders(data.users.get(user, []), own)
+        value = digest(
+            np.array([row.estimated for row in order[:k]]),
+            np.array([math.nan if row.true is None else row.true for row in order[:k]]),
+            np.array([row.item for row in order[:k]], dtype=int),
+        )
+        if math.isnan(value) and not isinstance(own.undefined, str):
+            value = own.undefined
+        expected[user] = math.nan if counts is None else value
+    assert report.per_user[name].to_dict() == pytest.approx(expected, rel=1e-11, nan_ok=True)
+    assert f"|ties:{ties}|" in report.signature(name)
+
+
+def test_a_function_is_not_called_for_users_who_do_not_count() -> None:
+    """Those without a list, or with a list that is too short; another rule calls it for them."""
+    second = rn.metric(ties="input", name="second")(lambda _, true, __: true[1])
+    seven = rn.metric(ties="input", name="seven")(lambda *_: 7.0)
+    lists = rn.RankedLists.from_trec(
+        {"ann": {"a": 1, "b": 2}, "bob": {"a": 1}}, {"ann": {"a": 1.0, "b": 0.5}}
+    )
+    skipping = rn.Convention(missing_user="skip")
+    assert rn.evaluate(lists, metrics=second(), convention=skipping)["second"] == 2.0
+    rows = [*ROWS, ("dan", "a", 1.0, 1.0)]
+    dropping = rn.Convention(short_list="drop")
+    assert rn.evaluate(rows, metrics=second(2), convention=dropping)["second@2"] == 1.5
+    rules = [Measurement(seven(), rn.Convention(missing_user=rule)) for rule in ("skip", "zero")]
+    for order in (rules, rules[::-1]):
+        scores = Plan(tuple(order)).measure(lists)
+        found = dict(
+            zip([one.convention.missing_user for one in order], scores.per_user.T, strict=True)
+        )
+        np.testing.assert_array_equal(found["skip"], [7.0, math.nan])
+        np.testing.assert_array_equal(found["zero"], [7.0, 7.0])
+
+
+def test_items_are_positions_if_the_data_has_no_items() -> None:
+    """From 0 on, among the user's own rows."""
+    seen = []
+
+    @rn.metric(ties="input")
+    def looked(estimated: Any, true: Any, items: Any) -> float:
+        seen.append((estimated.tolist(), true.tolist(), items.tolist()))
+        return 1.0
+
+    rn.evaluate({"ann": [(1, 5), (3, 2), (3, 4)], "bob": [(2, 1), (4, 3)]}, metrics=looked())
+    assert ([3.0, 3.0, 1.0], [2.0, 4.0, 5.0], [1, 2, 0]) in seen
+    assert ([4.0, 2.0], [3.0, 1.0], [1, 0]) in seen
+
+
+def test_nan_is_undefined() -> None:
+    """It is left out of the mean, or counts as the convention says."""
+    best = rn.metric(ties="input", name="best")(lambda _, true, __: true.max())  # NaN for bob
+    report = rn.evaluate(ROWS, metrics=[best(), best(2)])
+    assert report.mean.tolist() == [5.0, 4.5]
+    assert report.pooled.tolist() == [5.0, 4.5]
+    assert report.counts["undefined best"] == 1
+    zero = rn.evaluate(ROWS, metrics=best(), convention=rn.Convention(undefined=0.0))
+    assert zero.mean["best"] == 2.5
+    with rejects("bob"):
+        rn.evaluate(ROWS, metrics=best(), convention=rn.Convention(undefined="raise"))
+
+
+def test_a_function_of_a_list_has_no_chance_level_and_no_tie_range() -> None:
+    """Its values for other orders are unknown: NaN, which no text and no table shows."""
+    rows = [(user, ord(item), *rest) for user, item, *rest in ROWS]
+    report = rn.evaluate(rows, metrics=[rn.metric(ties="input")(digest)(2), "ndcg@2"])
+    unknown = ["chance", "worst", "best", "adjusted", "tie_low", "tie_high", "decided_by_ties", "z"]
+    assert report.audit.loc["digest@2", unknown].isna().all()
+    assert report.audit.loc["ndcg@2", ["chance", "worst", "best", "tie_low"]].notna().all()
+    assert report.summary.loc["digest@2", unknown[:1] + unknown[3:6]].isna().all()
+    users = report.per_user_audit("digest@2")
+    assert users["score"].notna().all()
+    assert users[["chance", "worst", "best", "adjusted", "z"]].isna().all(axis=None)
+    assert report.leaderboard("digest@2").index.size == 2
+    for by in ("adjusted", "z"):
+        with rejects("digest@2"):
+            report.leaderboard("digest@2", by=by)
+    for text in (str(report), report.to_markdown(), Parsed(report.to_html()).text):
+        assert "digest@2" in text
+        assert "nan" not in text.lower()
+
+
+@pytest.mark.parametrize("answer", ["1", None, math.inf, -math.inf, [1.0], np.ones(2), 1j])
+def test_a_function_of_a_list_must_give_a_number(answer: Any) -> None:
+    """Of Python or NumPy, a flag too; the message names the user."""
+    for number in (1, True, np.True_, np.float32(1), np.int8(1)):
+        answered = rn.metric(ties="input", name="answered")(lambda *_, one=number: one)
+        assert rn.evaluate(ROWS, metrics=answered())["answered"] == 1.0
+    odd = rn.metric(ties="input", name="odd")(
+        lambda _, true, __: answer if np.isnan(true).any() else 1.0
+    )
+    with rejects("'odd' must give a number for each list.*for user 'bob' it gave"):
+        rn.evaluate(ROWS, metrics=odd())
+
+
+def test_a_function_that_fails_is_reported_with_the_user() -> None:
+    """And with its own message; the cause stays attached."""
+    failing = rn.metric(ties="input", name="failing")(lambda _, true, __: 1 / (int(true[0]) - 4))
+    with rejects("'failing' fails for user 'bob': ZeroDivisionError") as caught:
+        rn.evaluate(ROWS, metrics=failing())
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("k", [10_000_001, sys.maxsize])
+def test_a_huge_cutoff_is_rejected_or_harmless(k: int) -> None:
+    """Weights of all places are not added up; a list is cut nowhere."""
+    for over in ("ideal", "weights", "nothing"):
+        kind = rn.metric(name="huge", over=over)(halved)
+        with rejects(f"huge@{k} adds up the weights of all k places; choose k up to"):
+            rn.evaluate(ROWS, metrics=[kind(k)], threshold=4)
+    top = rn.metric(ties="input", name="top")(lambda _, true, __: true[0])
+    report = rn.evaluate(ROWS, metrics=[top(k), top()])
+    assert report.mean.iloc[0] == report.mean.iloc[1]
+
+
+# they work wherever the package's metrics work
+
+
+def test_all_three_kinds_are_printed_saved_pickled_and_taken_apart(
+    own: ModuleType, tmp_path: Path
+) -> None:
+    """Also if the file is read where the metrics are unknown."""
+    report = rn.evaluate(ROWS, metrics=[*NAMES, "ndcg@2"], threshold=4)
+    assert report.metrics == [*NAMES, "ndcg@2"]
+    assert report.metrics[0] == str(own.early(2))
+    texts = [str(report), report.to_markdown(), report.to_latex(), report.to_html()]
+    assert all(name in text.replace(r"\_", "_") for name in NAMES for text in texts)
+    alone = rn.evaluate(ROWS[:3], metrics=[*NAMES, "ndcg@2"], threshold=4)
+    path, copy = tmp_path / "own.json", tmp_path / "copy.json"
+    report.save(path)
+    for kind in (own.early, own.extent, own.Steep):
+        assert pickle.loads(pickle.dumps(kind)) is kind  # noqa: S301
+        assert pickle.loads(pickle.dumps(kind(3))) == kind(3)  # noqa: S301
+    loaded = [rn.Report.load(path), pickle.loads(pickle.dumps(report))]  # noqa: S301
+    assert loaded == [report, report]
+    for kind in (own.early, own.extent, own.Steep):
+        del METRICS[kind.name]
+    loaded.append(rn.Report.load(path))
+    for one in loaded:
+        assert str(one) == str(report)
+        assert one.to_dict() == report.to_dict()
+        assert str(one.take(["ann"])) == str(alone)
+        pd.testing.assert_frame_equal(one.intervals(), report.intervals())
+        one.save(copy)
+        assert copy.read_text() == path.read_text()
+
+
+@pytest.mark.slow
+def test_another_process_loads_reports_on_all_three_kinds(own: ModuleType, folder: Path) -> None:
+    """A saved report without the module that made the metrics, a pickle with it."""
+    report = rn.evaluate(ROWS, metrics=NAMES, threshold=4)
+    assert report.metrics[0] == str(own.early(2))
+    report.save(folder / "own.json")
+    Path("own.pickle").write_bytes(pickle.dumps(report))
+    program = (
+        "import pickle, sys, pathlib, recsys_ndcg as rn\n"
+        "report = rn.Report.load('own.json')\n"
+        "assert 'own_metrics' not in sys.modules\n"
+        "print(report, pickle.loads(pathlib.Path('own.pickle').read_bytes()))"
+    )
+    assert _run_python(folder, "-c", program) == f"{report} {report}\n"
+
+
+class Rooted(Metric):
+    """The root of the share of relevant items."""
+
+    name: ClassVar[str] = "rooted"
+    needs_threshold: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the relevance of rank 1."""
+        return row_sums(ranking.relevance[:, :1])
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1."""
+        return np.ones(len(ranking.n_items))
+
+    def score(self, ratio: Floats) -> Floats:
+        """Return the root."""
+        root: Floats = np.sqrt(np.maximum(ratio, 0))
+        return root
+
+
+def test_a_metric_with_its_own_score_is_loaded_only_if_it_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file holds numbers and no code."""
+    report = rn.evaluate(ROWS, metrics=[Rooted()], threshold=4)
+    assert report.per_user["rooted"].tolist() == pytest.approx([1.0, 0.5**0.5])
+    report.save(tmp_path / "own.json")
+    with rejects("rooted makes its score in a way .* import its module", whole=False):
+        rn.Report.load(tmp_path / "own.json")
+    monkeypatch.setitem(METRICS, "rooted", Rooted)
+    assert str(rn.Report.load(tmp_path / "own.json")) == str(report)
+
+
+class Late(Rooted):
+    """A metric whose best order does not start with the best items."""
+
+    name: ClassVar[str] = "late"
+    best_first: ClassVar[bool] = False
+
+    @property
+    def depth(self) -> int:
+        """It reads the second rank."""
+        return 2
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the relevance of rank 2."""
+        return row_sums(ranking.relevance[:, 1:2])
+
+    def score(self, ratio: Floats) -> Floats:
+        """Return the share."""
+        return ratio
+
+
+def test_a_metric_whose_best_order_is_unknown_has_chance_only() -> None:
+    """Worst, best, what follows from them and the tie range are missing."""
+    report = rn.evaluate(ROWS, metrics=[Late(), Rooted()], threshold=4)
+    late = report.audit.loc["late"].to_dict()
+    assert late["chance"] == pytest.approx((2 / 3 + 1 / 3) / 2)
+    unknown = ["worst", "best", "adjusted", "z", "trivial", "tie_low", "decided_by_ties"]
+    assert all(np.isnan(late[name]) for name in unknown)
+    assert report.counts["trivial late"] == 0
+    with rejects("late has no adjusted for any user", whole=False):
+        report.leaderboard("late", by="adjusted")
+    assert report.leaderboard("late").index.tolist() == ["bob", "ann"]
+
+
+class Started(Late):
+    """A metric that is undefined unless the first item is relevant: it depends on the order."""
+
+    name: ClassVar[str] = "started"
+    best_first: ClassVar[bool] = True
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the relevance of the first, over the length of the list."""
+        return ranking.relevance[:, 0] / ranking.n_items
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the relevance of the first."""
+        return ranking.relevance[:, 0].copy()
+
+
+def test_reference_levels_are_over_the_users_who_have_a_score() -> None:
+    """Under random order every user would have one."""
+    rows = [*ROWS[:3], ("bob", "a", 2.0, 1), ("bob", "b", 1.0, 5)]
+    levels = ["chance", "worst", "best"]
+    audit = rn.evaluate(rows, metrics=[Started()], threshold=4).audit[levels]
+    ann = rn.evaluate(rows[:3], metrics=[Started()], threshold=4).audit[levels]
+    pd.testing.assert_frame_equal(audit, ann)
+
+
+@pytest.mark.usefixtures("own")
+def test_a_signature_names_the_function_or_class() -> None:
+    """Module and name, and a fingerprint of weights. It reads back, in full and in short."""
+    report = rn.evaluate(ROWS, metrics=[*NAMES, "ndcg@2"], threshold=4)
+    early, extent, steep, ndcg = report.signatures.values()
+    assert early.fields["own"].startswith("own_metrics:early#")
+    assert extent.fields["own"] == "own_metrics:extent"
+    assert steep.fields["own"] == "own_metrics:Steep"
+    assert "own" not in ndcg.fields
+    for one in (early, extent, steep):
+        assert rn.Signature(one.text) == one
+        assert rn.Signature(one.short) == one
+        assert f"own:{one.fields['own']}" in one.short
+    linear = rn.evaluate(ROWS, metrics=NAMES, threshold=4, convention=rn.Convention(gain="linear"))
+    assert linear.signature(NAMES[0]) == early  # it reads no gains
+    assert linear.signature(NAMES[2]) != steep
+    other = rn.evaluate(ROWS, metrics=NAMES, threshold=4, convention=rn.Convention(ties="worst"))
+    assert other.signature(NAMES[0]) != early
+    assert other.signature(NAMES[1]) == extent  # it breaks ties by its own rule
+
+
+def test_a_fingerprint_depends_on_the_function_only() -> None:
+    """A changed function has another, other data of other lengths have the same."""
+
+    def signature(base: float, rows: list[Any]) -> rn.Signature:
+        @rn.metric(over="nothing")
+        def steps(rank: Any) -> Any:
+            return base ** (1 - rank)
+
+        return rn.evaluate(rows, metrics=steps(), threshold=4).signature("steps")
+
+    assert signature(2.0, ROWS).text == signature(2.0, ROWS).text
+    assert signature(2.0, ROWS).fields["own"] == signature(2.0, ROWS[3:5]).fields["own"]
+    assert list(signature(2.0, ROWS).differences(signature(3.0, ROWS))) == ["own"]
+
+
+SEARCH = """
+import surprise
+from surprise.model_selection import KFold
+from recsys_ndcg.datasets import sample_ratings
+from recsys_ndcg.surprise import GridSearchCV
+
+if __name__ == "__main__":
+    data = surprise.Dataset.load_from_df(sample_ratings(20, 25)[["user", "item", "rating"]],
+                                         surprise.Reader(rating_scale=(0.5, 5)))
+    names = [early(3), "extent@3", "steep(power=3.0,base=2)@3", "early@3:catalogue"]
+    grid = {"n_epochs": [2], "n_factors": [2, 5], "random_state": [0]}
+    for jobs in (1, 2):
+        search = GridSearchCV(surprise.SVD, grid, names, n_jobs=jobs, refit="extent@3",
+                              cv=KFold(2, random_state=0), threshold=4)
+        search.fit(data)
+        print(search.best_score, search.best_params)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heading", ["from own_metrics import early", OWN_METRICS])
+def test_surprise_searches_by_all_three_kinds(heading: str, folder: Path) -> None:
+    """With two jobs as with one, defined in a module or in the script itself."""
+    pytest.importorskip("surprise")
+    (folder / "searching.py").write_text(heading + SEARCH)
+    one, two = _run_python(folder, "searching.py").splitlines()
+    assert one == two
+    assert all(name in one for name in ("early@3:catalogue", "extent@3", "steep(power=3.0,base=2)"))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_a_catalogue_takes_functions_of_ranks_and_auc_but_no_functions_of_lists() -> None:
+    """AUC is over all items that a user has not rated in training; the unlabelled are irrelevant.
+
+    A catalogue has positions instead of whole lists.
+    """
+    surprise = pytest.importorskip("surprise")
+    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    from recsys_ndcg.surprise import cross_validate, evaluate_catalogue, predict_all  # noqa: PLC0415
+
+    table = sample_ratings(20, 25)[["user", "item", "rating"]]
+    reader = surprise.Reader(rating_scale=(0.5, 5))
+    test = table[::3]
+    rest = table.drop(test.index)
+    train = surprise.Dataset.load_from_df(rest, reader).build_full_trainset()
+    model = surprise.KNNBasic(verbose=False, k=2, min_k=2).fit(train)  # ties: many means
+    rows = [*test.itertuples(index=False, name=None)]
+    ranks, of_list = rn.metric(over="weights")(level), rn.metric(ties="input")(digest)
+    how: dict[str, Any] = {"threshold": 4}
+    metrics: list[Any] = [ranks(5), "precision@5", "auc"]
+    report = evaluate_catalogue(model, train, rows, metrics=metrics, **how)
+    assert report.mean["level@5"] == pytest.approx(report.mean["precision@5"])
+    assert report.audit.loc["level@5", "z"] == pytest.approx(report.audit.loc["precision@5", "z"])
+    estimates = predict_all(model, clip=False).rename_axis(index="user", columns="item")
+    results = estimates.reset_index().melt("user", value_name="estimated")
+    rated = pd.MultiIndex.from_frame(rest[["user", "item"]])
+    results = results[~pd.MultiIndex.from_frame(results[["user", "item"]]).isin(rated)]
+    labels = test[test["item"].isin(results["item"])].rename(columns={"rating": "true"})
+    lists = rn.RankedLists.from_labels(labels, results)
+    step = rn.Convention(tie_tolerance=1e-9)
+    expected = rn.evaluate(lists, metrics="auc", convention=step, **how)
+    users = report.users.tolist()
+    assert report.per_user["auc"].tolist() == pytest.approx(
+        expected.per_user["auc"].loc[users].tolist(), nan_ok=True
+    )
+    assert report.audit.loc["auc", "chance"] == pytest.approx(0.5)
+    with rejects("digest@5 looks at whole lists"):
+        evaluate_catalogue(model, train, rows, metrics=[of_list(5)], **how)
+    data = surprise.Dataset.load_from_df(test, reader)
+    with rejects("digest@5.* looks at whole lists"):
+        cross_validate(model, data, ["digest@5:catalogue"], cv=2, **how)
+
+
+# the command line
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["own_metrics:early@2, rr,own_metrics:extent"],
+        ["own_metrics:Steep(power=3.0,base=2)@2,own_metrics:early@2"],
+        ["own_metrics:early", "own_metrics:extent", "rr"],
+    ],
+)
+def test_the_command_line_imports_metrics(words: list[str]) -> None:
+    """From the current folder, with parameters, several, after a comma."""
+    given = [part for word in words for part in ("--metrics", word)]
+    result = run("evaluate", "p.csv", *given, "--threshold", "4", "-k", "2")
+    assert result.exit_code == 0, result.stderr
+    names = options.names_of([",".join(words).replace("own_metrics:", "").replace(" ", "")])
+    report = rn.evaluate(ROWS, metrics=[name.lower() for name in names], threshold=4, k=2)
+    lines = result.stdout.splitlines()[1 : 1 + len(names)]
+    assert [line.split()[:2] for line in lines] == [
+        [name, f"{mean:.4f}"] for name, mean in report.items()
+    ]
+    result = run("reconcile", "p.csv", "--metric", "own_metrics:early@2", "--threshold", "4")
+    assert "early@2" in result.stdout
+
+
+@pytest.mark.slow
+def test_the_current_folder_is_on_the_path_of_an_installed_program(folder: Path) -> None:
+    """As several words, which `main` takes apart."""
+    words = ["evaluate", "p.csv", "--threshold", "4"]
+    words += ["--metrics", "rr", "own_metrics:early@2", "own_metrics:extent@2"]
+    program = (
+        "import sys\n"
+        f"sys.path[:] = [one for one in sys.path if one not in ('', {str(folder)!r})]\n"
+        f"sys.argv[1:] = {words!r}\n"
+        "from recsys_ndcg.cli import main\n"
+        "main()"
+    )
+    lines = _run_python(folder, "-c", program).splitlines()[1:4]
+    assert [line.split()[0] for line in lines] == ["rr", "early@2", "extent@2"]
+
+
+def test_words_that_are_metrics_are_distinguished_from_files() -> None:
+    """Wherever in a word the user's own metric is."""
+    for words, n_metrics in (
+        (["rr", "own_metrics:early@2", "p.csv"], 2),
+        (["rr", "ndcg,own_metrics:early@2", "p.csv"], 2),
+        (["rr", "data:v2.csv"], 1),
+    ):
+        assert options.spread(["--metrics", *words]).count("--metrics") == n_metrics
+
+
+@pytest.mark.parametrize(
+    ("word", "match"),
+    [
+        ("nowhere:early@2", "nowhere:early@2: it cannot be imported .*No module named 'nowhere'"),
+        ("own_metrics:late@2", "own_metrics:late@2: it cannot be imported .*no attribute 'late'"),
+        ("own_metrics:number", "'number' is no metric; make it one with @rn.metric"),
+        ("own_metrics:dataclass", "'dataclass' is no metric"),
+        ("broken:early@2", "broken:early@2: it cannot be imported .*division by zero"),
+        ("stolen:taken@2", "stolen:taken@2: it cannot be imported .*'ndcg' is taken"),
+        ("own_metrics:early@x", "'x' is not a number"),
+        ("own_metrics:early@0", "at least 1, not 0"),
+        ("own_metrics:early(1)@2", "early has no option in brackets"),
+        ("own_metrics:Steep(1)@2", "steep.power=...,base=....@10"),
+    ],
+)
+def test_a_metric_that_cannot_be_imported_is_reported(folder: Path, word: str, match: str) -> None:
+    """In one line: no module, no attribute, no metric, one that raises, one that is ours."""
+    (folder / "broken.py").write_text("early = 1 / 0\n")
+    (folder / "stolen.py").write_text(
+        "import recsys_ndcg as rn\n@rn.metric(name='ndcg')\ndef taken(rank):\n    return rank\n"
+    )
+    line = error_of("evaluate", "p.csv", "--metrics", word, "--threshold", "4")
+    with rejects(match, whole=False):
+        raise rn.InvalidInputError(line)
+
+
+# names and options
+
+
+@pytest.mark.parametrize("name", ["ndcg", "map", "roc_auc", "p", "early"])
+def test_a_taken_name_is_rejected(own: ModuleType, name: str) -> None:
+    """Of the package, one that leads to the package's, or of another module."""
+    stolen = type("Stolen", (Metric,), {"name": name, "__module__": __name__})
+    for define in (
+        lambda: rn.metric(name=name)(halved),
+        lambda: rn.metric(name=name, ties="input")(digest),
+        lambda: rn.evaluate(ROWS, metrics=[stolen(2)], threshold=4),
+    ):
+        with rejects(f"The name '{name}' is taken by", whole=False):
+            define()
+    with rejects(f"The name '{name}' is taken by .*give Stolen another name", whole=False):
+        rn.metric(stolen)
+    assert METRICS["early"] is own.early
+
+
+def test_two_metrics_of_one_name_are_not_measured_together() -> None:
+    """A table has one column of that name."""
+    kinds = [type("Share", (Rooted,), {"name": "share", "part": part}) for part in (0.5, 0.9)]
+    with rejects("Two different metrics are called 'share'"):
+        rn.evaluate(ROWS, metrics=[kind() for kind in kinds], threshold=4)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Early", "2nd", "a-b", "a b", "früh", "a@2", "a:b", "a|b", "x\n", "_x", 3, b"x"]
+)
+def test_a_name_that_does_not_read_back_is_rejected(name: Any) -> None:
+    """It must be text of letters, digits and _."""
+    before = dict(METRICS)
+    for make in (rn.metric(name=name), rn.metric(name=name, ties="input")):
+        with rejects("needs a name in lower case"):
+            make(halved)
+    assert before == METRICS
+
+
+def test_functions_without_a_name_need_one() -> None:
+    """A lambda, a partial function, an object that can be called, a name with odd characters."""
+
+    class Weights:
+        def __call__(self, rank: Any) -> Any:
+            return 1 / rank
+
+    anonymous = lambda rank: 1 / rank  # noqa: E731
+    for name in ("early\ud800", "early\0", "<lambda>"):
+        anonymous.__name__ = name
+        with rejects("A metric needs a name in lower case, of letters"):
+            rn.metric(anonymous)
+    named = [rn.metric(name="part")(partial(np.power, 0.5)), rn.metric(Weights())]
+    report = rn.evaluate(ROWS, metrics=[kind(2) for kind in named], threshold=4)
+    assert report.metrics == ["part@2", "weights@2"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"of": "gains"}, "of must be one of 'relevance', 'gain', not 'gains'"),
+        ({"over": "best"}, "over must be one of 'ideal', 'weights', 'nothing', not 'best'"),
+        ({"ties": "expected"}, "ties must be one of 'input', 'item_asc'"),
+        ({"ties": "input", "of": "gain"}, "a list has no option of"),
+        ({"ties": "input", "over": "nothing"}, "a list has no option over"),
+        ({"bounded": True}, "ranks has no option bounded"),
+        ({"ties": "input", "bounded": "yes"}, "bounded must be one of True, False, not 'yes'"),
+    ],
+)
+def test_unknown_options_are_rejected(wrong: dict[str, Any], match: str) -> None:
+    """And options of another kind of metric; a class has none."""
+    with rejects(match):
+        rn.metric(**wrong)(halved)
+    with rejects("says all by itself: leave out"):
+        rn.metric(**wrong)(type("Own", (Metric,), {"name": "own"}))
+
+
+@pytest.mark.parametrize("source", [3, "early", int, {"early": 1}, Any])
+def test_only_functions_and_classes_make_metrics(source: Any) -> None:
+    """And no class of something else."""
+    with rejects("A metric is made of a function or a subclass of Metric"):
+        rn.metric(source)
+
+
+def test_a_notebook_cell_may_run_twice() -> None:
+    """The last definition holds, and the earlier objects still work."""
+
+    def run_cell(power: float) -> list[type[Metric]]:
+        @rn.metric
+        def again(rank: Any) -> Any:
+            return rank**-power
+
+        @rn.metric(ties="input")
+        def twice(*_: Any) -> float:
+            return power
+
+        return [again, twice, rn.metric(type("Thrice", (Rooted,), {"name": "thrice"}))]
+
+    first, last = run_cell(1.0), run_cell(2.0)
+    names = ["again@2", "twice", "thrice"]
+    by_name = rn.evaluate(ROWS, metrics=names, threshold=4)
+    by_kind = rn.evaluate(ROWS, metrics=[kind(2) for kind in last], threshold=4)
+    assert by_name.mean.tolist() == by_kind.mean.tolist()
+    earlier = rn.evaluate(ROWS, metrics=[kind(2) for kind in first], threshold=4)
+    assert earlier.mean["twice@2"] == 1.0
+    assert by_name.mean["twice"] == 2.0
+    assert earlier.mean["again@2"] != by_name.mean["again@2"]
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("Steep( base = 2 , POWER=3.0 )@5", "steep(power=3.0,base=2)@5"),
+        ("steep(power=3.0)", "steep(power=3.0)"),
+        ("steep(power=2.0,base=1)@3", "steep@3"),
+        ("steep(base=1e-3)@3", "steep(base=0.001)@3"),
+    ],
+)
+def test_parameters_read_and_print(text: str, printed: str) -> None:
+    """By name, in any order, without those at their defaults."""
+    for one in (text, printed):
+        assert rn.evaluate(ROWS, metrics=one, threshold=4, k=None).metrics == [printed]
+
+
+def test_parameters_are_numbers_of_any_type(own: ModuleType) -> None:
+    """So that a name reads back, and equal metrics are equal."""
+    assert own.Steep(2, np.float64(3.0)) == own.Steep(2, 3.0) == own.Steep(2, np.float32(3))
+    assert str(own.Steep(2, np.float64(3.0))) == "steep(power=3.0)@2"
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ("3.0", "write the parameters of steep as 'steep.power=...,base=....@10'"),
+        ("power=3.0,power=2.0", "write the parameters of steep"),
+        ("p=3.0", "write the parameters of steep"),
+        ("", "write the parameters of steep"),
+        ("power=3.0,", "write the parameters of steep"),
+        ("power=", "'' is not a number"),
+        ("power=__import__", "'__import__' is not a number"),
+        *((f"power={value}", "steep") for value in ("[1]", "[1", "{1: 2}", "1 2", "1e", "*")),
+    ],
+)
+def test_odd_parameters_are_rejected(options: str, match: str) -> None:
+    """With the form that reads."""
+    with rejects(match):
+        rn.evaluate(ROWS, metrics=f"steep({options})@5")
+
+
+# entry points
+
+
+@pytest.fixture(name="install")
+def _install(folder: Path) -> Callable[..., None]:
+    """Return a function that writes an installed package with its entry points."""
+
+    def install(points: str, code: str = OWN_METRICS, name: str = "brought") -> None:
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[recsys_ndcg.metrics]\n{points}\n")
+        (folder / f"{name}.py").write_text(code)
+
+    return install
+
+
+@pytest.mark.parametrize("text", ["early@5", "EARLY"])
+def test_a_package_can_bring_metrics(install: Callable[..., None], text: str) -> None:
+    """It is imported when its metric is asked for, and not before."""
+    install("early = brought:early\nsteep = brought:Steep")
+    with rejects("No metric is named 'earlly@2'. Did you mean 'early'?", rn.UnknownMetricError):
+        rn.evaluate(ROWS, metrics="earlly@2")
+    assert "brought" not in sys.modules
+    report = rn.evaluate(ROWS, metrics=text, k=5, threshold=4)
+    assert report.metrics == ["early@5"]
+    assert report.signature("early@5").fields["own"].startswith("brought:early#")
+    assert rn.evaluate(ROWS, metrics="steep(base=2)@5").metrics == ["steep(base=2)@5"]
+
+
+def test_a_packages_metric_is_found_by_name_everywhere(install: Callable[..., None]) -> None:
+    """By the command line, by reconcile, in a loaded report and by Surprise's cross-validation."""
+    surprise = pytest.importorskip("surprise")
+    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    from recsys_ndcg.surprise import cross_validate  # noqa: PLC0415
+
+    install("early = brought:early")
+    rn.evaluate(ROWS, metrics="early@2", threshold=4).save("r.json")
+    words = ["--metrics", "early@2", "--threshold", "4"]
+    table, reader = sample_ratings(20, 25)[["user", "item", "rating"]], surprise.Reader()
+    data, model = surprise.Dataset.load_from_df(table, reader), surprise.BaselineOnly(verbose=False)
+    uses: list[Callable[[], bool]] = [
+        lambda: run("evaluate", "p.csv", *words).exit_code == 0,
+        lambda: set(rn.reconcile(ROWS, "early@2", threshold=4)["metric"]) == {"early@2"},
+        lambda: rn.Report.load("r.json").metrics == ["early@2"],
+        lambda: "test_early@2" in cross_validate(model, data, ["early@2"], cv=2, threshold=4),
+    ]
+    for use in uses:
+        METRICS.pop("early", None)
+        assert use()
+
+
+@pytest.mark.parametrize(
+    ("point", "match"),
+    [
+        ("early = nowhere:early", "'early' of nowhere:early cannot be loaded: ModuleNotFound"),
+        ("early = brought:late", "'early' of brought:late cannot be loaded: AttributeError"),
+        ("early = brought:number", "brought:number is offered as the metric 'early', but is 3"),
+        ("early = brought:Steep", "brought:Steep is offered as the metric 'early', but is the cl"),
+        ("early = brought", "brought is offered as the metric 'early', but is <module"),
+        ("early = failing:early", r"'early' of failing:early cannot be loaded: RuntimeError\('no"),
+    ],
+)
+def test_a_broken_package_is_reported(install: Callable[..., None], point: str, match: str) -> None:
+    """When its metric is asked for; others still work."""
+    install(point)
+    Path("failing.py").write_text("raise RuntimeError('no licence')")
+    assert rn.evaluate(ROWS, metrics="ndcg@2").metrics == ["ndcg@2"]
+    with rejects(match, whole=False):
+        rn.evaluate(ROWS, metrics="early@2", threshold=4)
+
+
+def test_no_package_can_replace_a_metric_of_ours(
+    install: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither under its name, for which packages are not asked, nor under one that leads to it."""
+    code = OWN_METRICS.replace("@rn.metric\ndef early", "@rn.metric(name='map')\ndef early")
+    install("ndcg = brought:early\nmap = brought:early", code)
+    with rejects("'map'", whole=False):
+        rn.evaluate(ROWS, metrics="map@2", threshold=4)
+
+    def fail(**_: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr("importlib.metadata.entry_points", fail)
+    names = [name for name in METRICS if name not in {"rmse", "mse", "mae", "auc"}]
+    assert str(rn.evaluate(ROWS, metrics=names, threshold=4, k=2))
