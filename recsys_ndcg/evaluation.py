@@ -174,7 +174,7 @@ def measured(
     InvalidInputError
         The data cannot be read, or something in the plan cannot be computed of it.
     """
-    return Report.of_lists(lists_of(data, plan, columns, text, n_items), plan)
+    return Report.from_lists(lists_of(data, plan, columns, text, n_items), plan)
 
 
 def lists_of(

@@ -98,7 +98,7 @@ def test_a_tie_range_that_reaches_the_third_decimal_is_told_with_its_ends() -> N
     worst = (1 + 31 / np.log2(3)) / (31 + 1 / np.log2(3))
     for data in (TIED, {"a": TIED["a"]}):
         (only,) = told(data)
-        assert f"open between {worst:.4f} and 1.0000" in str(only.message)
+        assert f"is {worst:.4f} to 1.0000" in str(only.message)
 
 
 @pytest.mark.parametrize(("n_users", "expected"), [(40, 0), (4000, 1)])
@@ -107,7 +107,7 @@ def test_a_tie_range_within_the_error_of_the_mean_is_a_remark(n_users: int, expe
     frame = rows(n_users, 5)
     tied = frame.assign(estimated=(frame["true"] + frame["estimated"]).round(1))
     found = told(tied, metrics="ndcg@3")
-    assert [str(one.message)[:14] for one in found] == ["Tied estimates"] * expected
+    assert [str(one.message)[:11] for one in found] == ["Ties affect"] * expected
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         report = rn.evaluate(tied, metrics="ndcg@3")
@@ -226,14 +226,16 @@ def test_estimates_of_which_the_lowest_is_best_are_told(metrics: Any) -> None:
         frame.assign(estimated=1 / (2 + frame["estimated"].abs())),
     ):
         found = told(lower, metrics=metrics, threshold=4)
-        (only,) = (str(one.message) for one in found if "Tied" not in str(one.message))
+        (only,) = (str(one.message) for one in found if "Ties" not in str(one.message))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             report = rn.evaluate(lower, metrics=metrics, threshold=4)
         metric = only.partition(" is ")[0]
         assert f"{metric} is {report[metric]:.4f}, but the same lists in random order" in only
         assert f"score {report.audit['chance'][metric]:.4f}" in only
-        assert "Is a lower estimate better, as with ranks, distances or losses?" in only
+        assert (
+            "If a lower estimate is better (ranks, distances, losses), negate the estimates" in only
+        )
 
 
 def test_many_users_are_told_the_same_as_in_batches() -> None:
@@ -256,7 +258,7 @@ def test_numbers_of_which_the_highest_is_best_may_look_like_ranks() -> None:
     means = points.assign(estimated=(points["estimated"] + other["estimated"]) / 2)
     for higher in (points, points.assign(estimated=points["estimated"] - 1), means):
         found = told(higher, metrics=["ndcg@10", "precision@10"], threshold=4)
-        assert [one for one in found if "Tied" not in str(one.message)] == []
+        assert [one for one in found if "Ties" not in str(one.message)] == []
 
 
 def test_a_model_without_skill_is_not_told_to_be_worse_than_random_order() -> None:
@@ -292,7 +294,7 @@ def test_lists_with_the_best_item_last_are_told() -> None:
     }
     joined = rn.RankedLists.from_labels(frame[["user", "item", "true"]], lists)
     (only,) = told(joined, metrics="ndcg@5")
-    assert "Is it the worst? Then give each list in the opposite order" in str(only.message)
+    assert "If it is the worst, reverse each list" in str(only.message)
     best_first = {user: items[::-1] for user, items in lists.items()}
     labels = frame[["user", "item", "true"]]
     assert told(rn.RankedLists.from_labels(labels, best_first), metrics="ndcg@5") == []

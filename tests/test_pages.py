@@ -157,12 +157,12 @@ def _warned() -> dict[str, str]:
                     for call in ast.walk(function)
                     if isinstance(call, ast.Call) and call.args
                     if ast.unparse(call.func).rpartition(".")[2] == "warn"
-                    if ast.unparse(call.args[0]) != "told"  # one of the suspicions below
+                    if ast.unparse(call.args[0]) not in ("told", "warning")  # those below
                 }
                 found |= {
                     f"{path.name}:{one.lineno}": _wording(one.value, function)
                     for one in ast.walk(function)
-                    if path.match("lists/facts.py") or function.name == "warnings_of"
+                    if path.match("lists/facts.py") or function.name == "find_warnings"
                     if isinstance(one, ast.Yield) and one.value
                 }
     return found

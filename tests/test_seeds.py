@@ -10,7 +10,7 @@ import pytest
 
 import recsys_ndcg as rn
 
-expects_ties = pytest.mark.filterwarnings("ignore:Tied estimates:recsys_ndcg.DataWarning")
+expects_ties = pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
 LINEAR = rn.Convention.preset("evaluation_for_ir")
 
 

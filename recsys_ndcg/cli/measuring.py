@@ -85,9 +85,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 def explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
     """Return what `Report.explain` says of a user's list, relevant items marked with a star."""
-    from recsys_ndcg.report import text_cells
+    from recsys_ndcg.report import format_cells
 
-    cells = text_cells(table.drop(columns="relevant"), brief=_BRIEF)
+    cells = format_cells(table.drop(columns="relevant"), brief=_BRIEF)
     stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
     cells["true"] += stars.to_numpy()
     cells = cells.rename(columns={"estimated": "est."})

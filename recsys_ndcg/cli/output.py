@@ -194,10 +194,10 @@ def table_document(
         As `ShownTable` takes it.
     """
     from recsys_ndcg.rendering import Document, Section, ShownTable
-    from recsys_ndcg.report import signatures_section
+    from recsys_ndcg.report import build_signatures_section
 
     section = Section("table", title, "", [ShownTable(title, cells, **how), [*remarks]])
-    signatures = [] if signature is None else [signatures_section([signature])]
+    signatures = [] if signature is None else [build_signatures_section([signature])]
     return Document(facts=title, sections=[section, *signatures])
 
 

@@ -115,9 +115,9 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
 
 def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
     """Return what `Report.leaderboard` says of the users."""
-    from recsys_ndcg.report import text_cells
+    from recsys_ndcg.report import format_cells
 
-    cells = text_cells(board.reset_index().set_index("rank")).map(escape_invisible)
+    cells = format_cells(board.reset_index().set_index("rank")).map(escape_invisible)
     trivial = board.attrs["trivial"]
     left_out = [f"{trivial} users for whom every order is the same are left out."]
     return table_document(title, cells, left_out if trivial else (), signature, left=2, note=title)
@@ -126,7 +126,7 @@ def leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) 
 def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     """Print the models of some runs, the best of each group first."""
     from recsys_ndcg.experiments import load_runs
-    from recsys_ndcg.report import text_cells
+    from recsys_ndcg.report import format_cells
 
     runs = load_runs(*paths)
     table = runs.sorted_by(metric).reset_index()
@@ -134,7 +134,7 @@ def _show_runs(paths: list[Path], metric: str | None, style: Style) -> None:
     brief = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
         columns=["of", "failed", "data", "how"]
     )
-    cells = text_cells(brief.set_index("run")).map(escape_invisible)
+    cells = format_cells(brief.set_index("run")).map(escape_invisible)
     shown = cells.rename(columns=_SHORT) if style.form == "text" else cells
     style.show(table_document("Models", shown, runs.remarks, left=2), table, tables_only=True)
 

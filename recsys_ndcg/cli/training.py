@@ -125,9 +125,9 @@ class LiveLeaderboard:
     def _drawn(self) -> Group:
         from recsys_ndcg.cli.terminal import draw_grid
         from recsys_ndcg.rendering import ShownTable
-        from recsys_ndcg.report import text_cells
+        from recsys_ndcg.report import format_cells
 
-        table = ShownTable("The means so far", text_cells(self.table()))
+        table = ShownTable("The means so far", format_cells(self.table()))
         return Group(*draw_grid(table, err.width), build_table(self._steps.lines(monotonic())))
 
 

@@ -36,7 +36,7 @@ from recsys_ndcg.input import index_of
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, names_known
 from recsys_ndcg.rendering import Document, Readable
-from recsys_ndcg.report import tracker_metrics
+from recsys_ndcg.report import flatten_metrics
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
@@ -538,7 +538,7 @@ class Comparison(Readable):
         """
         boards = self.to_frame()
         tables: dict[str, Any] = {one: boards.xs(one, level="model") for one in self.models}
-        return tracker_metrics(tables, "tier")
+        return flatten_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the scores of users, as plain values that JSON can hold; NaN is None.

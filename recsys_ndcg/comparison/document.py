@@ -22,7 +22,7 @@ from recsys_ndcg.rendering import (
     probability,
     signed,
 )
-from recsys_ndcg.report import remarks_section, signatures_section
+from recsys_ndcg.report import build_remarks_section, build_signatures_section
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
@@ -93,9 +93,9 @@ def comparison_document(
         facts=f"{n_models} models, {people}, {comparison.tested_by}",
         sections=[
             tables[0],
-            remarks_section(comparison.remarks),
+            build_remarks_section(comparison.remarks),
             *tables[1:],
-            signatures_section(comparison.signatures.values()),
+            build_signatures_section(comparison.signatures.values()),
         ],
         names=[*comparison.models, *comparison.metrics],
     )

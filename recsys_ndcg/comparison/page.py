@@ -29,15 +29,15 @@ from recsys_ndcg.rendering import (
 )
 from recsys_ndcg.report import (
     Report,
-    audit_table,
-    both_ends,
-    by_cutoff,
-    options,
-    remarks_section,
-    side_by_side,
-    signatures_section,
-    spread,
-    user_section,
+    build_audit_table,
+    build_chance_section,
+    build_cutoff_section,
+    build_remarks_section,
+    build_signatures_section,
+    build_user_lists,
+    build_user_section,
+    format_options,
+    select_users,
 )
 from recsys_ndcg.significance import Testing
 
@@ -216,20 +216,22 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     sections = [
         _leaderboard(comparison, board),
         _audited(comparison),
-        *spread(
+        *build_chance_section(
             result.scores_of(best),
             result.chance[:, result.models.index(best)],
             result.name,
             f"These are the scores of {best}.",
         ),
         Section("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
-        *([] if report is None else by_cutoff(report, f"This is {best}.")),
+        *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
         _users(comparison, before, after, best),
         *_movers(comparison, before, after),
         Section("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
-        signatures_section(comparison.signatures.values(), comparison_code(comparison), command),
+        build_signatures_section(
+            comparison.signatures.values(), comparison_code(comparison), command
+        ),
     ]
     # charts with nothing to show are left out
     return replace(brief, sections=[one for one in sections if one.parts])
@@ -263,9 +265,9 @@ def _audited(comparison: Comparison) -> Section:
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
     for model, one in [*comparison.contenders.items()][:most]:
         if one.report is not None:
-            audit = audit_table(one.report)
+            audit = build_audit_table(one.report)
             details.append(Section.folded(f"The audit of {model}", [one.report.remarks, audit]))
-    return remarks_section(comparison.remarks, details, _AUDITED if details else "")
+    return build_remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
 def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
@@ -324,7 +326,7 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
     result, counts = comparison.deciding, comparison.first.counts
     gain = result.scores_of(after) - result.scores_of(before)
     gained, then = result.sign * gain, result.sign * result.scores_of(after)
-    places = both_ends(gained, then, gain == 0, counts.n_items)
+    places = select_users(gained, then, gain == 0, counts.n_items)
     column = result.models.index(best)
     trivial = result.best[places, column] <= result.chance[places, column]
     own, items = result.sign * result.scores[places, column], counts.n_items[places]
@@ -334,7 +336,7 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
     ranked = [result.models[place] for place in result.best_first]
     beside = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
     less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
-    return user_section(
+    return build_user_section(
         f"{result.name} of {best}",
         comparison.first,
         places,
@@ -360,7 +362,7 @@ def _lists(comparison: Comparison, before: str, after: str, places: Positions) -
         own = places
         if len(one.report.users) != len(one.users):
             own = one.report.scores.places_of(one.users)[places]
-        side = side_by_side(one.report.audited, own, name)
+        side = build_user_lists(one.report.audited, own, name)
         if side is None:
             return None
         both.append(side)
@@ -390,6 +392,8 @@ def comparison_code(comparison: Comparison) -> str:
         how.append(f"by={groups.name!r}" if groups.name in Report.SEGMENTS else "by=groups")
     models = "{" + ", ".join(given) + "}"
     # folds were measured before they were compared
-    measured = [f"metrics={comparison.metrics!r}"] if folds else options(first.signatures.values())
+    measured = (
+        [f"metrics={comparison.metrics!r}"] if folds else format_options(first.signatures.values())
+    )
     calls = [f"comparison = rn.compare({', '.join([models, one, *how])})" for one in measured]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

@@ -25,7 +25,7 @@ from recsys_ndcg.evaluation import measured
 from recsys_ndcg.files import Archive
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
-from recsys_ndcg.report import Report, segments_of
+from recsys_ndcg.report import Report, assign_segments
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
 
@@ -158,7 +158,7 @@ def compare(  # noqa: PLR0913 - the contract
     groups = None
     if by is not None:
         read = models.values() if isinstance(models, Mapping) else ()
-        groups = segments_of(
+        groups = assign_segments(
             by,
             first,
             tables=(one for one in read if not (is_measured(one) or _is_saved(one))),

@@ -29,7 +29,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 
 from recsys_ndcg.errors import InvalidInputError, label_messages
 from recsys_ndcg.folds import FoldPlan, FoldRun
-from recsys_ndcg.report import tracker_keys
+from recsys_ndcg.report import build_tracker_keys
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
@@ -120,7 +120,7 @@ class Result:
     def to_metrics(self) -> dict[str, float]:
         """Return scores and costs as one flat dict of numbers, under keys that trackers take."""
         told = {**self.scores, **self.costs}
-        names = tracker_keys(told)
+        names = build_tracker_keys(told)
         return {names[name]: value for name, value in told.items() if math.isfinite(value)}
 
 

@@ -1,4 +1,4 @@
-"""One user's list, rank by rank: where a score comes from."""
+"""How a user's DCG and NDCG are computed, rank by rank."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.rendering import UserLists
 from recsys_ndcg.scoring import Audit, Measurement, Plan
 
-DEPTH = 10  # ranks of many users' lists
+DEPTH = 10  # ranks shown when there are many users
 
 
-def explained(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
-    """Return one row per rank up to k: the item, its gain, and DCG and ideal DCG so far."""
-    lists, measurement = audit.lists, _by_gains(audit)
+def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
+    """Return a row per rank up to k: the item, its gain, and DCG and ideal DCG up to it."""
+    lists, measurement = audit.lists, _choose_measurement(audit)
     if lists is None:
         msg = (
-            "This report holds no lists: it was read from a file, or its data is larger than "
-            "the memory it was given. Evaluate the rows of this user again."
+            "This report has no lists: it was read from a file, or its data is larger than the "
+            "memory limit. Evaluate the rows of this user again."
         )
         raise InvalidInputError(msg)
     checked_k(k)
     (place,) = audit.scores.places_of([user]).tolist()
-    ((own, best),) = _both_lists(lists.between(place, place + 1), measurement, k)
+    ((own, best),) = _rank_users(lists.between(place, place + 1), measurement, k)
     listed, depth = len(own["gain"]), len(best["gain"])
     weights = measurement.convention.discounts(depth)
     gain = np.zeros(depth)
     gain[:listed] = own["gain"]
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(best["gain"] * weights)
     own.setdefault("estimated", np.full(listed, np.nan))
-    table = {name: _lengthened(own[name], depth) for name in ("item", "estimated", "true")}
+    table = {name: _extend(own[name], depth) for name in ("item", "estimated", "true")}
     threshold = measurement.threshold
     unknown = (np.arange(depth) >= listed) | (threshold is None)
     relevant = table["true"].astype(np.float64) >= (threshold or 0.0)
@@ -60,14 +60,14 @@ def explained(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
     ).set_axis(pd.RangeIndex(1, depth + 1, name="rank"))
 
 
-def _by_gains(audit: Audit) -> Measurement:
-    """Return the first measurement whose metric reads gains, or the first."""
+def _choose_measurement(audit: Audit) -> Measurement:
+    """Return the first measurement whose metric uses gains, or else the first."""
     gains = (one for one in audit.measurements if one.metric.uses_gains)
     return next(gains, audit.measurements[0])
 
 
-def _ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:
-    """Return the gains of a user's ideal list, at least as many as there are items."""
+def _get_ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:
+    """Return the gains of a user's ideal list, which is at least as long as the list."""
     if ranking.convention.ideal == "max":
         return np.full(k or max(listed, 1), ranking.top_gain)
     if ranking.convention.ideal == "local" and listed:
@@ -77,8 +77,8 @@ def _ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Fl
     return ideal
 
 
-def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
-    """Return the items of a user's ideal list, as far as they are known: of equal gains any."""
+def _get_ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
+    """Return the items of a user's ideal list, None if unknown."""
     items = np.full(depth, None, dtype=object)
     convention = measurement.convention
     if convention.ideal == "max":
@@ -93,29 +93,29 @@ def _ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids
     return items
 
 
-def side_by_side(
+def build_user_lists(
     audit: Audit, users: Positions, whose: str = "the model's list", k: int = DEPTH
 ) -> UserLists | None:
-    """Return what `Report.explain` shows of some users, in their order; None without lists.
+    """Return the lists of some users and their best orders, or None if there are no lists.
 
     Parameters
     ----------
     audit : Audit
-        With the lists, if they are at hand.
+        The scores with their lists.
     users : int64 array
         The places of the users.
     whose : str
-        What the lists are called that stand beside the best order.
+        The heading of the users' lists.
     k : int
-        How many ranks.
+        The number of ranks.
     """
     if audit.lists is None:
         return None
-    measurement = _by_gains(audit)
+    measurement = _choose_measurement(audit)
     order = np.argsort(users, kind="stable")
     try:
-        both = [*_both_lists(audit.lists.take(users[order]), measurement, k)]
-    except InvalidInputError:  # a list has no gains, or a catalogue keeps fewer ranks
+        both = [*_rank_users(audit.lists.take(users[order]), measurement, k)]
+    except InvalidInputError:  # the lists have no gains, or a catalogue has fewer ranks
         return None
     plain = [
         [{name: column.tolist() for name, column in side.items()} for side in both[place]]
@@ -126,18 +126,17 @@ def side_by_side(
     return UserLists(sides, measurement.convention.discounts(k).tolist())
 
 
-def _both_lists(
+def _rank_users(
     lists: GroupedLists, measurement: Measurement, k: int | None
 ) -> Iterator[tuple[dict[str, Ids], dict[str, Ids]]]:
-    """Give each user's list, and the best order of it, by rank; all are sorted at once.
+    """Yield each user's list and its best order, by rank.
 
     Raises
     ------
     InvalidInputError
-        There is no NDCG of them, where the report is of metrics that read no gains.
+        The lists have no NDCG; the metrics of the report may use no gains.
     """
-    asked = replace(measurement, metric=NDCG(k))
-    plan = Plan((asked,))
+    plan = Plan((replace(measurement, metric=NDCG(k)),))
     plan.check(plan.facts_of(lists), lists)
     estimated, convention = not lists.order_only, measurement.convention
     lists = prepare(lists, convention)
@@ -153,18 +152,18 @@ def _both_lists(
         n_items = int(ranking.n_items[user])
         listed = min(n_items, k or n_items)
         items, guess, true = one.at_ranks(rows[first:last] - start, ranks[first:last], listed)
-        ideal = _ideal_gains(ranking, user, listed, k)
+        ideal = _get_ideal_gains(ranking, user, listed, k)
         own = {
             "item": items,
             **({"estimated": guess} if estimated else {}),
             "true": true,
             "gain": ranking.gain[user, :listed],
         }
-        yield own, {"item": _ideal_items(one, measurement, len(ideal)), "gain": ideal}
+        yield own, {"item": _get_ideal_items(one, measurement, len(ideal)), "gain": ideal}
 
 
-def _lengthened(values: Ids, depth: int) -> pd.Series[Any]:
-    """Return the column with blanks for the ranks past the end of the list."""
+def _extend(values: Ids, depth: int) -> pd.Series[Any]:
+    """Return the column with missing values for the ranks past the end of the list."""
     column = pd.Series(index_of(values))
     if len(column) == depth:
         return column

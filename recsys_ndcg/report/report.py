@@ -1,4 +1,4 @@
-"""Report: scores per user, averaged and pooled, and how they were computed."""
+"""Report: the scores of every user, their means, and how they were computed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, c
 from recsys_ndcg.input import index_of
 from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import saving
-from recsys_ndcg.report.document import remarks, report_document, warnings_of
-from recsys_ndcg.report.explanation import explained
+from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
+from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
-from recsys_ndcg.report.user_groups import BUILT_IN, has_column, segments_of
+from recsys_ndcg.report.user_groups import BUILT_IN, assign_segments, has_column
 from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, metric_among
 from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_interval, resampled_intervals
 
@@ -31,33 +31,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Readable, Mapping[str, float]):
-    """What `evaluate` returns: a value, that shows what was measured whenever it is asked.
+    """The scores of one model, as `evaluate` returns them.
 
-    It is a mapping of its means, ``report["ndcg@10"]`` or ``dict(report)``. Two reports are equal
-    if every user has the same scores, computed in the same way.
+    A report is a mapping of metrics to means: ``report["ndcg@10"]``, ``dict(report)``. It never
+    changes. Two reports are equal if every user has the same scores, computed in the same way.
 
     Parameters
     ----------
     audited : Audit
-        The scores of every user, and what stands beside them.
+        The scores of every user, with chance, ties, counts and signatures.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
 
     Attributes
     ----------
     per_user : pandas.DataFrame
-        Indexed by user: n_items, n_relevant, then a column per metric; NaN is undefined.
+        Indexed by user: n_items, n_relevant, then a column per metric; NaN if undefined.
     mean, pooled : pandas.Series
         By metric: the mean over users, and Σ numerator / Σ denominator over users.
     baselines : pandas.DataFrame
-        A row per baseline, a column per metric.
+        The means of chance and other baselines: a row per baseline, a column per metric.
     summary : pandas.DataFrame
         A row per metric: mean, ci_low, ci_high, pooled, median, users, undefined, chance,
         adjusted, tie_low, tie_high.
     audit : pandas.DataFrame
-        A row per metric: what the score is to be read against.
+        A row per metric: chance, adjusted, z, worst, best, ties, short lists, labels.
     counts : dict
-        Users, rows, and how many need a second look.
+        The numbers of users and rows, and of users and rows with a peculiarity.
 
     Examples
     --------
@@ -69,57 +69,57 @@ class Report(Readable, Mapping[str, float]):
 
     audited: Audit
     known_baselines: pd.DataFrame | None = None
-    #: What users may be ranked by, and the segments that need nobody to say who is in them.
+    #: The columns that `leaderboard` can rank by, and the built-in groups of `by`.
     BY: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
     SEGMENTS: ClassVar[tuple[str, ...]] = BUILT_IN
 
     @classmethod
-    def of_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
-        """Settle a plan against lists, measure them, and warn of what deceives.
+    def from_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
+        """Measure lists as planned, and warn about suspicious data.
 
         Raises
         ------
         InvalidInputError
-            Something in the plan cannot be computed of them.
+            The plan needs something that the lists do not have.
 
         Warns
         -----
         DataWarning
-            As `of_audit` does.
+            As in `from_audit`.
         """
         facts = plan.facts_of(lists)
         plan = plan.settled(facts, lists)
-        return cls.of_audit(Audit.of(lists, plan, facts), facts, plan)
+        return cls.from_audit(Audit.of(lists, plan, facts), facts, plan)
 
     @classmethod
-    def of_audit(cls, audit: Audit, facts: Facts, plan: Plan) -> Report:
-        """Return the report of what was measured, and warn of what is legal but deceptive.
+    def from_audit(cls, audit: Audit, facts: Facts, plan: Plan) -> Report:
+        """Return the report of measured lists, and warn about valid but suspicious data.
 
         Warns
         -----
         DataWarning
             Data that looks like a mistake, a threshold that separates no items, lists that are
-            worse than in random order, ties that leave a score open.
+            worse than random order, ties that change a score.
         """
         report = cls(audit)
-        for told in warnings_of(report, facts, plan):
-            warn(told)
+        for warning in find_warnings(report, facts, plan):
+            warn(warning)
         return report
 
     @property
     def scores(self) -> Scores:
-        """Numerators and denominators of every user."""
+        """The numerators and denominators of every user."""
         return self.audited.scores
 
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the mean of a metric."""
         try:
-            return float(self.mean.iloc[self._place(metric)])
+            return float(self.mean.iloc[self._position_of(metric)])
         except InvalidInputError as error:
             raise UnknownKeyError(str(error)) from None
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names of the metrics."""
+        """Iterate over the names of the metrics."""
         return iter(self.metrics)
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ class Report(Readable, Mapping[str, float]):
         return len(self.metrics)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the scores of every user, and how they were computed."""
+        """Return whether every user has the same scores, computed in the same way."""
         if not isinstance(other, Report):
             return NotImplemented
         return self is other or (
@@ -138,12 +138,12 @@ class Report(Readable, Mapping[str, float]):
         )
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Return a hash that equal reports share."""
         return hash((*self.audited.signatures.values(), self.audited.n_users))
 
     @property
     def signatures(self) -> dict[str, Signature]:
-        """How each metric was computed, by name."""
+        """The signature of each metric: how it was computed."""
         return dict(self.audited.signatures)
 
     @property
@@ -153,41 +153,41 @@ class Report(Readable, Mapping[str, float]):
 
     @property
     def metrics(self) -> list[str]:
-        """The names of the metrics, in the order they were asked for."""
+        """The names of the metrics, in the order in which they were requested."""
         return [str(one) for one in self.audited.measurements]
 
     @property
     def bounded(self) -> pd.Series[bool]:
-        """Whether each metric lies between 0 and 1."""
+        """Whether each metric is always between 0 and 1."""
         found = [one.metric.bounded for one in self.audited.measurements]
         return pd.Series(found, index=self.metrics, dtype=bool)
 
     @property
     def per_user(self) -> pd.DataFrame:
-        """Scores by user."""
+        """The scores by user: n_items, n_relevant, then a column per metric."""
         return self.scores.table()
 
     @property
     def mean(self) -> pd.Series[float]:
-        """Mean over the users who have a score."""
+        """The mean of each metric over the users who have a score."""
         return pd.Series(self.audited.totals.mean, index=self.metrics, name="mean", copy=True)
 
     @property
     def pooled(self) -> pd.Series[float]:
-        """Sum of the numerators over sum of the denominators."""
+        """The sum of the numerators over the sum of the denominators, by metric."""
         return pd.Series(self.audited.totals.pooled, index=self.metrics, name="pooled")
 
     @property
     def counts(self) -> dict[str, int]:
-        """Users, rows, and how many need a second look.
+        """The numbers of users and rows, and of users and rows with a peculiarity.
 
-        Keys: users; ratings, the rows of users' own ratings, or recommended, the rows of supplied
-        lists, and candidates, what these were chosen from or all items of a catalogue; short (lists
-        of fewer than the largest k), trivial (every order scores the same), tied (two equal
-        estimates), unlabelled (rows), unlisted (labels outside the lists), missing (labelled users
-        without a list), impossible (predictions that the model could not make), duplicates (rows
-        merged), left_out (users, of any metric), and for each metric ``undefined ndcg@10`` and
-        ``trivial ndcg@10``, users.
+        Keys for the data: users; ratings (rows of the users' own ratings) or recommended (rows of
+        supplied lists); candidates (the items that lists were chosen from, or all items of a
+        catalogue). Users: short (lists of fewer items than the largest k), trivial (every order
+        has the same score), tied (at least two equal estimates), missing (labelled users without
+        a list), left_out (of at least one metric), and for each metric ``undefined ndcg@10`` and
+        ``trivial ndcg@10``. Rows: unlabelled, unlisted (labels of items outside the lists),
+        impossible (predictions that the model could not make), duplicates (merged rows).
         """
         totals, protocol = self.audited.order_totals, self.audited.protocol
         counts = dict(totals.counts)
@@ -204,7 +204,7 @@ class Report(Readable, Mapping[str, float]):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row per metric."""
+        """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
         totals, ends = self.audited.order_totals, self.intervals()
         columns = {
             "mean": totals.mean,
@@ -223,29 +223,37 @@ class Report(Readable, Mapping[str, float]):
 
     @property
     def baselines(self) -> pd.DataFrame:
-        """The means of what needs no model, a column per metric: chance, and others if known.
+        """The means of baselines that need no model, a column per metric.
 
-        A report on a whole catalogue has ``MostPopular``, the items with the most ratings.
+        Every report has ``chance``. A report on a whole catalogue has ``MostPopular``, too: the
+        items with the most ratings.
         """
         chance = self.audit[["chance"]].T
         return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
 
     @property
     def audit(self) -> pd.DataFrame:
-        """What each score is to be read against: one row per metric.
+        """The numbers to read each score against, a row per metric.
 
-        Columns, as means over users: chance (random order), worst and best (the extreme orders of
-        the lists), tie_low and tie_high (every tie in its worst, best order). Of these means:
-        adjusted, (mean - chance) / (best - chance), how far the model goes of the way that any
-        order could have gone (as the adjusted Rand index: Hubert & Arabie 1985). Of linear
-        metrics: z, Σ(numerator - its mean) / √ΣVar, in how many standard deviations of random
-        order all lists together differ from it (Hoeffding 1951): from about 2 on the order is
-        better than random. Shares of the users who have a score: trivial (every order scores the
-        same), decided_by_ties (the order of equal estimates moves it). Shares of all users: short
-        (fewer than k items), skipped (no score). Of the rows: unlabelled. Of the first k items:
-        judged (Sakai 2007). The mean if all unlabelled items were irrelevant: unlabelled_zero; if
-        they were of the top grade: unlabelled_top (`Convention.max_grade`, or the highest in the
-        data). NaN where there is no such number.
+        Means over users: chance (random order of the list), worst and best (the extreme orders of
+        the list), tie_low and tie_high (every tie in its worst or best order), judged (the
+        labelled share of the first k items: Sakai 2007), unlabelled_zero and unlabelled_top (the
+        score if all unlabelled items were irrelevant, or of the top grade: `Convention.max_grade`
+        or the highest grade in the data).
+
+        From these means: adjusted = (mean - chance) / (best - chance), the share of the possible
+        improvement over random order that the model achieves (as in the adjusted Rand index:
+        Hubert & Arabie 1985).
+
+        For metrics that are linear in gains or relevance: z = Σ(numerator - its mean) / √ΣVar,
+        the distance of all lists from random order in standard deviations (Hoeffding 1951). From
+        about 2 on, the order is better than random.
+
+        Shares of the users with a score: trivial (every order has the same score),
+        decided_by_ties (the order of equal estimates changes the score). Shares of all users:
+        short (fewer than k items), skipped (no score). Share of the rows: unlabelled.
+
+        NaN if a number does not exist.
         """
         totals = self.audited.full_totals
         counts, best = totals.counts, totals.mean_of("best")
@@ -273,8 +281,8 @@ class Report(Readable, Mapping[str, float]):
 
     @property
     def remarks(self) -> list[str]:
-        """What makes the numbers say less than they seem to: a sentence for each thing."""
-        return remarks(self)
+        """Reasons to be careful with the numbers, a sentence each."""
+        return find_remarks(self)
 
     def intervals(
         self,
@@ -292,24 +300,24 @@ class Report(Readable, Mapping[str, float]):
         level : float
             Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
-            Student's t for means and the delta method for the ratios that pooled scores are; or
-            quantiles of the scores of resampled users (bootstrap), or these corrected for bias
-            and skewness: for few users with scores far from normal.
+            ``"t"``: Student's t for means, the delta method for pooled scores. ``"percentile"``:
+            quantiles over resampled users (bootstrap). ``"bca"``: the same corrected for bias and
+            skewness, for few users whose scores are far from normal.
         draws, seed : int
-            How many resamples, of which seed.
+            The number of resamples, and the seed.
         progress : bool
-            Whether a bar shows how many are drawn, where a person watches.
+            Whether to show a progress bar, if the output is a terminal or a notebook.
 
         Returns
         -------
         pandas.DataFrame
-            A row per metric: mean_low, mean_high, pooled_low, pooled_high. NaN where fewer than
-            two users have a score.
+            A row per metric: mean_low, mean_high, pooled_low, pooled_high. NaN if fewer than two
+            users have a score.
 
         Raises
         ------
         InvalidInputError
-            The level, the method, draws or seed is something else.
+            The level, the method, draws or seed is out of range.
 
         References
         ----------
@@ -344,7 +352,7 @@ class Report(Readable, Mapping[str, float]):
         return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
 
     def signature(self, metric: str | Metric) -> Signature:
-        """Return how a metric was computed, complete: two equal ones mean equal numbers.
+        """Return the signature of a metric: equal signatures on equal data mean equal numbers.
 
         Examples
         --------
@@ -352,10 +360,10 @@ class Report(Readable, Mapping[str, float]):
         >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
         'ndcg@10|gain:exponential|discount:lo'
         """
-        return self.audited.signatures[self.metrics[self._place(metric)]]
+        return self.audited.signatures[self.metrics[self._position_of(metric)]]
 
     def per_user_audit(self, metric: str | Metric) -> pd.DataFrame:
-        """Return what each user's score in a metric is to be read against.
+        """Return each user's score in a metric next to chance, extremes, adjusted and z.
 
         Returns
         -------
@@ -363,7 +371,7 @@ class Report(Readable, Mapping[str, float]):
             Indexed by user: items, relevant, score, chance (random order of the same list), worst
             and best (its extreme orders), adjusted = (score - chance) / (best - chance), and z =
             (numerator - its mean) / its standard deviation in random order, exact for metrics
-            linear in gains or relevance. Both are NaN for trivial users.
+            that are linear in gains or relevance. Adjusted and z are NaN for trivial users.
 
         References
         ----------
@@ -378,7 +386,7 @@ class Report(Readable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        place, scores = self._place(metric), self.audited.full_scores
+        place, scores = self._position_of(metric), self.audited.full_scores
         counts = scores.counts
         known = not np.isnan(counts.n_relevant).any()
         tables = {
@@ -397,34 +405,34 @@ class Report(Readable, Mapping[str, float]):
     def leaderboard(
         self, metric: str | Metric, n: int = 20, *, by: str = "score", ascending: bool = False
     ) -> pd.DataFrame:
-        """Return the n users with the highest, or the lowest, scores in a metric.
+        """Return the n users with the highest or the lowest scores in a metric.
 
-        Users for whom every order scores the same are left out: ``attrs["trivial"]`` of the table
-        says how many.
+        Trivial users, whose score does not depend on the order, are left out; their number is in
+        ``attrs["trivial"]`` of the table.
 
         Parameters
         ----------
         metric : str or Metric
-            One of the report's.
+            A metric of the report.
         n : int
-            How many users, at least 1.
+            The number of users, at least 1.
         by : {'score', 'adjusted', 'z'}
-            What they are ranked by. A short list scores 1 easily: `adjusted` says how far it goes
-            from chance to its best order, `z` how surely that is no chance.
+            The column to rank by. Short lists reach a score of 1 by luck: `adjusted` is the share
+            of the possible improvement over chance, `z` the evidence that it is no luck.
         ascending : bool
             Whether the lowest come first.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by user: rank, items, relevant, score, chance, adjusted, z, as `per_user_audit`
-            has them, the highest first. Users equal in what they are ranked by stand by z, those
-            equal in that too share their rank, the longer list first.
+            Indexed by user: rank, items, relevant, score, chance, adjusted, z, as in
+            `per_user_audit`. Users with equal values are in the order of z; users with equal z
+            share their rank, and the longer list comes first.
 
         Raises
         ------
         InvalidInputError
-            `n` or `by` is something else, or the metric has no such number.
+            `n` or `by` is out of range, or no user has a value in that column.
 
         Examples
         --------
@@ -434,7 +442,7 @@ class Report(Readable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        place, scores = self._place(metric), self.audited.full_scores
+        place, scores = self._position_of(metric), self.audited.full_scores
         check_integer("n", n, 1)
         check_choice("by", by, self.BY)
         needed = {"adjusted": "best", "z": "deviation"}
@@ -445,10 +453,10 @@ class Report(Readable, Mapping[str, float]):
         some = table[table[by].notna() & ~trivial]
         keys = list(dict.fromkeys([by, "z"]))
         order = [*([ascending] * len(keys)), False]
-        told = some[[*keys, "items"]].apply(_to_twelve_digits)
-        told = told.sort_values([*keys, "items"], ascending=order, kind="stable").head(n)
-        some = some.loc[told.index]
-        new = (told[keys].diff().ne(0) & told[keys].notna()).any(axis=1).to_numpy()
+        rounded = some[[*keys, "items"]].apply(_round_to_twelve_digits)
+        rounded = rounded.sort_values([*keys, "items"], ascending=order, kind="stable").head(n)
+        some = some.loc[rounded.index]
+        new = (rounded[keys].diff().ne(0) & rounded[keys].notna()).any(axis=1).to_numpy()
         rank = np.maximum.accumulate(np.where(new, np.arange(1, len(some) + 1), 1))
         board = some.drop(columns=["worst", "best"])
         board.insert(0, "rank", rank)
@@ -456,24 +464,24 @@ class Report(Readable, Mapping[str, float]):
         return board
 
     def take(self, users: Iterable[Any]) -> Report:
-        """Return the report of some users: the same as evaluating their rows alone.
+        """Return the report of some users: the same as evaluating only their rows.
 
         Parameters
         ----------
         users : iterable of ids
-            As in `per_user`, in any order.
+            User ids as in `per_user`, in any order.
 
         Returns
         -------
         Report
-            Of these users, in the order of `per_user`. A report that was read from a file holds
-            no lists: what takes a look at them (ties, labels) is NaN there. Means of other models
-            (`baselines`) are those of all users, and left out.
+            The users are in the order of `per_user`. A report that was loaded from a file has no
+            lists, so the columns about ties and labels are NaN. Baselines of other models are
+            left out, because their means are over all users.
 
         Raises
         ------
         InvalidInputError
-            There is no such user, or none is given.
+            The report has no such user, or no user is given.
 
         Examples
         --------
@@ -492,37 +500,37 @@ class Report(Readable, Mapping[str, float]):
         train: Any = None,
         columns: Mapping[str, str] | None = None,
     ) -> Segments:
-        """Return the report of each of several groups of users, and how they differ.
+        """Split the report by user group, and compare each group with the other users.
 
         Parameters
         ----------
         groups : str, mapping, Series, table, path or callable
-            Built in: ``"activity"``, ``"list_length"`` and ``"relevant"`` are quarters of the
-            users by their labelled ratings (of `train`, if that is given), by the items in their
-            lists, and by their relevant items, those without any apart; ``"cold"`` tells users
-            whom `train` has from those whom it has not. Or the name of a column of `data`; a
-            table, or the path of its file, with a column of users and one of groups;
-            ``{user: group}``, ``{group: [users]}``, or a Series indexed by user; or a function
-            that gets `per_user` and returns a group for each user.
+            A built-in group: ``"activity"``, ``"list_length"`` and ``"relevant"`` cut the users at
+            the quartiles of their labelled ratings (or their rows of `train`, if given), their
+            list lengths and their relevant items; ``"cold"`` separates users who are in `train`
+            from users who are not. Or the name of a column of `data`; a table with a column of
+            users and a column of groups, or the path of such a file; ``{user: group}`` or
+            ``{group: [users]}``; a Series indexed by user; or a function of `per_user` that
+            returns a group for each user.
         data : table or path, optional
-            As `evaluate` reads it, one row or several per user, with the column that `groups`
-            names: one value per user.
+            Any input of `evaluate` with the column that `groups` names, one value per user.
         train : table, path, trainset of Surprise, or ids of users, optional
-            What the model was trained on, a row per rating.
+            The training data, a row per rating.
         columns : mapping, optional
-            ``{"user": "uid"}`` if a table calls its users otherwise.
+            ``{"user": "uid"}`` if the tables have another name for the column of users.
 
         Returns
         -------
         Segments
-            A mapping of the groups to their reports, in ascending order of the groups, or in that
-            of their categories. Users in no group are left out, and counted. Its ``summary`` has
-            a row per segment and metric; ``print`` shows it.
+            A mapping of the groups to their reports, in ascending order of the groups or in the
+            order of their categories. Users without a group are left out and counted. Its
+            ``summary`` has a row per segment and metric; ``print`` shows it.
 
         Raises
         ------
         InvalidInputError
-            The groups fit no user, give one user two groups, or are nothing of these.
+            `groups` is not one of these, contains none of the users, or assigns two groups to a
+            user.
 
         Examples
         --------
@@ -536,22 +544,21 @@ class Report(Readable, Mapping[str, float]):
         """
         if isinstance(groups, str) and groups in self.SEGMENTS and has_column(data, groups):
             msg = (
-                f"{groups!r} is a column of data, and built in: leave out data for what is built "
-                "in; for the column, give a table of the users and it: "
-                f"data[['user', {groups!r}]]."
+                f"{groups!r} is a built-in group and a column of data. Leave out data, or pass the "
+                f"column as groups: data[['user', {groups!r}]]."
             )
             raise InvalidInputError(msg)
-        found = segments_of(groups, self.scores, tables=[data], train=train, columns=columns)
-        return Segments.of(found, self)
+        found = assign_segments(groups, self.scores, tables=[data], train=train, columns=columns)
+        return Segments.from_groups(found, self)
 
     @property
     def truth(self) -> pd.Series[int]:
-        """A digest of what is known of each user: its sum is that of the whole, modulo 2^32."""
+        """A digest of each user's labels; the digest of all users is the sum modulo 2^32."""
         users = index_of(self.users, "user")
         return pd.Series(self.audited.truth, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:
-        """Tell whether two reports are of the same users and measured on the same ratings.
+        """Return whether another report has the same users and was measured on the same ratings.
 
         Examples
         --------
@@ -565,62 +572,62 @@ class Report(Readable, Mapping[str, float]):
         return same_users and np.array_equal(self.audited.truth, other.audited.truth)
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
-        """Return where a user's DCG and NDCG come from, rank by rank.
+        """Return how a user's DCG and NDCG are computed, rank by rank.
 
         Parameters
         ----------
         user
-            An id as in `per_user`.
+            A user id as in `per_user`.
         k : int, optional
-            The last rank; None for all.
+            The last rank; None for all ranks.
 
         Returns
         -------
         pandas.DataFrame
             A row per rank: item, estimated, true, relevant (missing without a threshold), gain,
-            discount, discounted_gain, dcg (so far), ideal_item (one of the best orders),
-            ideal_gain, ideal_dcg (so far), ndcg. A short list ends early: ranks past its end have
-            no item, and no row unless the ideal list is longer.
+            discount, discounted_gain, dcg (up to this rank), ideal_item (of one of the best
+            orders), ideal_gain, ideal_dcg (up to this rank), ndcg. Ranks past the end of a short
+            list have no item, and no row unless the ideal list is longer.
 
         Raises
         ------
         InvalidInputError
-            There is no such user, the report was read from a file, or it is of a whole catalogue,
-            of which it keeps the first ranks alone.
+            The report has no such user; or it has no lists, because it was loaded from a file; or
+            it is of a whole catalogue, of which it keeps only the first ranks.
 
         Notes
         -----
-        Under ``ties="expected"`` the gain is the mean over the items that share the estimate.
+        Under ``ties="expected"`` the gain is the mean over the items with the same estimate.
         """
-        return explained(self.audited, user, k)
+        return explain_user(self.audited, user, k)
 
     def plot(
         self, kind: str = "k", metric: str | Metric | None = None
     ) -> alt.LayerChart | alt.ConcatChart:
-        """Return a chart of Vega-Altair, which a notebook shows.
+        """Return a Vega-Altair chart, which a notebook shows.
 
         Parameters
         ----------
         kind : {'k', 'users'}
-            ``"k"``: the mean against the cutoff, with its 95 % interval and chance. A metric that
-            was measured at a single cutoff is measured at smaller ones, too, by the same
-            convention; of a report that was read from a file, a single point is left.
-            ``"users"``: how the users' scores are spread, beside the chance of the same lists.
+            ``"k"``: the mean against the cutoff, with its 95 % interval and chance. A metric with
+            a single cutoff is measured at smaller ones, too, by the same convention (not in a
+            report that was loaded from a file). ``"users"``: the distribution of the users'
+            scores, next to chance for the same lists.
         metric : str or Metric, optional
-            For ``"k"`` with its cutoff or without, by default every metric that has one, a panel
-            each; for ``"users"`` one of the report's, by default the first.
+            For ``"k"`` a metric with or without its cutoff; by default a panel for every metric
+            that has one. For ``"users"`` a metric of the report, by default the first.
 
         Returns
         -------
         altair.LayerChart or altair.ConcatChart
-            Its `description` says in words what it shows; ``chart.save("k.svg")`` writes a file.
+            Its `description` describes it in words; ``chart.save("k.svg")`` writes a file.
 
         Raises
         ------
         InvalidInputError
-            There is no such kind or metric, the metric has no cutoff, or nobody has a score.
+            There is no such kind or metric, the metric has no cutoff, or no user has a score.
         MissingExtraError
-            Vega-Altair is not installed: the extra `report` brings it.
+            Vega-Altair is not installed: install the extra `report`.
 
         Examples
         --------
@@ -631,43 +638,43 @@ class Report(Readable, Mapping[str, float]):
         ndcg@2 of 2 users: mean 0.9064, quartiles 0.8597 and 0.9532;
         chance 0.5811, quartiles 0.5424 and 0.6197.
         """
-        from recsys_ndcg.report.page import plotted  # noqa: PLC0415 - with all plots
+        from recsys_ndcg.report.page import plot_report  # noqa: PLC0415 - with all plots
 
-        return plotted(self, kind, None if metric is None else str(metric))
+        return plot_report(self, kind, None if metric is None else str(metric))
 
     def document(self, *, answer: bool = False) -> Document:
-        """Return what people read of it: the summary, the remarks, the audit, the signatures.
+        """Return the document: the summary, the remarks, the audit, the signatures.
 
         Parameters
         ----------
         answer : bool
-            Whether a verdict stands above it, for forms with room for one.
+            Whether it begins with a verdict.
         """
-        return report_document(self, answer=answer)
+        return build_report_document(self, answer=answer)
 
     def page(self, command: str | None = None) -> Document:
-        """Return the same with the counts, charts, and users who show their lists.
+        """Return the document of an HTML page, with counts, charts and the users' lists, too.
 
         Parameters
         ----------
         command : str, optional
-            What was typed to make it, if that was a command line.
+            The command line that made the page, if there was one.
         """
-        from recsys_ndcg.report.page import report_page  # noqa: PLC0415 - with all plots
+        from recsys_ndcg.report.page import build_report_page  # noqa: PLC0415 - with all plots
 
-        return report_page(self, command)
+        return build_report_page(self, command)
 
     def to_metrics(self) -> dict[str, float]:
-        """Return the scores as one flat dict of numbers, as experiment trackers take it.
+        """Return the scores as a flat dict of numbers, for experiment trackers.
 
         Returns
         -------
         dict of str to float
-            Of each metric, under its name, the mean; and behind the name ``_pooled``, ``_ci_low``
-            and ``_ci_high`` (of the mean), ``_chance``, ``_adjusted``, and ``_users``, those with a
-            score. ``@`` is ``_at_``, and what else trackers refuse is ``_``; names that would be
-            the same are numbered. What there is no number for is left out: MLflow would store
-            infinity as the largest float.
+            For each metric, the mean under its name; and with a suffix, ``_pooled``, ``_ci_low``
+            and ``_ci_high`` (of the mean), ``_chance``, ``_adjusted``, and ``_users`` (the number
+            of users with a score). In names, ``@`` becomes ``_at_``, and other characters that
+            trackers reject become ``_``; equal names are numbered. Undefined numbers are left
+            out, because MLflow would store infinity as the largest float.
 
         Examples
         --------
@@ -678,16 +685,16 @@ class Report(Readable, Mapping[str, float]):
         {'ndcg_at_10': 0.898, 'ndcg_at_10_pooled': 0.98, 'ndcg_at_10_chance': 0.871,
         'ndcg_at_10_adjusted': 0.214, 'ndcg_at_10_users': 2.0}
         """
-        return saving.tracker_metrics({"": self.summary})
+        return saving.flatten_metrics({"": self.summary})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the lists, as plain values that JSON can hold; NaN is None."""
+        """Return everything except the lists, as plain values for JSON; NaN becomes None."""
         return saving.to_dict(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the report as JSON: what it says of all users to be read, of each user packed.
+        """Write the report as JSON: readable means and signatures, compressed scores by user.
 
-        A digest in it tells whether the file was damaged or changed since.
+        The file contains a digest, by which `load` detects damage and changes.
 
         Raises
         ------
@@ -698,20 +705,20 @@ class Report(Readable, Mapping[str, float]):
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
-        """Read a report that `save` wrote; it has everything but `explain`.
+        """Read a report that `save` wrote. It has no lists, and so no `explain`.
 
         Raises
         ------
         InvalidInputError
-            The file is not a report, one of an older or newer version, or was changed.
+            The file is not a report, has the format of an older or newer version, or was changed.
         """
         return cls(*saving.load(path))
 
-    def _place(self, metric: str | Metric) -> int:
+    def _position_of(self, metric: str | Metric) -> int:
         return self.metrics.index(metric_among(metric, self.metrics, "This report"))
 
 
-def _to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return numbers that are the same where they differ by the last digits of a sum alone."""
+def _round_to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return numbers rounded so that rounding errors of sums do not make them differ."""
     mantissa, exponent = np.frexp(column.to_numpy(dtype=np.float64))
     return pd.Series(np.ldexp(np.round(mantissa, 12), exponent), index=column.index)

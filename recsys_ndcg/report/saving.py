@@ -1,4 +1,4 @@
-"""Reports as plain values: a dict, numbers for trackers, a head and columns of a file, and back."""
+"""Reports as plain values: as a dict, for experiment trackers, and in files."""
 
 from __future__ import annotations
 
@@ -22,59 +22,59 @@ from recsys_ndcg.version import __version__
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
-#: What is told of each metric; the mean stands under the name alone.
+#: The numbers of each metric for trackers; the key of the mean has no suffix.
 COLUMNS = ("mean", "pooled", "ci_low", "ci_high", "chance", "adjusted", "users")
 
-_REFUSED = re.compile(r"[^\w. -]")  # by MLflow, but for ":" and "/", which other trackers refuse
-_LONGEST = 110  # of a model or a metric: MLflow refuses a key of more than 250
+_REJECTED = re.compile(r"[^\w. -]")  # MLflow allows ":" and "/", too; other trackers do not
+_LONGEST = 110  # of a model or a metric: MLflow accepts keys of up to 250 characters
 
 
-def tracker_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str, float]:
-    """Return one number under each key; what is no finite number is left out.
+def flatten_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str, float]:
+    """Return the finite numbers of tables as one flat dict.
 
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        By what stands before the keys, a model or nothing: a row for each metric, the same in all.
+        By model, or under "" if there is only one: a row per metric, the same metrics in all.
     *more : str
-        Which columns of them are wanted beside `COLUMNS`.
+        Further columns, in addition to `COLUMNS`.
     """
     columns = [*COLUMNS, *more]
     ends = ["" if one == "mean" else f"_{one}" for one in columns]
-    models = tracker_keys(tables)
+    models = build_tracker_keys(tables)
     found: dict[str, float] = {}
     for model, table in tables.items():
-        for metric, name in tracker_keys(table.index, ends).items():
+        for metric, name in build_tracker_keys(table.index, ends).items():
             key = f"{models[model]}/{name}" if model else name
             for end, column in zip(ends, columns, strict=True):
                 found[f"{key}{end}"] = float(table[column][metric])
     return {key: value for key, value in found.items() if math.isfinite(value)}
 
 
-def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
-    """Return a key for each name, in letters, digits, ``_``, ``-``, ``.`` and blanks.
+def build_tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
+    """Return a key for each name, of letters, digits, ``_``, ``-``, ``.`` and spaces.
 
-    Where keys would be the same, but for capitals, those that come later are numbered.
+    Keys that would be equal, ignoring case, are numbered.
 
     Parameters
     ----------
     names : iterable of str
-        Each different.
+        Different names.
     ends : sequence of str
-        What will be put behind the keys: they stay different with these, too.
+        Suffixes of the keys: the keys with their suffixes are different, too.
 
     Examples
     --------
-    >>> tracker_keys(["ndcg@10", "ndcg@10:catalogue"])
+    >>> build_tracker_keys(["ndcg@10", "ndcg@10:catalogue"])
     {'ndcg@10': 'ndcg_at_10', 'ndcg@10:catalogue': 'ndcg_at_10_catalogue'}
-    >>> tracker_keys(["lr=0.1", "lr:0.1"])
+    >>> build_tracker_keys(["lr=0.1", "lr:0.1"])
     {'lr=0.1': 'lr_0.1', 'lr:0.1': 'lr_0.1_2'}
     """
     taken: set[str] = set()
     found = {}
     for name in names:
-        text = _REFUSED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
-        # points in front would make a path that leads elsewhere
+        text = _REJECTED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
+        # leading dots would make a path to another folder
         rest = text.lstrip(".")
         plain = "_" * (len(text) - len(rest)) + rest or "_"
         for number in count(1):
@@ -88,7 +88,7 @@ def tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str,
 
 
 _FORM = "report 5"
-#: The columns of the audit that take a look at the lists, and the roles that they are means of.
+#: The columns of the audit that need the lists, and the roles whose means they are.
 _FROM_LISTS = {
     "tie_low": "lowest",
     "tie_high": "highest",
@@ -100,97 +100,97 @@ _FROM_LISTS = {
 
 
 def to_dict(report: Report) -> dict[str, Any]:
-    """Return all that a report says as plain values that JSON can hold; NaN is None."""
+    """Return everything except the lists, as plain values for JSON; NaN becomes None."""
     per_user, scores = report.per_user, report.scores
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.parts.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    return {**_of_all_users(report), **json_value(tables)}
+    return {**_summarise(report), **json_value(tables)}
 
 
-def _of_all_users(
+def _summarise(
     report: Report, tables: Sequence[str] = ("summary", "audit", "baselines")
 ) -> dict[str, Any]:
-    """Return the signatures, the counts, and tables with an entry for each metric."""
+    """Return the signatures, the counts, and tables with an entry per metric."""
     texts = {name: one.text for name, one in report.signatures.items()}
-    told: dict[str, Any] = {"signatures": texts, "counts": report.counts}
+    summary: dict[str, Any] = {"signatures": texts, "counts": report.counts}
     for name in tables:
         table = report.baselines.T if name == "baselines" else getattr(report, name)
-        told[name] = json_value(table.astype(object).to_dict("index"))
-    return told
+        summary[name] = json_value(table.astype(object).to_dict("index"))
+    return summary
 
 
-def _archive(report: Report, told: dict[str, Any]) -> Archive:
-    """Return a report as an archive, which `_audit` reads."""
+def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
+    """Return the archive of a report, from which `_build_audit` restores it."""
     audit = report.audited
     head = {
         "written_by": __version__,
-        "signatures": told["signatures"],
+        "signatures": summary["signatures"],
         "metrics": {str(one): one.to_dict() for one in audit.measurements},
-        **told,
+        **summary,
     }
     return Archive(head, audit.kept_scores.columns())
 
 
 def save(report: Report, path: str | Path) -> None:
-    """Write a report as an archive.
+    """Write a report as a file.
 
     Raises
     ------
     InvalidInputError
         A user id is neither text nor a number, or the file cannot be written.
     """
-    archive = _archive(report, _of_all_users(report))
+    archive = _build_archive(report, _summarise(report))
     with limit_threads(report.audited.n_jobs):
         archive.write(path, _FORM)
 
 
 def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
-    """Return what `Report` takes, from an archive.
+    """Read the audit and the known baselines of a saved report.
 
     Raises
     ------
     InvalidInputError
-        The file cannot be read, is no report, of another format, or was changed.
+        The file cannot be read, is not a report, has another format, or was changed.
     """
     with Archive.open(path, _FORM) as (head, columns):
-        audit = _audit(head, columns)
+        audit = _build_audit(head, columns)
         known = pd.DataFrame(head["baselines"], dtype=np.float64)[audit.scores.names]
         known = known.drop("chance")
         return audit, None if known.empty else known
 
 
 def report_to_parquet(report: Report) -> bytes:
-    """Return a Parquet file with the user, the score in each metric, and what else is saved.
+    """Return a report as a Parquet file with a column of scores per metric.
 
     Raises
     ------
     InvalidInputError
-        The users have ids of several types, or of one that Parquet does not have.
+        The user ids have several types, or a type that Parquet does not have.
     MissingExtraError
         pyarrow is not installed.
     """
     scores = report.scores
     shown = dict(zip(scores.names, scores.per_user.T, strict=True))
-    archive = _archive(report, _of_all_users(report, ["audit"]))
+    archive = _build_archive(report, _summarise(report, ["audit"]))
     return archive.to_parquet(_FORM, scores.names, shown)
 
 
 def audit_from_parquet(content: bytes) -> Audit:
-    """Return what `Report` takes, from what `report_to_parquet` wrote.
+    """Read the audit of a Parquet file that `report_to_parquet` wrote.
 
     Raises
     ------
     InvalidInputError
-        It is no such file.
+        The file has another format.
     MissingExtraError
         pyarrow is not installed.
     """
-    return _audit(*Archive.from_parquet(content, _FORM))
+    return _build_audit(*Archive.from_parquet(content, _FORM))
 
 
-def _audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
+def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
     stored, known = head["metrics"], names_known()
     names = [*stored]
     measurements = tuple(Measurement.from_dict(name, stored[name], known) for name in names)

@@ -1,4 +1,4 @@
-"""A report in segments: each beside the others, and how sure it is that it differs from them."""
+"""A report by user group, and how each group differs from the other users."""
 
 from __future__ import annotations
 
@@ -26,34 +26,38 @@ from recsys_ndcg.rendering import (
     probability,
     signed,
 )
-from recsys_ndcg.report.document import remarks_section, signatures_section, text_cells
+from recsys_ndcg.report.document import (
+    build_remarks_section,
+    build_signatures_section,
+    format_cells,
+)
 from recsys_ndcg.scoring import Moments
 from recsys_ndcg.significance import CORRECTIONS
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
-_FEW = 10  # users, of whom an interval says little
-_LEVEL = 0.05
-_APART = 0.05  # levels of chance so far apart make means differ
+_FEW = 10  # users, too few for an interval or a test
+_ALPHA = 0.05
+_DIFFERENT_CHANCE = 0.05  # a difference between chance levels that makes means incomparable
 _MATTERS = 0.001  # a difference that changes the third decimal
-_NAMED = 3  # segments in a sentence, and metrics of which the same is said
+_NAMED = 3  # segments in a sentence, and metrics with the same finding
 _ALL = "(all)"
 _COLUMNS = ["metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted"]
-_LEAD = "Each segment beside the others: its difference from them, and how sure it is."
+_LEAD = "Each segment compared with all other users: the difference of the means, and its p value."
 
 
 class UnknownKeyError(InvalidInputError, KeyError):
-    """What a report raises as a mapping, asked for a metric that it does not have."""
+    """A report has no such metric, or no such segment."""
 
     __str__ = ValueError.__str__
 
 
-def _cells(segments: Segments) -> pd.DataFrame:
-    """Return the summaries as text: for each metric all users, and each segment."""
+def _format_table(segments: Segments) -> pd.DataFrame:
+    """Return the summaries as text: for each metric all users, then each segment."""
     whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, corrected=np.nan)
     parts = segments.to_frame()
-    parts["segment"] = [_label(one) for one in parts["segment"]]
+    parts["segment"] = [_format_label(one) for one in parts["segment"]]
     rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
     places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
@@ -61,60 +65,59 @@ def _cells(segments: Segments) -> pd.DataFrame:
     rows["difference"] = rows["difference"].map(signed)
     rows["corrected"] = rows["corrected"].map(probability)
     rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
-    return text_cells(rows.iloc[np.argsort(places, kind="stable")].set_index("metric"))
+    return format_cells(rows.iloc[np.argsort(places, kind="stable")].set_index("metric"))
 
 
-def _label(label: Any) -> str:
-    """Return a label as it is shown."""
+def _format_label(label: Any) -> str:
+    """Return a label as text."""
     return escape_invisible(str(label) if isinstance(label, bool) else written(label))
 
 
-def _users(segments: Segments) -> Iterator[str]:
+def _remark_on_users(segments: Segments) -> Iterator[str]:
     counts = dict(segments.counts)
     total, outside = sum(counts.values()), counts.pop(None)
     if outside:
-        yield f"{outside} of {total} users are in no segment: only the row of all users has them."
+        yield f"{outside} of {total} users are in no segment: only the row (all) includes them."
     if len(counts) == 1:
-        yield f"All are in one segment, {_name(segments, 0)}: there is no other to compare it with."
-    few = [f"{_label(one)} ({users})" for one, users in counts.items() if users < _FEW]
+        yield f"All users are in {_describe(segments, 0)}: there is no other to compare it with."
+    few = [f"{_format_label(one)} ({users})" for one, users in counts.items() if users < _FEW]
     if few:
-        told = ", ".join(first_few(few, _NAMED))
-        yield f"Of fewer than {_FEW} users an interval says little, a test less: {told}."
+        names = ", ".join(first_few(few, _NAMED))
+        yield f"Too few users for a reliable interval or test (fewer than {_FEW}): {names}."
 
 
-def _chance(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
-    """Tell where means differ because random order does."""
+def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
+    """Yield a remark if means are not comparable because chance levels differ."""
     chance = table["chance"].to_numpy()
     if not segments.whole.bounded[metric] or np.isnan(chance).all():
         return
     low, high = int(np.nanargmin(chance)), int(np.nanargmax(chance))
-    if chance[high] - chance[low] >= _APART:
+    if chance[high] - chance[low] >= _DIFFERENT_CHANCE:
         yield (
-            f"Chance is {number(chance[low])} in {metric} for {_name(segments, low)} and "
-            f"{number(chance[high])} for {_name(segments, high)}, so that means differ in "
-            "any case: compare adjusted."
+            f"Chance in {metric} is {number(chance[low])} for {_describe(segments, low)} and "
+            f"{number(chance[high])} for {_describe(segments, high)}: compare adjusted, not means."
         )
 
 
-def _differences(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
-    """Tell which segments differ from the others, the furthest first."""
+def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
+    """Yield the segments that differ from the other users, the largest difference first."""
     difference = table["difference"].to_numpy()
-    sure = (table["corrected"] < _LEVEL).to_numpy() & (table["users"] >= _FEW).to_numpy()
-    furthest = [place for place in np.argsort(-np.abs(difference), kind="stable") if sure[place]]
-    if furthest:
-        labels = [_label(segments.labels[place]) for place in furthest]
-        texts = [signed(one) for one in difference[furthest]]
-        differences = map("{} ({})".format, labels, texts)
-        told = first_few(differences, _NAMED)
+    is_clear = (table["corrected"] < _ALPHA).to_numpy() & (table["users"] >= _FEW).to_numpy()
+    order = np.argsort(-np.abs(difference), kind="stable")
+    differences = [
+        f"{_format_label(segments.labels[place])} ({signed(difference[place])})"
+        for place in order[is_clear[order]]
+    ]
+    if differences:
         yield (
-            f"In {metric}, {len(furthest)} of {len(table)} segments "
-            f"{'differs' if len(furthest) == 1 else 'differ'} from all "
-            f"other users (Welch's test, Holm's correction): {', '.join(told)}."
+            f"In {metric}, {len(differences)} of {len(table)} segments "
+            f"{'differs' if len(differences) == 1 else 'differ'} from all other users "
+            f"(Welch's test, Holm's correction): {', '.join(first_few(differences, _NAMED))}."
         )
 
 
-def _orders(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
-    """Tell two segments that stand in one order by their means, and in the other pooled."""
+def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
+    """Yield two segments whose order by mean is the reverse of their order by pooled score."""
     mean, pooled = table["mean"].to_numpy(), table["pooled"].to_numpy()
     by_mean, by_pooled = np.subtract.outer(mean, mean), np.subtract.outer(pooled, pooled)
     turned = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
@@ -124,37 +127,37 @@ def _orders(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[st
     least = _MATTERS if segments.whole.bounded[metric] else _MATTERS * highest
     if turned[one, other] >= least > 0:
         yield (
-            f"In {metric}, {_name(segments, one)} is above {_name(segments, other)} by the mean "
-            f"({number(mean[one])} and {number(mean[other])}), but below it pooled, where large "
-            f"lists count for more ({number(pooled[one])} and {number(pooled[other])})."
+            f"In {metric}, {_describe(segments, one)} has a higher mean than "
+            f"{_describe(segments, other)} ({number(mean[one])} and {number(mean[other])}), but a "
+            f"lower pooled score, in which large lists count for more ({number(pooled[one])} and "
+            f"{number(pooled[other])})."
         )
 
 
-def _name(segments: Segments, place: int | np.intp) -> str:
-    return f"{segments.name} {_label(segments.labels[place])}"
+def _describe(segments: Segments, place: int | np.intp) -> str:
+    return f"{segments.name} {_format_label(segments.labels[place])}"
 
 
-_MOST = 1000  # more are no segments, and each is measured
-_SAME = 1e-12  # of a mean: less is the last digits of a sum
+_MAX_SEGMENTS = 1000
+_ROUNDING = 1e-12  # relative to a mean: smaller differences are rounding errors of sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segments(Record, Readable, Mapping[Any, "Report"]):
-    """A report in segments: a mapping of their labels to the reports of their users.
+    """A report by user group: a mapping of segment labels to the reports of their users.
 
-    What `recsys_ndcg.Report.by` returns. It is a value: what happens to the groups that it was made
-    from changes nothing in it.
+    `recsys_ndcg.Report.by` returns it. It never changes.
 
     Parameters
     ----------
     name : str
-        What the segments are called together.
+        The common name of the segments, such as the name of their column.
     whole : Report
-        Of all users.
+        The report of all users.
     labels : tuple
-        Of the segments, in order.
+        The labels of the segments, in order.
     reports : tuple of Report
-        Of the users in each.
+        The report of each segment.
     codes : int array, shape (n_users,)
         The place of each user's label, -1 for users in no segment.
 
@@ -163,12 +166,12 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     groups : pandas.Series
         The segment of each user.
     counts : dict
-        How many users are in each, and under None how many in none.
+        The number of users in each segment; under None, the number of users in no segment.
     summary : pandas.DataFrame
-        A row per segment and metric: `Report.summary` of its users, and against the others
-        difference, p and corrected.
+        A row per segment and metric: the columns of `Report.summary`, and the comparison with
+        the other segments: difference, p and corrected.
     remarks : list of str
-        What is to be known before trusting the numbers, and which segments differ.
+        Reasons to be careful with the numbers, and the segments that differ.
 
     Examples
     --------
@@ -188,27 +191,19 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     codes: Codes
 
     @classmethod
-    def of(cls, groups: pd.Series[Any], whole: Report) -> Segments:
-        """Return a report in segments, as `segments_of` found them.
-
-        Parameters
-        ----------
-        groups : pandas.Series
-            Categorical.
-        whole : Report
-            Of the same users.
+    def from_groups(cls, groups: pd.Series[Any], whole: Report) -> Segments:
+        """Split a report by the categorical series that `assign_segments` returned for its users.
 
         Raises
         ------
         InvalidInputError
-            There are far too many.
+            There are too many segments.
         """
         labels, codes = groups.cat.categories.tolist(), groups.cat.codes.to_numpy()
-        if len(labels) > _MOST:
+        if len(labels) > _MAX_SEGMENTS:
             msg = (
-                f"{len(labels)} groups of {groups.notna().sum()} users by {str(groups.name)!r}: "
-                f"more than {_MOST} are no segments. Cut numbers into ranges first, such as "
-                "pandas.qcut(values, 4)."
+                f"{str(groups.name)!r} has {len(labels)} groups of {groups.notna().sum()} users, "
+                f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
             )
             raise InvalidInputError(msg)
         audits = (
@@ -218,7 +213,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
 
     def __getitem__(self, label: Any) -> Report:
-        """Return the report of the users in a segment."""
+        """Return the report of a segment."""
         reports: dict[Any, Report] = dict(zip(self.labels, self.reports, strict=True))
         try:
             return reports[label]
@@ -227,7 +222,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
             raise UnknownKeyError(msg) from None
 
     def __iter__(self) -> Iterator[Any]:
-        """Go through the labels."""
+        """Iterate over the labels."""
         return iter(self.labels)
 
     def __len__(self) -> int:
@@ -243,18 +238,18 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
     @property
     def counts(self) -> dict[Any, int]:
-        """How many users are in each segment, and under None how many in none."""
+        """The number of users in each segment; under None, in no segment."""
         none, *sizes = np.bincount(self.codes + 1, minlength=len(self.labels) + 1).tolist()
         return {**dict(zip(self.labels, sizes, strict=True)), None: none}
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row per segment and metric.
+        """The summary of each segment and its comparison with the others, a row per metric.
 
-        The columns of `Report.summary`, of the users in the segment. Beside them: difference, its
-        mean less that of all users in other segments; p, Welch's t test of the two means, NaN
-        where a side has fewer than two scores; and corrected, p for as many segments as are tested
-        in the metric, by Holm's method.
+        The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
+        of all users in other segments; p of Welch's t test of these means, NaN if one of the two
+        has fewer than two scores; and corrected, p corrected by Holm's method for the number of
+        segments that are tested in the metric.
 
         References
         ----------
@@ -267,7 +262,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def _summary(self) -> pd.DataFrame:
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
-        difference, p = against_others([one.audited.totals.scores for one in self.reports])
+        difference, p = compare_with_others([one.audited.totals.scores for one in self.reports])
         corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
         columns = {"difference": difference, "p": p, "corrected": corrected}
         rows, names = np.indices(p.shape).reshape(2, -1).tolist()
@@ -278,30 +273,30 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader should know before trusting the numbers: a sentence for each thing."""
-        lines = [*_users(self)]
+        """Reasons to be careful with the numbers, and the segments that differ, a sentence each."""
+        lines = [*_remark_on_users(self)]
         tables = [*self.summary.groupby(level="metric", sort=False)]
-        for kind in (_chance, _differences, _orders):
-            told = [line for name, table in tables for line in kind(self, str(name), table)]
-            lines += first_few(told, _NAMED, "… and so in {} more metrics.")
+        for kind in (_remark_on_chance, _remark_on_difference, _remark_on_pooled_order):
+            found = [line for name, table in tables for line in kind(self, str(name), table)]
+            lines += first_few(found, _NAMED, "… and the same in {} more metrics.")
         return [escape_invisible(line) for line in lines]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the summary with segment and metric as columns, as programs take it."""
+        """Return the summary with segment and metric as columns instead of an index."""
         return self.summary.reset_index()
 
     def document(self, *, answer: bool = False) -> Document:  # noqa: ARG002 - it has no verdict
-        """Return what people read of it: the table, the remarks and the signatures."""
+        """Return the document: the table, the remarks and the signatures."""
         by = "" if self.name == "segment" else f" by {escape_invisible(self.name)}"
         n_segments, n_users = count(len(self.labels), "segment"), self.whole.counts["users"]
-        table = ShownTable("The scores, by segment", _cells(self), left=2)
+        table = ShownTable("The scores, by segment", _format_table(self), left=2)
         return Document(
             title="Segments of users",
             facts=f"{n_segments}{by}, {n_users} users",
             sections=[
                 Section("segments", "Segments", _LEAD, [table]),
-                remarks_section(self.remarks),
-                signatures_section(self.whole.signatures.values()),
+                build_remarks_section(self.remarks),
+                build_signatures_section(self.whole.signatures.values()),
             ],
             names=[self.name, *self.whole.metrics],
         )
@@ -312,18 +307,18 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         return index_of(labels)
 
 
-def against_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
-    """Return how each group's mean differs from that of all others, and p of Welch's test.
+def compare_with_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
+    """Return the difference of each group's mean from the others' mean, and p of Welch's test.
 
     Parameters
     ----------
     scores : sequence of Moments
-        Of each group.
+        The scores of each group.
 
     Returns
     -------
     difference, p : float64 arrays, shape (n_groups, n_metrics)
-        NaN where a side has no score, or too few.
+        NaN if the group or the others have no score, or too few for the test.
 
     References
     ----------
@@ -334,26 +329,28 @@ def against_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
     Two groups of three users each, whose scores are 0, 1 and 2, and 2, 3 and 4.
 
     >>> both = [np.array([[0.0], [1], [2]]), np.array([[2.0], [3], [4]])]
-    >>> everybody = np.ones((3, 1), dtype=bool)
-    >>> difference, p = against_others([Moments.of(one, one, everybody) for one in both])
+    >>> everyone = np.ones((3, 1), dtype=bool)
+    >>> difference, p = compare_with_others([Moments.of(one, one, everyone) for one in both])
     >>> difference.ravel(), p.ravel().round(4)
     (array([-2.,  2.]), array([0.0705, 0.0705]))
     """
     empty = np.zeros((0, len(scores[0].count)))
-    nobody = Moments.of(empty, empty, empty.astype(bool))
-    before = list(accumulate(scores, add, initial=nobody))
-    after = list(accumulate(reversed(scores), add, initial=nobody))[::-1]
-    found = [_welch(one, before[place] + after[place + 1]) for place, one in enumerate(scores)]
+    no_scores = Moments.of(empty, empty, empty.astype(bool))
+    before = list(accumulate(scores, add, initial=no_scores))
+    after = list(accumulate(reversed(scores), add, initial=no_scores))[::-1]
+    found = [
+        _test_differences(one, before[place] + after[place + 1]) for place, one in enumerate(scores)
+    ]
     difference, p = zip(*found, strict=True)
     return np.array(difference), np.array(p)
 
 
-def _welch(one: Moments, others: Moments) -> tuple[Floats, Floats]:
+def _test_differences(one: Moments, others: Moments) -> tuple[Floats, Floats]:
     from scipy.stats import ttest_ind_from_stats  # noqa: PLC0415 - importing it takes long
 
     mean, other = one.mean_x, others.mean_x
     highest = np.fmax(np.abs(mean), np.abs(other))
-    difference = np.where(np.abs(mean - other) <= _SAME * highest, 0.0, mean - other)
+    difference = np.where(np.abs(mean - other) <= _ROUNDING * highest, 0.0, mean - other)
     spread, others_spread = (
         side.length / np.sqrt(np.maximum(side.count - 1, 1)) for side in (one, others)
     )

@@ -292,7 +292,7 @@ class PartialReport:
             totals = Totals.of(scores)
             roles = {**self.totals.roles, **totals.roles}  # the sums of other roles are known
             audit = Audit(signed, replace(totals, roles=roles), scores)
-        return Report.of_audit(audit, self.facts, plan)
+        return Report.from_audit(audit, self.facts, plan)
 
 
 def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines differ in
@@ -346,7 +346,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     id_warnings: list[set[str]] = []
     lists = partial(build_lists, plan=plan, n_items=n_items, id_warnings=id_warnings)
     if is_whole:
-        report = Report.of_lists(lists(next(batches())), plan)
+        report = Report.from_lists(lists(next(batches())), plan)
         keep(report.scores)
     else:
         grades = facts.grades

@@ -148,7 +148,7 @@ def test_a_warning_is_one_line_on_standard_error(path: Path) -> None:
     path.write_text(HEADING + "ann,a,1,5\nann,b,1,2\n")
     result, quiet = run("evaluate", path), run("evaluate", path, "--quiet")
     (line,) = result.stderr.splitlines()
-    assert line.startswith("warning: Tied estimates")
+    assert line.startswith("warning: Ties affect")
     assert SHORT in result.stdout
     assert quiet == (0, "".join(result.stdout.splitlines(keepends=True)[:2]), "")
     for words in (["explain", "--user", "ann"], ["reconcile", "--metric", "ndcg@2"]):

@@ -212,7 +212,7 @@ def test_errors_and_warnings_name_the_model() -> None:
     tied = [(user, item, round(est / 3), true) for user, item, est, true in both["poor"]]
     with pytest.warns(rn.DataWarning) as caught:
         rn.compare({"good": both["good"], "poor": tied})
-    assert [str(one.message).startswith("poor: Tied estimates") for one in caught] == [True]
+    assert [str(one.message).startswith("poor: Ties affect") for one in caught] == [True]
     with pytest.warns(rn.DataWarning) as caught:
         rn.compare(models(), threshold=9)
     assert [str(one.message)[:10] for one in caught] == ["threshold="]

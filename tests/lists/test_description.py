@@ -26,7 +26,7 @@ def test_lists_print_as_a_sentence() -> None:
     assert ", 0 to 2 each, of 100 candidates; 1 without" in str(chosen)
 
 
-@pytest.mark.filterwarnings("ignore:Tied estimates")
+@pytest.mark.filterwarnings("ignore:Ties affect")
 def test_a_catalogue_prints_as_a_sentence() -> None:
     """With its number of candidates."""
     pytest.importorskip("surprise")

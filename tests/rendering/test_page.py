@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.page import MOST
+from recsys_ndcg.report.page import MAX_USERS
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
 
@@ -42,7 +42,7 @@ def test_a_report_has_its_parts_in_order(report: rn.Report) -> None:
     page = harmless(report.to_html())
     assert sections(page) == ["scores", "audit", "spread", "cutoff", "activity", "users", "how"]
     check_structure(page)
-    assert "of the way from chance" in page.text
+    assert "of the possible improvement from chance" in page.text
     assert all(remark in page.text for remark in report.remarks)
     assert all(report.signature(name) in page.text for name in METRICS)
 
@@ -144,7 +144,7 @@ def test_users_of_a_comparison_are_sorted_by_the_best_model(compared: rn.Compari
 def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
     """A thousand in all; the caption says so."""
     draw = np.random.default_rng(0)
-    n = MOST + 500
+    n = MAX_USERS + 500
     data = {
         "user": np.repeat(np.arange(n), 4),
         "item": np.tile(np.arange(4), n),
@@ -154,7 +154,7 @@ def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
     report = rn.evaluate(data, metrics="ndcg@4")
     page = harmless(report.to_html(tmp_path / "page.html"))
     rows = [row for row in page.cells if len(row) == 6 and row[0].isdecimal()]
-    assert len(rows) == MOST
+    assert len(rows) == MAX_USERS
     assert f"Of {n:,} users these are the 500 best and the 500 worst" in page.text
     own = report.per_user["ndcg@4"]
     orders = report.per_user_audit("ndcg@4")
@@ -180,17 +180,21 @@ def test_a_long_page_stays_small() -> None:
 @pytest.mark.parametrize(
     ("data", "options", "verdict"),
     [
-        ({"a": [(1, 2), (2, 1)]}, {"metrics": "recall", "threshold": 5}, "Nobody has a score"),
-        ({"a": [(1, 2), (2, 1)]}, {"metrics": "rmse"}, "It knows no order"),
-        ({"a": [(1, 1)], "b": [(2, 1)]}, {}, "every order of these lists scores the same"),
-        ({"a": [(2, 5), (1, 2)]}, {}, "One user is no evidence"),
-        ({"a": [(2, 5), (1, 2)], "b": [(2, 1), (1, 2)]}, {}, "cannot be told from chance"),
+        ({"a": [(1, 2), (2, 1)]}, {"metrics": "recall", "threshold": 5}, "No user has a score"),
+        ({"a": [(1, 2), (2, 1)]}, {"metrics": "rmse"}, "It has no chance level"),
+        ({"a": [(1, 1)], "b": [(2, 1)]}, {}, "every order of these lists has the same score"),
+        ({"a": [(2, 5), (1, 2)]}, {}, "One user is not enough evidence"),
+        ({"a": [(2, 5), (1, 2)], "b": [(2, 1), (1, 2)]}, {}, "cannot be distinguished from chance"),
         (
             {user: [(1, 5), (2, 3), (3, 1)] for user in range(30)},
             {},
             "this order is worse than chance",
         ),
-        ({user: [(3, 5), (2, 3), (1, 1)] for user in range(30)}, {}, "goes 100 % of the way"),
+        (
+            {user: [(3, 5), (2, 3), (1, 1)] for user in range(30)},
+            {},
+            "achieves 100 % of the possible",
+        ),
     ],
 )
 def test_the_verdict_fits_the_evidence(data: Any, options: dict[str, Any], verdict: str) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.rendering import UserLists
 from recsys_ndcg.rendering.page import packed
-from recsys_ndcg.report.explanation import side_by_side
+from recsys_ndcg.report.explanation import build_user_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ ROWS = st.lists(
 def check(report: rn.Report, k: int) -> None:
     """Compare the lists of all users, in any order, with `explain` for each."""
     places = np.random.default_rng(0).permutation(len(report.users))
-    sides = side_by_side(report.audited, places, k=k)
+    sides = build_user_lists(report.audited, places, k=k)
     assert sides is not None
     both = sides.sides.values()
     for place, own, ideal in zip(places.tolist(), *both, strict=True):
@@ -105,7 +105,7 @@ def test_a_report_without_lists_has_none(tmp_path: Any) -> None:
     """For example a loaded one."""
     report = rn.evaluate({"ann": [(4, 5), (3, 2)]})
     report.save(tmp_path / "r.json")
-    assert side_by_side(rn.Report.load(tmp_path / "r.json").audited, np.array([0])) is None
+    assert build_user_lists(rn.Report.load(tmp_path / "r.json").audited, np.array([0])) is None
 
 
 def test_lists_are_limited_in_size() -> None:
@@ -134,7 +134,7 @@ def test_users_whose_order_does_not_matter_come_last() -> None:
     places = [page.index(f"<bdi>{name}</bdi>") for name in ("bad", "flat0", "flat2")]
     assert places == sorted(places)
     assert page.index("<bdi>short</bdi>") < places[0] > page.index("<bdi>long</bdi>")
-    caption = "; last 3 users for whom every order scores the same"
+    caption = "; last, 3 users whose score does not depend on the order"
     assert caption in page
     other = {user: [(-one, true) for one, true in some] for user, some in rows.items()}
     assert caption in rn.compare({"one": rows, "other": other}).to_html()
@@ -144,4 +144,4 @@ def test_the_caption_counts_only_users_who_are_shown() -> None:
     """Of too many, users whose order does not matter are left out."""
     rows = {user: [(2.5, 5), (1, 3 + user % 2)] for user in range(1200)}
     rows |= {-user: [(2.5, 3), (1, 3)] for user in range(1, 5)}
-    assert "; last " not in rn.evaluate(rows).to_html()
+    assert "; last, " not in rn.evaluate(rows).to_html()

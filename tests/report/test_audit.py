@@ -168,7 +168,7 @@ def test_an_empty_list_has_no_share_of_labels(choices: dict[str, Any]) -> None:
     )
     report = rn.evaluate(lists, metrics=["precision@2"], convention=rn.Convention(**choices))
     assert report.audit["judged"].iloc[0] == 1
-    assert "have a true value" not in str(report)
+    assert "are labelled (mean" not in str(report)
 
 
 def test_a_top_grade_without_a_gain_is_no_error() -> None:
@@ -202,10 +202,10 @@ def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
     assert "score 0.3750 in precision@2" not in text
     assert "in dcg@2 (the worst" not in text
     assert "1 of 4 users have fewer items than the cutoff (short lists)." in text
-    assert "Ties decide ndcg@2 for 25.0% of the users: it lies between" in text
+    assert "Ties affect 25.0% of users; depending on how they are broken, ndcg@2 is" in text
     assert "Users without a score are left out of the mean: recall@2 over 3 users." in text
     assert "Items in the lists without a true value: 1." in text
-    assert "Any order scores the same in precision@2 for 75.0% of users (trivial users)." in text
+    assert "For 75.0% of users precision@2 does not depend on the order (trivial users)." in text
     for form in (constructed.to_markdown(), constructed.to_html()):
         assert "Random order would already score" in form
 
@@ -226,7 +226,7 @@ def test_remarks_mention_a_ranking_worse_than_chance(users: int, is_sure: bool) 
     """It would pass for a good one: its score is 0.6 or more."""
     report = rn.evaluate({user: [(1.0, 5), (2.0, 2), (3.0, 1)] for user in range(users)})
     assert "Worse than random order: ndcg@10." in report.remarks
-    unsure = "The distance from random order may be chance (z within 2): ndcg@10."
+    unsure = "Not clearly different from random order (z between -2 and 2): ndcg@10."
     assert (unsure not in report.remarks) is is_sure
 
 
@@ -235,9 +235,11 @@ def test_remarks_mention_few_labels_and_the_range_that_they_leave_open() -> None
     labels, results = {"ann": {"a": 1, "b": 2}}, {"ann": {"a": 4, "x": 3, "b": 2, "y": 1}}
     report = rn.evaluate(rn.RankedLists.from_trec(labels, results), metrics=["ndcg@4"])
     row = report.audit.iloc[0]
-    (line,) = [line for line in report.remarks if "looks at, 50.0% have a true value" in line]
-    assert f"irrelevant it would be {row['unlabelled_zero']:.4f}" in line
-    assert f"of the top grade {row['unlabelled_top']:.4f}." in line
+    (line,) = [
+        line for line in report.remarks if line.startswith("50.0% of the top-4 items are labelled")
+    ]
+    assert f"irrelevant, ndcg@4 is {row['unlabelled_zero']:.4f};" in line
+    assert f"of the top grade, {row['unlabelled_top']:.4f}." in line
 
 
 def test_remarks_count_users_and_rows() -> None:
@@ -256,7 +258,7 @@ def test_remarks_count_users_and_rows() -> None:
     assert "1 of 2 users are left out of a metric by the convention." in text
     assert "Repeated rows that were merged: 1." in text
     text = remarks({"ann": [(2, 1), (1, 2)]}, metrics=["recall@1", "ndcg@1"], threshold=9)
-    assert "Nobody has a score in recall@1." in text
+    assert "No user has a score in recall@1." in text
     assert "left out of the mean" not in text
     lists = {
         user: [(item * 7 % 5, item) for item in range(5 if user else 2)] for user in range(200)

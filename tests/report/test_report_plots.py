@@ -147,6 +147,6 @@ def test_unusable_arguments_of_plot_are_rejected() -> None:
     rows = {"ann": [(3, 1), (2, 2)], "bob": [(1, 1)]}
     undefined = rn.evaluate(rows, metrics=["recall@2", "ndcg@2"], threshold=4)
     for kind in ("k", "users"):
-        with rejects(r"Nobody has a score in recall@2: there is nothing to plot\."):
+        with rejects(r"No user has a score in recall@2: there is nothing to plot\."):
             undefined.plot(kind, "recall@2")
     assert len(_points(undefined)) == 1

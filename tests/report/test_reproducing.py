@@ -8,7 +8,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.comparison.page import comparison_code
-from recsys_ndcg.report.page import evaluation_code
+from recsys_ndcg.report.page import write_evaluation_code
 from tests.comparison.models import models
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -31,7 +31,7 @@ def test_the_code_of_a_report_gives_the_same_signatures(how: dict[str, Any]) -> 
     """In several calls if the metrics have different conventions."""
     report = rn.evaluate(ROWS, **how)
     found: dict[str, Any] = {}
-    code = evaluation_code(report.signatures.values())
+    code = write_evaluation_code(report.signatures.values())
     for line in code.splitlines():
         names: dict[str, Any] = {"data": ROWS, "rn": rn}
         exec(line, names)  # noqa: S102 - our own
@@ -50,7 +50,7 @@ def test_the_code_has_the_name_of_a_function() -> None:
     for gain, name in ((cubed, "cubed"), (lambda true: true, "...")):
         report = rn.evaluate(ROWS, convention=rn.Convention(gain=gain))
         line = f"(data, metrics=['ndcg@10'], convention=rn.Convention(gain={name}))"
-        assert line in evaluation_code(report.signatures.values())
+        assert line in write_evaluation_code(report.signatures.values())
 
 
 @pytest.mark.parametrize(

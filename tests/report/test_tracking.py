@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.saving import COLUMNS, tracker_keys
+from recsys_ndcg.report.saving import COLUMNS, build_tracker_keys
 from tests.profiles import examples
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _is_accepted(key: str) -> bool:
 @given(st.lists(NAMES, unique=True, max_size=8), st.lists(NAMES, unique=True, max_size=3))
 def test_keys_are_accepted_and_different(models: list[str], metrics: list[str]) -> None:
     """With all suffixes, in databases that ignore case, too."""
-    of_models, of_metrics = tracker_keys(models), tracker_keys(metrics, ENDS)
+    of_models, of_metrics = build_tracker_keys(models), build_tracker_keys(metrics, ENDS)
     assert [*of_models] == models
     found = [
         f"{model}/{metric}{end}"
@@ -62,7 +62,7 @@ def test_keys_are_accepted_and_different(models: list[str], metrics: list[str]) 
 )
 def test_equal_keys_are_numbered(names: list[str], expected: list[str]) -> None:
     """The first name keeps the key."""
-    assert [*tracker_keys(names, ENDS).values()] == expected
+    assert [*build_tracker_keys(names, ENDS).values()] == expected
 
 
 @pytest.fixture(name="report")

@@ -358,7 +358,7 @@ def test_warnings_are_those_of_evaluate(*, per_user: bool, decimals: int, tied: 
     messages = [str(one.message) for one in found]
     assert messages == [str(one.message) for one in expected]
     assert len(messages) == 2 + tied
-    assert any("Tied" in one for one in messages) == tied
+    assert any("Ties" in one for one in messages) == tied
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_binary_metric_needs_a_threshold(name: str, predictions: list[Any]) ->
     assert value == getattr(accuracy, name)(predictions, verbose=False, threshold=4)
 
 
-@pytest.mark.filterwarnings("ignore:Tied estimates:recsys_ndcg.DataWarning")
+@pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
 @pytest.mark.parametrize(
     "options",
     [
@@ -109,7 +109,7 @@ def test_a_convention_changes_the_number_as_in_evaluate(
     assert value != accuracy.ndcg(predictions, verbose=False)
 
 
-@pytest.mark.filterwarnings("ignore:Tied estimates:recsys_ndcg.DataWarning")
+@pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
 @pytest.mark.parametrize(
     ("lower", "tolerance", "value"),
     [

@@ -240,7 +240,7 @@ class ByContent(surprise.AlgoBase):  # type: ignore[misc]
         return surprise.Prediction(uid, iid, None, len(str(uid)) + len(str(iid)) / 100, {})
 
 
-@pytest.mark.filterwarnings("ignore:Tied estimates")
+@pytest.mark.filterwarnings("ignore:Ties affect")
 def test_a_users_own_algorithm_gets_the_ids_of_unknown_users(split: tuple[Any, Any]) -> None:
     """It may know more users than the trainset."""
     trainset, _ = split
@@ -254,7 +254,7 @@ def test_a_users_own_algorithm_gets_the_ids_of_unknown_users(split: tuple[Any, A
     assert report.explain("a stranger", 1)["estimated"].tolist() == [10.04]
 
 
-@pytest.mark.filterwarnings("ignore:Tied estimates")
+@pytest.mark.filterwarnings("ignore:Ties affect")
 def test_every_catalogue_report_has_baselines(split: tuple[Any, Any], tmp_path: Path) -> None:
     """They are the most popular items and chance, also in files and in printed reports."""
     trainset, test = split
@@ -302,7 +302,7 @@ def test_a_catalogue_score_can_be_explained(split: tuple[Any, Any], unlisted: st
         np.testing.assert_allclose(table["estimated"], top["estimated"], atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:Tied estimates")
+@pytest.mark.filterwarnings("ignore:Ties affect")
 def test_a_report_does_not_depend_on_the_algorithm_any_more(split: tuple[Any, Any]) -> None:
     """The algorithm may be refitted, random or deleted: a report keeps no model and no trainset."""
     trainset, test = split

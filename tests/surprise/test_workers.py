@@ -65,7 +65,7 @@ MEASURES = ["rmse", "fcp", "ndcg@5", "recall@5", impossible, neighbours]
 
 
 @pytest.mark.parametrize("make", [svd, knn, Backwards])
-@pytest.mark.filterwarnings("ignore:Tied estimates:recsys_ndcg.DataWarning")
+@pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
 def test_scores_do_not_depend_on_the_workers(make: Any, workers: str) -> None:
     """Equal to the last bit, and functions get complete predictions."""
     how: dict[str, Any] = {"cv": TWO, "threshold": 4, "return_train_measures": True}
@@ -84,7 +84,7 @@ def test_scores_do_not_depend_on_the_workers(make: Any, workers: str) -> None:
 
 
 @pytest.mark.parametrize("rule", ["rank", "last", "drop"])
-@pytest.mark.filterwarnings("ignore:Tied estimates:recsys_ndcg.DataWarning")
+@pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
 def test_impossible_predictions_follow_the_convention(rule: str) -> None:
     """As in `accuracy`, on the testset and on the trainset."""
     how: dict[str, Any] = {"threshold": 4, "convention": rn.Convention(impossible=rule)}
