@@ -115,7 +115,7 @@ def test_a_tie_range_within_the_error_of_the_mean_is_a_remark(n_users: int, expe
     width = ends["tie_high"] - ends["tie_low"]
     assert width > 0.001
     assert (width > (ends["ci_high"] - ends["ci_low"]) / 2) == bool(expected)
-    assert any(line.startswith("Ties decide ndcg@3") for line in report.remarks)
+    assert any(line.startswith("Ties affect") for line in report.remarks)
 
 
 def test_a_tie_between_equal_grades_is_not_worth_a_warning() -> None:
@@ -233,9 +233,7 @@ def test_estimates_of_which_the_lowest_is_best_are_told(metrics: Any) -> None:
         metric = only.partition(" is ")[0]
         assert f"{metric} is {report[metric]:.4f}, but the same lists in random order" in only
         assert f"score {report.audit['chance'][metric]:.4f}" in only
-        assert (
-            "If a lower estimate is better (ranks, distances, losses), negate the estimates" in only
-        )
+        assert "If a lower estimate is better (ranks, distances, losses), negate" in only
 
 
 def test_many_users_are_told_the_same_as_in_batches() -> None:

@@ -152,12 +152,14 @@ def _warned() -> dict[str, str]:
     for path in sorted(Path(rn.__file__).parent.rglob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef) and function.name not in _WARN:
+                loops = (one for one in ast.walk(function) if isinstance(one, ast.For))
+                looped = {ast.unparse(one.target) for one in loops}
                 found |= {
                     f"{path.name}:{call.lineno}": _wording(call.args[0], function)
                     for call in ast.walk(function)
                     if isinstance(call, ast.Call) and call.args
                     if ast.unparse(call.func).rpartition(".")[2] == "warn"
-                    if ast.unparse(call.args[0]) not in ("told", "warning")  # those below
+                    if ast.unparse(call.args[0]) not in looped  # those below
                 }
                 found |= {
                     f"{path.name}:{one.lineno}": _wording(one.value, function)
