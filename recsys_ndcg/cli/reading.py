@@ -204,7 +204,7 @@ class DataOptions:
         InvalidInputError
             A file cannot be read, or nothing can be measured of it.
         """
-        from recsys_ndcg.comparison import of_each_model
+        from recsys_ndcg.comparison import map_models
         from recsys_ndcg.files import Archive
         from recsys_ndcg.report import Report
 
@@ -224,7 +224,7 @@ class DataOptions:
 
         # what is saved is quickly found to be damaged
         order = sorted(models, key=lambda name: not Archive.is_saved(models[name]))
-        found = of_each_model({name: models[name] for name in order}, work, progress=progress)
+        found = map_models({name: models[name] for name in order}, work, progress=progress)
         return {name: found[name] for name in models}
 
     def load(self, kinds: Sequence[Any], *late: Any, beside: str) -> Any:

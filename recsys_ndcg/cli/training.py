@@ -180,7 +180,7 @@ def demo(
     """
     import numpy as np
 
-    from recsys_ndcg.comparison import compare, of_each_model
+    from recsys_ndcg.comparison import compare, map_models
     from recsys_ndcg.datasets import sample_ratings
     from recsys_ndcg.evaluation import evaluated
     from recsys_ndcg.input import read_ratings
@@ -214,7 +214,7 @@ def demo(
         np.random.seed(seed)  # noqa: NPY002 - what NormalPredictor draws from
         return evaluated(model.fit(train).test(test), plan)
 
-    reports = of_each_model(models, train_and_evaluate, progress=True)
+    reports = map_models(models, train_and_evaluate, progress=True)
     comparison = compare(reports)
     if page.write(comparison):
         return

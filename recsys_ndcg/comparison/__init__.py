@@ -1,4 +1,4 @@
-"""Several models on the same users: which is better, for whom, and how sure that is."""
+"""Several models on the same users: which is better, for whom, and how certain that is."""
 
 from recsys_ndcg.lazy import attach_stub
 

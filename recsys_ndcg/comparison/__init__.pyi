@@ -2,8 +2,8 @@ from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
 from recsys_ndcg.comparison.model_scores import USERS as USERS
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
-from recsys_ndcg.comparison.model_scores import parameters_of as parameters_of
+from recsys_ndcg.comparison.model_scores import flatten_parameters as flatten_parameters
 from recsys_ndcg.comparison.reading_models import check_options as check_options
 from recsys_ndcg.comparison.reading_models import compare as compare
-from recsys_ndcg.comparison.reading_models import of_each_model as of_each_model
+from recsys_ndcg.comparison.reading_models import map_models as map_models
 from recsys_ndcg.comparison.verdict import Gate as Gate

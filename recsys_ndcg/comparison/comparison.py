@@ -1,4 +1,4 @@
-"""Comparison: which model is better, for whom, and how sure that is."""
+"""Comparison: which model is better, for whom, and how certain that is."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.document import comparison_document, remarks
+from recsys_ndcg.comparison.document import comparison_document, write_remarks
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
-    intervals,
-    leaderboard,
-    pairwise,
-    segmented,
+    make_intervals,
+    make_leaderboard,
+    make_pairwise,
+    make_segments,
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
-from recsys_ndcg.comparison.two_models import Movers, movers, overlaps
-from recsys_ndcg.comparison.verdict import Gate, how_tested, not_worse, verdict
+from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
+from recsys_ndcg.comparison.verdict import Gate, decide_gate, describe_test, write_verdict
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -45,35 +45,35 @@ if TYPE_CHECKING:
     import altair as alt
 
 _FORM = "comparison 2"
-_KINDS = {False: "leaderboard", True: "pairs"}  # of tables: whether of the pairs
+_KINDS = {False: "leaderboard", True: "pairs"}  # of tables, by whether they have a row per pair
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Readable):
-    """What `compare` returns: models on the same users, a value.
+    """Models compared on the same users, as `compare` returns them. It never changes.
 
     Parameters
     ----------
-    contenders : mapping of str to ModelScores
+    model_scores : mapping of str to ModelScores
         The models' scores, of the same users.
     how : Testing
         The test, the correction, the level, the draws and their seed.
     baseline : str
-        Against which model users are won and lost.
+        The model that won and lost users are counted against.
     margin : float, optional
-        Up to which a difference does not matter.
+        The largest difference that does not matter.
     groups : pandas.Series, optional
         The segment of each user, a categorical.
     left_out : mapping of str to int
-        How many users of each model are left out, because not all have them.
+        Number of users dropped per model because another model has no scores for them.
     other_metrics : tuple of str
-        Those that only some models have.
+        Metrics that only some models have.
     cells : pandas.DataFrame, optional
-        What each fold of an experiment took and measured.
+        Time, memory and scores of each fold run of an experiment.
     made_by : str, optional
-        The lines of Python that make the same, where they are another call than `compare`.
+        Python code that makes the same comparison, if it is not a call of `compare`.
     progress : bool
-        Whether a bar shows how far tests are that take long.
+        Whether to show a progress bar for tests that take long.
 
     Attributes
     ----------
@@ -85,10 +85,10 @@ class Comparison(Readable):
     pairwise : pandas.DataFrame
         A row per metric and pair of models.
     verdict : str
-        The answer in two sentences.
+        The result in two sentences.
     """
 
-    contenders: Mapping[str, ModelScores]
+    model_scores: Mapping[str, ModelScores]
     how: Testing
     baseline: str
     margin: float | None = None
@@ -101,67 +101,67 @@ class Comparison(Readable):
 
     @property
     def models(self) -> list[str]:
-        """The names of the models, as they were given."""
-        return list(self.contenders)
+        """The names of the models, in the order given."""
+        return list(self.model_scores)
 
     @property
     def first(self) -> ModelScores:
-        """The scores of the model that was given first."""
-        return next(iter(self.contenders.values()))
+        """The scores of the first model."""
+        return next(iter(self.model_scores.values()))
 
     @property
     def metrics(self) -> list[str]:
-        """The names of the metrics; the first decides."""
+        """The names of the metrics; the first one decides."""
         return self.first.names
 
     @property
     def users(self) -> Ids:
-        """The users who are compared."""
+        """The compared users."""
         return self.first.users
 
     @property
     def signatures(self) -> dict[str, Signature]:
-        """How each metric was computed, of the first model: the others agree in what is read."""
+        """How each metric was computed, from the first model: the others are the same in effect."""
         return dict(self.first.signatures)
 
     @lazy_property
     def by_metric(self) -> dict[str, MetricComparison]:
-        """Each metric, with what the tests say of it."""
-        return {name: MetricComparison.of(self, name) for name in self.metrics}
+        """The comparison in each metric."""
+        return {name: MetricComparison.from_comparison(self, name) for name in self.metrics}
 
     @property
     def deciding(self) -> MetricComparison:
-        """The first metric."""
+        """The comparison in the first metric."""
         return self.by_metric[self.metrics[0]]
 
     @property
     def leaderboard(self) -> pd.DataFrame:
-        """A row per model in the first metric, by tier, and in each the best mean first."""
+        """A row per model in the first metric, by tier, and in each tier the best mean first."""
         return self.leaderboards[self.metrics[0]]
 
     @property
     def leaderboards(self) -> dict[str, pd.DataFrame]:
-        """The same for each metric."""
+        """The leaderboard of each metric."""
         return {name: table.copy() for name, table in self._leaderboards.items()}
 
     @lazy_property
     def _leaderboards(self) -> dict[str, pd.DataFrame]:
-        return {name: leaderboard(self, name) for name in self.metrics}
+        return {name: make_leaderboard(self, name) for name in self.metrics}
 
     @property
     def pairwise(self) -> pd.DataFrame:
-        """A row per metric and pair of models, a less b.
+        """A row per metric and pair of models, a minus b.
 
-        Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" where
-        the intervals of all pairs hold together and agree with p_corrected, or the pair's "own";
+        Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" if
+        the intervals of all pairs hold together and agree with p_corrected, or else "own";
         deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
-        effect, the difference in such deviations (d_z); wins, ties, losses (users for whom a is
-        better); p, p_corrected; detectable, the smallest difference that would have been found
-        with 80 % power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected;
-        and of the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p
-        and pooled_p_corrected, by a test of their own.
+        effect, difference / deviation (d_z); wins, ties, losses (users for whom a is better);
+        p, p_corrected; detectable, the smallest difference that would have been found with 80 %
+        power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected; and for
+        the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p and
+        pooled_p_corrected, by a separate test.
         """
-        return pd.concat([pairwise(one) for one in self.by_metric.values()], ignore_index=True)
+        return pd.concat([make_pairwise(one) for one in self.by_metric.values()], ignore_index=True)
 
     def intervals(
         self,
@@ -181,7 +181,7 @@ class Comparison(Readable):
         method : {'t', 'percentile', 'bca'}
             As in `Report.intervals`; resampled users are the same for all metrics and models.
         draws, seed : int
-            How many resamples, of which seed.
+            Number of resamples, and their seed.
         progress : bool
             As in `Report.intervals`.
 
@@ -193,12 +193,12 @@ class Comparison(Readable):
         Raises
         ------
         InvalidInputError
-            An option is none of these.
+            An option is invalid.
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
         every = [*self.by_metric.values()]
-        return intervals(every, level, method, draws=draws, seed=seed, progress=progress)
+        return make_intervals(every, level, method, draws=draws, seed=seed, progress=progress)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -211,22 +211,22 @@ class Comparison(Readable):
 
     @property
     def verdict(self) -> str:
-        """The answer in two sentences, of the first metric."""
-        return verdict(self.deciding)
+        """The result in the first metric, in two sentences."""
+        return write_verdict(self.deciding)
 
     @property
     def tested_by(self) -> str:
-        """The test, the correction and the level, in words."""
-        return how_tested(self.deciding)
+        """The test, the correction and the significance level, in words."""
+        return describe_test(self.deciding)
 
     @property
     def segments(self) -> pd.DataFrame:
-        """For whom a model is better: a row for each metric, segment and model.
+        """For whom a model is better: a row per metric, segment and model.
 
-        Columns: users, mean, ci_low, ci_high, pooled, chance; difference to the baseline, its own
-        interval difference_low and difference_high, effect (d_z), pooled_difference; p and
+        Columns: users, mean, ci_low, ci_high, pooled, chance; difference from the baseline with
+        its interval difference_low and difference_high, effect (d_z), pooled_difference; p, and
         p_corrected for the number of segments and models; against_whole and pooled_against_whole,
-        whether the difference has the other sign than over all segments.
+        whether the difference has the opposite sign of the difference over all segments.
 
         Raises
         ------
@@ -237,11 +237,11 @@ class Comparison(Readable):
 
     @lazy_property
     def _segments(self) -> pd.DataFrame:
-        return segmented(self)
+        return make_segments(self)
 
     @property
     def runs(self) -> pd.DataFrame:
-        """What each fold took and measured: a row for each model, seed and fold.
+        """Time, memory and scores of each fold run: a row per model, seed and fold.
 
         Columns: fit_time and test_time in seconds, peak_memory_mb, users, and every measure.
 
@@ -252,16 +252,16 @@ class Comparison(Readable):
         """
         if self.cells is None:
             msg = (
-                "Only what rn.experiment() returns has runs; those of a folder are in "
-                "rn.load_runs(folder).table."
+                "Only the comparison that rn.experiment() returns has runs. Read the runs of a "
+                "folder with rn.load_runs(folder).table."
             )
             raise InvalidInputError(msg)
         return self.cells.copy()
 
     @property
     def remarks(self) -> list[str]:
-        """What makes the numbers say less than they seem to: a sentence for each thing."""
-        return remarks(self)
+        """Limits of what the numbers show, a sentence each."""
+        return write_remarks(self)
 
     def movers(
         self,
@@ -276,11 +276,11 @@ class Comparison(Readable):
         Parameters
         ----------
         n : int
-            How many of each.
+            The largest number of users of each kind.
         metric : str or Metric, optional
-            The first by default.
+            By default the first.
         a, b : str, optional
-            The baseline, and the best of the others, by default.
+            By default the baseline and the best of the other models.
 
         Returns
         -------
@@ -290,7 +290,7 @@ class Comparison(Readable):
         Raises
         ------
         InvalidInputError
-            There is no such metric or model, or n is no number of users.
+            The metric or a model is unknown, or n is not a positive integer.
 
         Examples
         --------
@@ -301,34 +301,34 @@ class Comparison(Readable):
         {'bob': 0.331, 'ann': -0.314}
         """
         check_integer("n", n, 1)
-        name = self._metric(metric)
-        before, after = self._both(name, a, b)
-        return movers(self, name, before, after, int(n))
+        name = self._find_metric(metric)
+        before, after = self._default_pair(name, a, b)
+        return find_movers(self, name, before, after, int(n))
 
     def overlap(
         self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
     ) -> pd.DataFrame:
-        """Return how much the models' lists have in common.
+        """Return the overlap of the models' lists.
 
         Parameters
         ----------
         k : int, optional
             How many of the first items count; None for all.
         p : float
-            Persistence of rank-biased overlap: how deep it looks.
+            Persistence of rank-biased overlap: the higher, the more deeper ranks count.
         per_user : bool
-            Whether every user has a row, or each pair one, with the means.
+            Whether to return a row per user, or the means with a row per pair.
 
         Returns
         -------
         pandas.DataFrame
-            Of each pair a and b: jaccard and rbo, as `jaccard_at_k` and `rbo` have them.
+            For each pair a and b, jaccard and rbo, as in `jaccard_at_k` and `rbo`.
 
         Raises
         ------
         InvalidInputError
-            A model has no lists, they have no items, fewer ranks are kept, or p is not between 0
-            and 1.
+            A model has no lists, or lists without items or with fewer than k ranks; or p is
+            not between 0 and 1.
 
         Examples
         --------
@@ -340,10 +340,10 @@ class Comparison(Readable):
         """
         lists = {
             name: one.lists_for(name)
-            for name, one in self.contenders.items()
+            for name, one in self.model_scores.items()
             if one.report is not None or name != CHANCE
         }
-        table = overlaps(lists, k, p)
+        table = compute_overlaps(lists, k, p)
         means = table.mean()
         pairs = {name: means.xs(name, level="overlap") for name in ("jaccard", "rbo")}
         return table if per_user else pd.DataFrame(pairs)
@@ -357,30 +357,31 @@ class Comparison(Readable):
         metric: str | Metric | None = None,
         alpha: float | None = None,
     ) -> Gate:
-        """Tell whether it is shown that a model is not worse than another by a margin or more.
+        """Test whether a model is not worse than another by a margin or more.
 
         Parameters
         ----------
         model : str
-            The one that shall pass.
+            The model to check.
         than : str, optional
-            The other; the baseline by default.
+            The model to compare it with, by default the baseline.
         margin : float, optional
-            Up to which it may be worse; that of the comparison by default.
+            The non-inferiority margin, by default the comparison's.
         metric : str or Metric, optional
-            The first by default.
+            By default the first.
         alpha : float, optional
-            How often a model that is worse may pass; that of the comparison by default.
+            Significance level of the non-inferiority test, by default the comparison's.
 
         Returns
         -------
         Gate
-            True where it passes, with the reason: it is worse, or too few users tell.
+            True if the model passes, with the reason: if not, it is worse, or there are too few
+            users to show that it is not.
 
         Raises
         ------
         InvalidInputError
-            There is no such model or metric, or no margin.
+            A model or the metric is unknown, or there is no margin.
 
         Examples
         --------
@@ -391,26 +392,26 @@ class Comparison(Readable):
         >>> assert gate.passed, gate.reason
         """
         margin = check_margin(self.margin if margin is None else margin)
-        other = self._model(self.baseline if than is None else than)
-        model = self._model(model)
+        other = self._find_model(self.baseline if than is None else than)
+        model = self._find_model(model)
         if model == other:
-            msg = f"{model!r} is compared with itself: say which model it must not be worse than."
+            msg = f"{model!r} is compared with itself. Pass than=, another model."
             raise InvalidInputError(msg)
-        both = {name: self.contenders[name] for name in (model, other)}
+        both = {name: self.model_scores[name] for name in (model, other)}
         level = self.how.alpha if alpha is None else alpha
         how = replace(self.how, test="t", correction="none", alpha=level)
-        pair = replace(self, contenders=both, how=how, margin=margin)
-        return not_worse(pair.by_metric[self._metric(metric)])
+        pair = replace(self, model_scores=both, how=how, margin=margin)
+        return decide_gate(pair.by_metric[self._find_metric(metric)])
 
     def signature(self, metric: str | Metric) -> Signature:
-        """Return how a metric was computed, of the first model."""
-        return self.signatures[self._metric(metric)]
+        """Return how a metric was computed, from the first model."""
+        return self.signatures[self._find_metric(metric)]
 
     def verdict_in(self, metric: str | Metric) -> str:
-        """Return the answer in two sentences, of any metric."""
-        return verdict(self.by_metric[self._metric(metric)])
+        """Return the result in any metric, in two sentences."""
+        return write_verdict(self.by_metric[self._find_metric(metric)])
 
-    def plot(  # noqa: PLR0913 - one or the other, by kind
+    def plot(  # noqa: PLR0913 - each kind uses some
         self,
         kind: str = "tiers",
         *,
@@ -420,67 +421,68 @@ class Comparison(Readable):
         against: str | Metric | None = None,
         colour: str | None = None,
     ) -> alt.LayerChart:
-        """Return a plot for a notebook; its description says the same in words.
+        """Return a plot for a notebook, with a description in words.
 
         Parameters
         ----------
         kind : {'tiers', 'differences', 'activity', 'scatter', 'trade-off'}
-            The models' means with their intervals, the first tier apart, beside chance and known
-            baselines; the differences between model b and model a, user by user; the mean scores
-            of users with few and with many ratings; the scores of b against those of a, a dot
-            for each user (counted in cells, where they are many); the means in two metrics, a
-            dot for each model, those that no other beats in both joined by a line.
+            ``tiers``: the models' means with intervals, the first tier highlighted, with chance
+            and known baselines. ``differences``: model b minus model a, user by user.
+            ``activity``: mean scores of users with few and with many ratings. ``scatter``: the
+            scores of b against the scores of a, a dot per user, or counts if there are many users.
+            ``trade-off``: the means in two metrics, a dot per model; a line joins the models that
+            no other model beats in both.
         metric : str or Metric, optional
-            The first by default.
+            By default the first.
         a, b : str, optional
-            The baseline, and the best of the others, by default.
+            By default the baseline and the best of the other models.
         against : str or Metric, optional
-            The other metric of a trade-off; the next one by default.
+            The second metric of a trade-off, by default the next one.
         colour : str, optional
-            The parameter by which a trade-off colours the models of a search; by default the one
-            that has most values.
+            The parameter that colours the models of a search in a trade-off, by default the one
+            with most values.
 
         Raises
         ------
         InvalidInputError
-            There is no such kind, metric, model or parameter, nobody has a score, or a trade-off
-            has but one metric.
+            The kind, metric, model or parameter is unknown, no user has a score, or a trade-off
+            has only one metric.
         MissingExtraError
             Vega-Altair is not installed.
         """
-        # with all plots
-        from recsys_ndcg.comparison.page import KINDS, plotted, traded_off  # noqa: PLC0415
+        # imported here, as it imports all plots
+        from recsys_ndcg.comparison.page import KINDS, plot_metric, plot_trade_off  # noqa: PLC0415
 
         check_choice("kind", kind, KINDS)
-        name = self._metric(metric)
+        name = self._find_metric(metric)
         if kind == "trade-off":
-            other = None if against is None else self._metric(against)
-            return traded_off(self, name, other, colour)
-        return plotted(self, kind, name, *self._both(name, a, b))
+            other = None if against is None else self._find_metric(against)
+            return plot_trade_off(self, name, other, colour)
+        return plot_metric(self, kind, name, *self._default_pair(name, a, b))
 
     def document(
         self,
         metric: str | Metric | None = None,
         kinds: Sequence[str] = ("leaderboard",),
         *,
-        answer: bool = True,  # noqa: ARG002 - every form has room for it
+        answer: bool = True,  # noqa: ARG002 - other documents need it
     ) -> Document:
-        """Return what people read of it in one metric, the verdict above.
+        """Return the document in one metric: verdict, tables, remarks, signatures.
 
         Parameters
         ----------
         metric : str or Metric, optional
-            The first by default.
+            By default the first.
         kinds : sequence of {'leaderboard', 'pairs', 'segments'}
             Its tables, in their order.
         answer : bool
-            As in other results, and without effect.
+            As in other documents; it has no effect here.
         """
-        return comparison_document(self, self._metric(metric), kinds)
+        return comparison_document(self, self._find_metric(metric), kinds)
 
     def page(self, command: str | None = None) -> Document:
-        """Return the same with the charts, the segments, and both models' lists of users."""
-        from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - with all plots
+        """Return the document of the HTML page: charts, segments, users' lists in two models."""
+        from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - it imports all plots
 
         return comparison_page(self, command)
 
@@ -490,22 +492,22 @@ class Comparison(Readable):
         Parameters
         ----------
         metric : str or Metric, optional
-            The first by default.
+            By default the first.
         pairs : bool
-            Whether the table has a row per pair of models in place of one per model.
+            Whether the table has a row per pair of models instead of a row per model.
 
         Raises
         ------
         InvalidInputError
-            There is no such metric.
+            The metric is unknown.
         """
         return self._rendered("markdown", metric=metric, kinds=[_KINDS[pairs]])
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
-        r"""Return the same as a table of LaTeX with its caption, for ``\usepackage{booktabs}``.
+        r"""Return a LaTeX table with its caption, for ``\usepackage{booktabs}``.
 
-        The first tier is bold, and models that share a letter cannot be told apart. The verdict,
-        the remarks and the signatures stand above it as comments.
+        The first tier is bold, and models that share a letter are not significantly different.
+        The verdict, the remarks and the signatures are comments above it.
 
         Parameters
         ----------
@@ -515,17 +517,17 @@ class Comparison(Readable):
         return self._rendered("latex", metric=metric, kinds=[_KINDS[pairs]])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the leaderboards of all metrics below each other, indexed by metric and model."""
+        """Return the leaderboards of all metrics in one table, indexed by metric and model."""
         return pd.concat(self.leaderboards, names=["metric", "model"])
 
     def to_metrics(self) -> dict[str, float]:
-        """Return the leaderboards as one flat dict of numbers, as experiment trackers take it.
+        """Return the leaderboards as one flat dict of numbers, for experiment trackers.
 
         Returns
         -------
         dict of str to float
-            Of each model and metric the same as `Report.to_metrics`, under ``model/metric``, and
-            ``_tier``.
+            For each model and metric the values of `Report.to_metrics`, named ``model/metric``,
+            and ``_tier``.
 
         Examples
         --------
@@ -541,15 +543,15 @@ class Comparison(Readable):
         return flatten_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but the scores of users, as plain values that JSON can hold; NaN is None.
+        """Return everything but the users' scores as values for JSON; NaN becomes None.
 
         Examples
         --------
         >>> import recsys_ndcg as rn
         >>> a = {user: [(4, 5), (3, 2)] for user in range(9)}
         >>> b = {user: [(user % 4, 5), (1.5, 2)] for user in range(9)}
-        >>> told = rn.compare({"a": a, "b": b}, baseline="b").to_dict()
-        >>> told["leaderboards"]["ndcg@10"][0]["won"]
+        >>> plain = rn.compare({"a": a, "b": b}, baseline="b").to_dict()
+        >>> plain["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
         return {
@@ -560,17 +562,17 @@ class Comparison(Readable):
             "tested_by": self.tested_by,
             "how": {**asdict(self.how), "margin": self.margin},
             "leaderboards": {
-                name: _rows_of(table.reset_index()) for name, table in self.leaderboards.items()
+                name: _to_rows(table.reset_index()) for name, table in self.leaderboards.items()
             },
-            "pairwise": _rows_of(self.pairwise),
-            "segments": None if self.groups is None else _rows_of(self.segments.reset_index()),
+            "pairwise": _to_rows(self.pairwise),
+            "segments": None if self.groups is None else _to_rows(self.segments.reset_index()),
             "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the comparison as JSON: what it says to be read, the scores of users packed.
+        """Write the comparison as JSON: the results readable, the users' scores packed.
 
         Raises
         ------
@@ -593,34 +595,34 @@ class Comparison(Readable):
             },
             "models": {
                 name: {
-                    "signatures": [told.text for told in one.signatures.values()],
+                    "signatures": [each.text for each in one.signatures.values()],
                     "runs": json_value(one.runs.tolist()),
                     "parameters": dict(one.parameters),
                 }
-                for name, one in self.contenders.items()
+                for name, one in self.model_scores.items()
             },
             "segments": None,
         }
         if self.groups is not None:
             head["segments"] = checked_ids(self.groups.cat.categories.tolist(), "segment label")
             columns["segment"] = self.groups.cat.codes.to_numpy()
-        for name, one in self.contenders.items():
+        for name, one in self.model_scores.items():
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
         Archive(head, columns).write(path, _FORM)
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
-        """Read a comparison that `save` wrote: all but the lists.
+        """Read a comparison that `save` wrote. Lists are not saved.
 
         Raises
         ------
         InvalidInputError
-            The file is no comparison, one of an older or newer version, or was changed.
+            The file is not a comparison, is of another version, or was changed.
         """
         with Archive.open(path, _FORM) as (head, columns):
             known, labels, groups = names_known(), head["segments"], None
             measured = {
-                # a protocol may stand behind the name of a metric
+                # a protocol may follow the name of a metric
                 name: Measurement.from_dict(name.partition(":")[0], one, known)
                 for name, one in head["metrics"].items()
             }
@@ -637,38 +639,38 @@ class Comparison(Readable):
                 **{name: head[name] for name in ("baseline", "margin", "left_out")},
             )
 
-    def _both(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
-        """Return two models: the baseline and the best of the others, unless they are named.
+    def _default_pair(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
+        """Return two models: by default the baseline and the best of the other models.
 
         Raises
         ------
         InvalidInputError
-            There is no such model, or both are one.
+            A model is unknown, or both are the same.
         """
-        before = self._model(self.baseline if a is None else a)
+        before = self._find_model(self.baseline if a is None else a)
         result = self.by_metric[metric]
         ordered = [result.models[place] for place in result.best_first]
-        after = self._model(next(one for one in ordered if one != before) if b is None else b)
+        after = self._find_model(next(one for one in ordered if one != before) if b is None else b)
         if before == after:
-            msg = f"{before!r} is compared with itself: name two models, a= and b=."
+            msg = f"{before!r} is compared with itself. Pass two models, a= and b=."
             raise InvalidInputError(msg)
         return before, after
 
-    def _metric(self, given: str | Metric | None) -> str:
-        """Return the name of a metric as it stands here, that of the first for None."""
+    def _find_metric(self, given: str | Metric | None) -> str:
+        """Return the name of a metric in this comparison, by default the first."""
         if given is None:
             return self.metrics[0]
         return metric_among(given, self.metrics, "This comparison")
 
-    def _model(self, name: str) -> str:
-        """Return the name of a model, if there is one.
+    def _find_model(self, name: str) -> str:
+        """Return the name of a model.
 
         Raises
         ------
         InvalidInputError
-            There is none.
+            The model is unknown.
         """
-        if name not in self.contenders:
+        if name not in self.model_scores:
             msg = f"There is no model {quote(name)}. {suggest(str(name), self.models)}"
             raise InvalidInputError(msg)
         return name
@@ -680,7 +682,7 @@ def _from_file(
     columns: Mapping[str, NDArray[Any]],
     measurements: Mapping[str, Measurement],
 ) -> ModelScores:
-    """Return the scores of the model of that name."""
+    """Return one model's scores from a file."""
 
     def table(what: str) -> NDArray[Any]:
         return columns[f"{what}.{name}"]
@@ -700,15 +702,15 @@ def _from_file(
     )
 
 
-def _rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table as plain values, row by row; NaN is None."""
+def _to_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as dicts for JSON; NaN becomes None."""
     return [
-        {str(name): _plain(value) for name, value in row.items()}
+        {str(name): _to_json(value) for name, value in row.items()}
         for row in table.astype(object).to_dict("records")
     ]
 
 
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold; the label of a segment may be anything."""
+def _to_json(value: Any) -> Any:
+    """Return a value for JSON; labels of segments that JSON does not have become text."""
     value = None if value is pd.NA else json_value(value)
     return value if isinstance(value, str | bool | int | float | None) else str(value)

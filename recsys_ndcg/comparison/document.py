@@ -1,4 +1,4 @@
-"""What people read of a comparison: verdict, tables, and what to know before trusting them."""
+"""The document of a comparison: verdict, tables, and remarks on how far to trust them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import size
+from recsys_ndcg.comparison.verdict import format_size
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
     Document,
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 _LINES = 3
 _LONGER = 1.05  # times as long
-_FEW = 30  # users, of whom no test keeps its level exactly
-_MANY = 10  # models, of which some pairs stand in another order by chance alone
+_FEW = 30  # users; with fewer, no test keeps its level exactly
+_MANY = 10  # models; with more, some pairs change their order by chance
 _DISPUTED = (
-    "Wilcoxon and sign tests are disputed: against them Urbano, Lima & Hanjalic (SIGIR 2019) and "
-    "Ihemelandu & Ekstrand (SIGIR 2023), for Wilcoxon Otero, Parapar & Barreiro (ECIR 2025)."
+    "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
+    "Ekstrand (SIGIR 2023) argue against them, Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
 )
 
 
@@ -46,14 +46,14 @@ def _whole(value: object) -> str:
     return "-" if value is pd.NA else str(value)
 
 
-#: How columns are written that are no numbers of four decimals, in any of the tables.
-_FORMS: dict[str, Any] = {
+#: Formats of the columns, in any table; others are numbers with four decimals.
+_FORMATS: dict[str, Any] = {
     **dict.fromkeys(("segment", "model", "a", "b"), _name),
     **dict.fromkeys(("tier", "rank", "users", "won", "tied", "lost", "ends", "outcome"), _whole),
     **dict.fromkeys(("p", "p_corrected"), probability),
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), probability),
 }
-#: The headings of those that have another than their name; {} is the level of intervals.
+#: Headings that differ from the column's name; {} is the level of intervals.
 _HEADINGS = {
     "half": "±{}",
     "ends": "difference [{}]",
@@ -69,12 +69,12 @@ _HEADINGS = {
 def comparison_document(
     comparison: Comparison, metric: str, kinds: Sequence[str] = ("leaderboard",)
 ) -> Document:
-    """Return what a comparison says in one metric.
+    """Return the document of a comparison in one metric.
 
     Parameters
     ----------
     comparison : Comparison
-        Any.
+        The models.
     metric : str
         The name of one of its metrics.
     kinds : sequence of {'leaderboard', 'pairs', 'segments'}
@@ -86,11 +86,11 @@ def comparison_document(
         for title, lead, table_of in [_SECTIONS[kind]]
     ]
     n_models = len(comparison.models)
-    people = format_count(len(comparison.users), "user")
+    n_users = format_count(len(comparison.users), "user")
     return Document(
         title=f"{n_models} models compared",
         verdict=comparison.verdict_in(metric),
-        facts=f"{n_models} models, {people}, {comparison.tested_by}",
+        facts=f"{n_models} models, {n_users}, {comparison.tested_by}",
         sections=[
             tables[0],
             build_remarks_section(comparison.remarks),
@@ -102,7 +102,7 @@ def comparison_document(
 
 
 def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models in one metric, the means of the others behind it, the top tier bold."""
+    """Return the leaderboard in one metric, the top tier bold, with the means of other metrics."""
     boards = comparison.leaderboards
     board = boards[metric]
     ranks = zip(board["rank_low"], board["rank_high"], strict=True)
@@ -117,7 +117,7 @@ def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     note = f"{metric}; won, tied, lost: users, against {comparison.baseline}"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
     table = _with_half(table).filter(names)
-    shown = _shown(comparison, metric, "Models", table, note, bold=best, letters=letters)
+    shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
         if name != metric:
             heading = escape_invisible(name)
@@ -133,11 +133,9 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     counts = zip(table["wins"], table["ties"], table["losses"], strict=True)
     names = ["a", "b", "ends", "effect", "outcome", "p", "p_corrected"]
     margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
-    note = f"{metric} of a less that of b; wins: users for whom a is better"
+    note = f"{metric}; difference: a minus b; wins: users for whom a is better"
     if len(table) > 1 and (table["interval"] == "own").any():
-        note += (
-            f"; each interval is its pair's own, so that all {len(table)} hold together less often"
-        )
+        note += f"; intervals are per pair, so all {len(table)} hold together less often"
     elif len(table) > 1:
         note += f"; the intervals of all {len(table)} pairs hold together"
     table = table.assign(
@@ -145,47 +143,47 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
     table = table.filter([*names, *margins, *_users_if_they_differ(table)])
-    return _shown(comparison, metric, "Pairs of models", table, note)
+    return _to_shown_table(comparison, metric, "Pairs of models", table, note)
 
 
 def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models in each segment; a star where it surely is against the whole."""
+    """Return the models in each segment; a star marks significant opposite differences."""
     table = comparison.segments.loc[[metric]].reset_index()
-    against = table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
+    opposite = table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
     ends = _differences(table, "difference_low", "difference_high")
-    table["ends"] = [f"{one}*" if sure else one for one, sure in zip(ends, against, strict=True)]
+    table["ends"] = [f"{one}*" if sure else one for one, sure in zip(ends, opposite, strict=True)]
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
-    star = "; *: against the whole" if against.any() else ""
-    note = f"difference in {metric} to {comparison.baseline}, each interval its own{star}"
+    star = "; *: opposite to all segments together" if opposite.any() else ""
+    note = f"difference in {metric} from {comparison.baseline}, intervals per segment{star}"
     table = _with_half(table).filter(names)
-    return _shown(comparison, metric, "Segments of users", table, note)
+    return _to_shown_table(comparison, metric, "Segments of users", table, note)
 
 
 _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
         (
-            "Models of one tier cannot be told apart by these users. The dot is the mean over "
-            "users, the line its interval; the dashed lines are what needs no model."
+            "These users cannot distinguish models of the same tier. The dot is the mean over "
+            "users, the line its interval; dashed lines are baselines that need no model."
         ),
         leaderboard_table,
     ),
-    "pairs": ("The pairs", "Each model against each other one.", pairs_table),
+    "pairs": ("The pairs", "Each model compared with each other model.", pairs_table),
     "segments": (
         "For whom",
-        "The same comparison among groups of users: a model may be better for some only.",
+        "The same comparison in groups of users: a model may be better for some of them only.",
         _segments_table,
     ),
 }
 
 
-def _shown(
+def _to_shown_table(
     comparison: Comparison, metric: str, rows: str, table: pd.DataFrame, note: str, **more: Any
 ) -> ShownTable:
-    """Return a table as text below its headings."""
+    """Return a table with formatted cells and headings."""
     level = f"{100 * (1 - comparison.how.alpha):.10g}%"
     cells = {
-        _HEADINGS.get(name, name).format(level): list(map(_FORMS.get(name, number), table[name]))
+        _HEADINGS.get(name, name).format(level): list(map(_FORMATS.get(name, number), table[name]))
         for name in map(str, table)
     }
     return ShownTable(
@@ -207,7 +205,7 @@ def _users_if_they_differ(table: pd.DataFrame) -> list[str]:
 
 
 def _differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
-    """Return the differences with the ends of their intervals."""
+    """Format the differences with the ends of their intervals."""
     ends = zip(table["difference"], table[low], table[high], strict=True)
     return [
         "-" if np.isnan(middle) else f"{signed(middle)} [{signed(first)}, {signed(last)}]"
@@ -215,134 +213,136 @@ def _differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
     ]
 
 
-def remarks(comparison: Comparison) -> list[str]:
-    """Return one sentence for each thing that makes a comparison say less than it seems to."""
+def write_remarks(comparison: Comparison) -> list[str]:
+    """Write one sentence for each limit of what a comparison shows."""
     by_metric = list(comparison.by_metric.values())
     lines = [
-        *_users(comparison, by_metric),
-        *_runs(comparison),
-        *_orders(by_metric),
-        *_chance(by_metric),
-        *_segments(comparison),
+        *_user_remarks(comparison, by_metric),
+        *_runs_remarks(comparison),
+        *_order_remarks(by_metric),
+        *_chance_remarks(by_metric),
+        *_segment_remarks(comparison),
     ]
     return [escape_invisible(line) for line in lines]
 
 
-def _users(comparison: Comparison, by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+def _user_remarks(comparison: Comparison, by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     left_out = {name: count for name, count in comparison.left_out.items() if count}
     if left_out:
-        told = ", ".join(f"{count} of {name}" for name, count in left_out.items())
-        yield f"Users that not all models have are left out: {told}."
+        counts = ", ".join(f"{count} of {name}" for name, count in left_out.items())
+        yield f"Users that some models do not have are left out: {counts}."
     if comparison.other_metrics:
-        yield f"Only some models have {', '.join(comparison.other_metrics)}: left out."
+        names = ", ".join(comparison.other_metrics)
+        yield f"Metrics that only some models have are left out: {names}."
     alike = (
-        f"{one} and {other} score the same for every user."
-        for (one, mine), (other, theirs) in combinations(comparison.contenders.items(), 2)
+        f"{one} and {other} have the same score for every user."
+        for (one, mine), (other, theirs) in combinations(comparison.model_scores.items(), 2)
         if np.array_equal(mine.per_user, theirs.per_user, equal_nan=True)
     )
     yield from islice(alike, _LINES)
-    yield from _lengths(comparison)
+    yield from _length_remarks(comparison)
     for result in by_metric:
         there = ~np.isnan(result.scores)
-        nobody = int((~there.any(axis=1)).sum())
-        if 0 < nobody < len(there):
-            yield f"{nobody} of {len(there)} users have no score in {result.name}: left out of it."
-        there = there[:, there.any(axis=0)]  # chance has none in some metrics
+        without = int((~there.any(axis=1)).sum())
+        if 0 < without < len(there):
+            yield f"{without} of {len(there)} users have no score in {result.name}."
+        there = there[:, there.any(axis=0)]  # some metrics have no chance level
         partly = int((there.any(axis=1) & ~there.all(axis=1)).sum())
         if partly:
             yield (
-                f"{partly} users have a score in {result.name} by some models alone: each pair is "
-                "compared over the users that both have, each mean is over its own."
+                f"{partly} users have a score in {result.name} from some models only: each pair is "
+                "compared over its common users, and each mean is over the model's own users."
             )
-        users = int(result.tested.users.max(initial=0))
+        users = int(result.mean_tests.users.max(initial=0))
         if 1 < users < _FEW:
-            yield f"{users} users in {result.name}: so few that the tests are rough."
+            yield f"Only {users} users have a score in {result.name}, so the tests are rough."
     if comparison.how.test in {"wilcoxon", "sign"}:
         yield _DISPUTED
 
 
-def _lengths(comparison: Comparison) -> Iterator[str]:
-    """Return whether some models were given longer lists than others."""
+def _length_remarks(comparison: Comparison) -> Iterator[str]:
+    """Yield a remark if some models have longer lists than others."""
     mean = {
         name: float(one.counts.n_items.mean())
-        for name, one in comparison.contenders.items()
+        for name, one in comparison.model_scores.items()
         if name != CHANCE
     }
     short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
     if mean[long] > _LONGER * mean[short]:
         yield (
-            f"The lists of {long} are longer than those of {short} ({mean[long]:.1f} and "
-            f"{mean[short]:.1f} items on average): what is in no list cannot score."
+            f"The lists of {long} are longer than the lists of {short} ({mean[long]:.1f} and "
+            f"{mean[short]:.1f} items on average): an item that is not listed cannot score."
         )
 
 
-def _runs(comparison: Comparison) -> Iterator[str]:
-    counts = {len(one.runs) for name, one in comparison.contenders.items() if name != CHANCE}
+def _runs_remarks(comparison: Comparison) -> Iterator[str]:
+    counts = {len(one.runs) for name, one in comparison.model_scores.items() if name != CHANCE}
     if max(counts) > 1:
-        told = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+        count = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
-            f"Scores are averaged within each user over {told} folds or seeds: the unit is the "
-            f"user, {len(comparison.users)} of them, not the list. The spread between runs is a "
-            "number of its own (spread)."
+            f"Scores are averaged within each user over {count} folds or seeds: the unit of the "
+            f"tests is the user, of whom there are {len(comparison.users)}. The column spread is "
+            "the standard deviation between runs."
         )
 
 
-def _orders(by_metric: Sequence[MetricComparison]) -> list[str]:
-    """Return where another metric, or the pooled score, orders two models differently."""
+def _order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
+    """Return remarks on metrics, or pooled scores, that order two models differently."""
     first, *others = by_metric
     views = [
         (f"pooled {first.name}", first.sign * first.pooled),
         *((one.name, one.sign * one.means()) for one in others),
     ]
     own = first.sign * first.means()
-    lines = [_disagreement(first, own, name, other) for name, other in views]
+    lines = [_describe_disagreement(first, own, name, other) for name, other in views]
     return first_few(filter(None, lines), _LINES, "… and {} more.")
 
 
-def _disagreement(first: MetricComparison, own: Floats, name: str, other: Floats) -> str:
-    """Return the pair of models that two numbers order most differently."""
+def _describe_disagreement(first: MetricComparison, own: Floats, name: str, other: Floats) -> str:
+    """Describe the pair of models that two metrics order most differently."""
     one, two = first.pairs.T
     mine, theirs = own[one] - own[two], other[one] - other[two]
     with np.errstate(invalid="ignore"):
-        against = (mine * theirs < 0) & ~np.isclose(mine, 0) & ~np.isclose(theirs, 0)
+        differs = (mine * theirs < 0) & ~np.isclose(mine, 0) & ~np.isclose(theirs, 0)
         if len(first.models) > _MANY:
-            against &= first.tested.p_corrected <= first.how.alpha
-    if not against.any():
+            differs &= first.mean_tests.p_corrected <= first.how.alpha
+    if not differs.any():
         return ""
-    worst = int(np.where(against, np.abs(mine), -1).argmax())
+    worst = int(np.where(differs, np.abs(mine), -1).argmax())
     ahead, behind = (first.models[place] for place in first.pairs[worst].tolist())
     if mine[worst] < 0:
         ahead, behind = behind, ahead
+    lead, lag = (format_size(abs(float(one[worst]))) for one in (mine, theirs))
     return (
-        f"{first.name} and {name} order {int(against.sum())} of {len(against)} pairs differently: "
-        f"{ahead} is ahead of {behind} by {size(abs(float(mine[worst])))} in {first.name}, and "
-        f"behind by {size(abs(float(theirs[worst])))} in {name}."
+        f"{first.name} and {name} order {int(differs.sum())} of {len(differs)} pairs differently: "
+        f"{ahead} is ahead of {behind} by {lead} in {first.name}, and behind by {lag} in {name}."
     )
 
 
-def _segments(comparison: Comparison) -> Iterator[str]:
-    """Return which segments go against the whole, and Simpson's paradox where all of them do."""
+def _segment_remarks(comparison: Comparison) -> Iterator[str]:
+    """Yield segments whose difference is opposite to all users', and Simpson's paradox."""
     groups, baseline, alpha = comparison.groups, comparison.baseline, comparison.how.alpha
     if groups is None:
         return
-    nowhere = int(groups.isna().sum())
-    if nowhere:
-        yield f"{nowhere} of {len(groups)} users are in no segment."
+    without = int(groups.isna().sum())
+    if without:
+        yield f"{without} of {len(groups)} users are in no segment."
     table = comparison.segments
     for metric in comparison.metrics:
         rows = table.loc[[metric]].droplevel("metric")
         sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
-        against = [
-            f"Against the whole: in segment {row['segment']}, {row['model']} is "
-            f"{size(abs(row['difference']))} {'above' if row['difference'] > 0 else 'below'} "
-            f"{baseline} in {metric} (corrected p = {row['p_corrected']:.2g})."
+        opposite = [
+            f"In segment {row['segment']}, unlike in all segments together, {row['model']} is "
+            f"{format_size(abs(row['difference']))} "
+            f"{'above' if row['difference'] > 0 else 'below'} {baseline} in {metric} "
+            f"(corrected p = {row['p_corrected']:.2g})."
             for row in sure.to_dict("records")
         ]
-        lines = [*_paradoxes(rows, metric, baseline), *against]
+        lines = [*_paradox_remarks(rows, metric, baseline), *opposite]
         yield from first_few(lines, _LINES, "… and {} more (comparison.segments).")
 
 
-def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+def _chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     result = by_metric[0]
     mean, chance = result.means(), result.means("chance")
     with np.errstate(invalid="ignore"):
@@ -352,13 +352,13 @@ def _chance(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
         yield f"Below random order in {result.name}: {', '.join(first_few(names, _LINES))}."
 
 
-def _paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
+def _paradox_remarks(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
     for model, own in rows.groupby(level="model", sort=False):
         for kind, name in (("", metric), ("pooled_", f"pooled {metric}")):
             known = own[own[f"{kind}difference"].notna()]
             if len(known) > 1 and known[f"{kind}against_whole"].all():
                 yield (
-                    f"Simpson's paradox: in every segment {model} is on the other side of "
-                    f"{baseline} in {name} than over all segments. They weigh differently "
-                    "for the two models: read them one by one."
+                    f"Simpson's paradox: in every segment the difference between {model} and "
+                    f"{baseline} in {name} is opposite to all segments together, because the "
+                    "models weigh them differently. Compare the models segment by segment."
                 )

@@ -1,4 +1,4 @@
-"""One metric in which all models meet: what the tests say of it, and its tables."""
+"""All models compared in one metric: the tests and the tables."""
 
 from __future__ import annotations
 
@@ -40,14 +40,13 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.significance import Testing
 
-#: What there is of each user under every model.
-#: Arrays of `PairResults` in the order of columns, and what those are called, if not the same.
+#: Arrays of `PairResults` in the order of columns, and the names of columns that differ.
 _OF_PAIRS = ("users", "difference", "low", "high", "deviation", "effect", "wins", "ties", "losses")
 _OF_POOLED = ("difference", "low", "high", "p", "p_corrected")
 _BY_MARGIN = ("p_not_worse", "p_not_better", "p_equivalent")
 _CALLED = {"p_not_worse": "p_a_not_worse", "p_not_better": "p_b_not_worse"}
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
-_STEP = 1e-6  # of the ratio, over which the slope of a root is taken
+_STEP = 1e-6  # relative step, over which the slope of a root is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +56,19 @@ class MetricComparison(Record):
     Parameters
     ----------
     name : str
-        Of the metric, as it is shown.
+        The metric's name.
     metric : Metric
-        The same.
+        The metric.
     models : tuple of str
-        A column each.
+        The columns' names.
     scores, numerator, denominator, chance, best : float64 arrays
         As the `ModelScores.tables`.
     how : Testing
         The test, the correction, the level.
     margin : float, optional
-        Up to which a difference does not matter.
+        The largest difference that does not matter.
     progress : bool
-        Whether a bar shows how far a test is that takes long.
+        Whether to show a progress bar for tests that take long.
     """
 
     name: str
@@ -85,9 +84,9 @@ class MetricComparison(Record):
     progress: bool = True
 
     @classmethod
-    def of(cls, comparison: Comparison, name: str) -> MetricComparison:
-        """Return one metric of a comparison."""
-        found, place = comparison.contenders, comparison.metrics.index(name)
+    def from_comparison(cls, comparison: Comparison, name: str) -> MetricComparison:
+        """Take one metric of a comparison."""
+        found, place = comparison.model_scores, comparison.metrics.index(name)
         tables: dict[str, Any] = {
             table: np.column_stack([one.tables[table][:, place] for one in found.values()])
             for table in _TABLES
@@ -95,8 +94,8 @@ class MetricComparison(Record):
         tables |= {one: getattr(comparison, one) for one in ("how", "margin", "progress")}
         return cls(name, comparison.first.metrics[place], tuple(found), **tables)
 
-    def among(self, users: Flags) -> MetricComparison:
-        """Return the same of some users."""
+    def select_users(self, users: Flags) -> MetricComparison:
+        """Return the scores of some users."""
         tables = {table: getattr(self, table)[users] for table in _TABLES}
         return replace(self, **tables)
 
@@ -106,7 +105,7 @@ class MetricComparison(Record):
         return scores
 
     def means(self, table: str = "scores") -> Floats:
-        """Return the mean of each model over what is there of its scores, or of another table."""
+        """Return each model's mean over the users who have a score, or a value in another table."""
         values = getattr(self, table)
         there = ~np.isnan(values)
         total = column_sums(np.where(there, values, 0.0))
@@ -120,26 +119,26 @@ class MetricComparison(Record):
 
     @property
     def best_first(self) -> Positions:
-        """The places of the models, the best mean first, those without a score last."""
+        """The columns of the models, the best mean first, models without a score last."""
         mean = self.means()
         return np.argsort(np.where(np.isnan(mean), np.inf, -self.sign * mean), kind="stable")
 
     @property
-    def better(self) -> Positions:
+    def significant_direction(self) -> Positions:
         """1 for each pair whose first model is significantly better, -1 for the second, or 0."""
         with np.errstate(invalid="ignore"):
-            sure = self.tested.p_corrected <= self.how.alpha
-        return np.where(sure, np.nan_to_num(self.tested.direction), 0).astype(np.int64)
+            sure = self.mean_tests.p_corrected <= self.how.alpha
+        return np.where(sure, np.nan_to_num(self.mean_tests.direction), 0).astype(np.int64)
 
-    def in_units(self, found: PairResults, names: Sequence[str]) -> pd.DataFrame:
-        """Return what a test says in the units of the metric, where less may be better.
+    def in_metric_units(self, found: PairResults, names: Sequence[str]) -> pd.DataFrame:
+        """Return test results in the units of the metric, of which less may be better.
 
         Parameters
         ----------
         found : PairResults
-            What the test says, as if more were better.
+            The results, as if more were better.
         names : sequence of str
-            Which of its arrays become columns.
+            The arrays that become columns.
         """
         known = dict(vars(found))
         if self.sign < 0:
@@ -149,39 +148,40 @@ class MetricComparison(Record):
 
     @property
     def sign(self) -> int:
-        """1 where more is better, -1 where less is: of errors."""
+        """1 if more is better, -1 if less is better, as for errors."""
         return 1 if self.metric.greater_is_better else -1
 
     @property
     def pairs(self) -> Positions:
-        """The places of both models of each pair, in the order of the models."""
+        """The columns of both models of each pair, in the order of the models."""
         return np.array([*combinations(range(len(self.models)), 2)], dtype=np.int64).reshape(-1, 2)
 
     @property
     def named_pairs(self) -> list[tuple[str, str]]:
-        """The same by name."""
+        """The names of both models of each pair."""
         return [*combinations(self.models, 2)]
 
     @lazy_property
-    def tested(self) -> PairResults:
-        """What the test says of the means, as if more were better."""
-        return self._tested(self.scores, self.name, self.margin)
+    def mean_tests(self) -> PairResults:
+        """The tests of the means, as if more were better."""
+        return self._test_pairs(self.scores, self.name, self.margin)
 
     @lazy_property
-    def pooled_tested(self) -> PairResults:
-        """What it says of the pooled scores: of the users' parts in them."""
+    def pooled_tests(self) -> PairResults:
+        """The tests of the pooled scores, from the users' linearised parts."""
         among: Flags = (self.denominator != 0).any(axis=1)
-        values = np.where(among[:, None], self._linearised(among), np.nan)
-        return self._tested(values, f"pooled {self.name}")
+        values = np.where(among[:, None], self._linearise_pooled(among), np.nan)
+        return self._test_pairs(values, f"pooled {self.name}")
 
-    def _tested(self, values: Floats, what: str, margin: float | None = None) -> PairResults:
+    def _test_pairs(self, values: Floats, what: str, margin: float | None = None) -> PairResults:
         with progress_bar(enabled=self.progress and self.how.kind.is_drawn) as show:
-            told = partial(show, f"Testing {what}")
-            return compare_pairs(self.sign * values, self.pairs, self.how, margin=margin, show=told)
+            advance = partial(show, f"Testing {what}")
+            scores = self.sign * values
+            return compare_pairs(scores, self.pairs, self.how, margin=margin, show=advance)
 
     @lazy_property
     def pooled(self) -> Floats:
-        """The pooled score of each model, NaN where there is nothing to collect."""
+        """The pooled score of each model, NaN if all denominators are 0."""
         return self.metric.score(self._ratio)
 
     @property
@@ -198,13 +198,13 @@ class MetricComparison(Record):
         ends = ratio_interval(count, ratio, mean, rest, 1 - alpha)
         return np.array([self.metric.score(end) for end in ends])
 
-    def _linearised(self, among: Flags) -> Floats:
+    def _linearise_pooled(self, among: Flags) -> Floats:
         r"""Return each user's part in a model's pooled score: their mean is that score.
 
         .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
 
         with r the ratio of the sums and f the metric's root, if it takes one (Cochran 1977,
-        Sampling Techniques, chapter 6). A user whom a model has no score for adds nothing there.
+        Sampling Techniques, chapter 6). A user without a score in a model adds nothing to it.
         """
         ratio = self._ratio
         mean = column_sums(self.denominator) / max(int(among.sum()), 1)
@@ -214,7 +214,7 @@ class MetricComparison(Record):
         return values
 
     def _slope(self, ratio: Floats) -> Any:
-        """Return how fast the score moves with the ratio."""
+        """Return the derivative of the score with respect to the ratio."""
         if type(self.metric).score is Metric.score:
             return 1.0
         step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
@@ -225,11 +225,11 @@ class MetricComparison(Record):
 # Tables
 
 
-def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
-    """Return a row for each model, by tier, and in each tier the best mean first."""
-    result, models = comparison.by_metric[metric], comparison.contenders.values()
-    order, sure = result.best_first, result.better
-    own = own_scores(result)
+def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
+    """Return a row per model, by tier, and in each tier the best mean first."""
+    result, models = comparison.by_metric[metric], comparison.model_scores.values()
+    order, sure = result.best_first, result.significant_direction
+    own = model_table(result)
     pooled_low, pooled_high = result.pooled_intervals(result.how.alpha)
     chance, n_models = own["chance"].to_numpy(), len(models)
     first, last = rank_intervals(n_models, result.pairs, sure)
@@ -238,19 +238,19 @@ def leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         pooled_high=pooled_high,
         chance=chance,
         adjusted=adjusted(own["mean"].to_numpy(), chance, result.means("best")),
-        **_against(result, comparison.baseline),
+        **_count_wins(result, comparison.baseline),
         rank_low=first,
         rank_high=last,
         tier=first,
         letters=letters(n_models, result.pairs, sure != 0, order.tolist()),
         users=own["users"],
-        spread=[_spread(one.runs[:, one.at(metric)]) for one in models],
+        spread=[_spread(one.runs[:, one.index_of_metric(metric)]) for one in models],
     )
     return table.iloc[order].sort_values("tier", kind="stable")
 
 
-def own_scores(result: MetricComparison) -> pd.DataFrame:
-    """Return what is known of each model by itself."""
+def model_table(result: MetricComparison) -> pd.DataFrame:
+    """Return each model's number of users, means, intervals and chance level."""
     low, high = result.intervals(result.how.alpha)
     columns = {
         "users": (~np.isnan(result.scores)).sum(axis=0),
@@ -263,12 +263,12 @@ def own_scores(result: MetricComparison) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.Index(result.models, name="model"))
 
 
-def intervals(
+def make_intervals(
     by_metric: Sequence[MetricComparison], level: float, method: str, **options: Any
 ) -> pd.DataFrame:
     """Return the intervals of every metric and model.
 
-    By Student's t and the delta method, or from resampled users, the same for all.
+    By Student's t and the delta method, or from the same resampled users for all.
     """
     if method == "t":
         ends = [[*one.intervals(1 - level), *one.pooled_intervals(1 - level)] for one in by_metric]
@@ -289,12 +289,14 @@ def intervals(
     return pd.DataFrame(np.concatenate(ends, axis=1).T, index=index, columns=columns)
 
 
-def pairwise(result: MetricComparison) -> pd.DataFrame:
-    """Return a row for each pair of models: a less b, in the units of the metric."""
+def make_pairwise(result: MetricComparison) -> pd.DataFrame:
+    """Return a row per pair of models: a minus b, in the units of the metric."""
     by_margin = () if result.margin is None else _BY_MARGIN
-    own = result.in_units(result.tested, (*_OF_PAIRS, "p", "p_corrected", "detectable", *by_margin))
+    own = result.in_metric_units(
+        result.mean_tests, (*_OF_PAIRS, "p", "p_corrected", "detectable", *by_margin)
+    )
     own = own.rename(columns={"low": "ci_low", "high": "ci_high"})
-    pooled = result.in_units(result.pooled_tested, _OF_POOLED).add_prefix("pooled_")
+    pooled = result.in_metric_units(result.pooled_tests, _OF_POOLED).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
     table = pd.concat([models, own, pooled], axis=1)
     together = result.how.corrected_by.is_simultaneous or len(table) == 1
@@ -304,9 +306,9 @@ def pairwise(result: MetricComparison) -> pd.DataFrame:
     return table
 
 
-def _against(result: MetricComparison, baseline: str) -> pd.DataFrame:
-    """Return for how many users each model is better than the baseline, equal, or worse."""
-    found, names = result.tested, ["won", "tied", "lost"]
+def _count_wins(result: MetricComparison, baseline: str) -> pd.DataFrame:
+    """Count the users for whom each model is better than the baseline, equal, or worse."""
+    found, names = result.mean_tests, ["won", "tied", "lost"]
     counts = pd.DataFrame(index=[*result.models], columns=names, dtype="Int64")
     for pair, (one, other) in enumerate(result.named_pairs):
         own = [found.wins[pair], found.ties[pair], found.losses[pair]]
@@ -318,60 +320,67 @@ def _against(result: MetricComparison, baseline: str) -> pd.DataFrame:
 
 
 def _spread(runs: Floats) -> float:
-    """Return the standard deviation between folds or seeds, NaN of one."""
+    """Return the standard deviation between folds or seeds, NaN if there is only one."""
     return float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan
 
 
-def segmented(comparison: Comparison) -> pd.DataFrame:
-    """Return a row for each metric, segment and model: its scores there, and against the baseline.
+def make_segments(comparison: Comparison) -> pd.DataFrame:
+    """Return a row per metric, segment and model: scores, and the difference from the baseline.
 
-    Differences are tested by the comparison's test, each segment by itself, and corrected for the
-    number of segments and models: by Holm's method where the comparison has max-T, which is for
-    models of the same users.
+    The comparison's test is applied to each segment, corrected for the number of segments and
+    models. Max-T, which needs models of the same users, is replaced by Holm's method.
 
     Raises
     ------
     InvalidInputError
-        Nobody asked for segments.
+        The comparison has no segments.
     """
     groups, by_metric = comparison.groups, comparison.by_metric
     if groups is None:
-        msg = "There are no segments: compare(..., by='activity') asks for them."
+        msg = "There are no segments. Compare with segments, such as compare(..., by='activity')."
         raise InvalidInputError(msg)
     parts = []
     with progress_bar(enabled=comparison.progress) as show:
         for done, result in enumerate(by_metric.values(), start=1):
-            parts.append(_of_metric(result, groups, comparison.baseline))
+            parts.append(_segments_of_metric(result, groups, comparison.baseline))
             show("Testing segments", done / len(by_metric))
-    levels: list[Any] = [[*by_metric], groups.cat.categories, comparison.models]  # may be tuples
+    # labels may be tuples, which from_product would split
+    levels: list[Any] = [[*by_metric], groups.cat.categories, comparison.models]
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
     index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
     return pd.concat(parts).set_axis(index, axis=0)
 
 
-def _of_metric(result: MetricComparison, groups: pd.Series[Any], baseline: str) -> pd.DataFrame:
+def _segments_of_metric(
+    result: MetricComparison, groups: pd.Series[Any], baseline: str
+) -> pd.DataFrame:
     codes = groups.cat.codes.to_numpy()
     parts = [
-        _of_segment(result, codes == place, baseline) for place in range(len(groups.cat.categories))
+        _compare_segment(result, codes == place, baseline)
+        for place in range(len(groups.cat.categories))
     ]
     table = pd.concat(parts)
-    asked = result.how.corrected_by
-    correction = CORRECTIONS["holm"] if asked.function is None else asked
+    correction = result.how.corrected_by
+    if correction.function is None:
+        correction = CORRECTIONS["holm"]
     table["p_corrected"] = correction.correct(table["p"].to_numpy())
-    whole = _of_segment(result, codes >= 0, baseline)
+    whole = _compare_segment(result, codes >= 0, baseline)
     for kind in ("", "pooled_"):
         other = whole[f"{kind}difference"].reindex(table.index).to_numpy()
         table[f"{kind}against_whole"] = table[f"{kind}difference"] * other < 0
     return table
 
 
-def _of_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
-    """Return a row for each model, NaN for the differences of the baseline to itself."""
-    part = result.among(users)
+def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
+    """Return a row per model; the baseline's own differences are NaN."""
+    part = result.select_users(users)
     others = [name for name in part.models if name != baseline]
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
     found = compare_pairs(part.sign * part.scores, pairs, replace(part.how, correction="none"))
-    told = part.in_units(found, ["difference", "low", "high", "effect", "p"]).set_axis(others)
-    own = own_scores(part)
-    told.insert(4, "pooled_difference", own["pooled"] - own["pooled"][baseline])
-    return own.join(told.rename(columns={"low": "difference_low", "high": "difference_high"}))
+    differences = part.in_metric_units(
+        found, ["difference", "low", "high", "effect", "p"]
+    ).set_axis(others)
+    own = model_table(part)
+    differences.insert(4, "pooled_difference", own["pooled"] - own["pooled"][baseline])
+    names = {"low": "difference_low", "high": "difference_high"}
+    return own.join(differences.rename(columns=names))

@@ -1,6 +1,6 @@
-"""ModelScores: one model's scores, user by user, and its parameters, as they are compared.
+"""ModelScores: one model's scores, user by user, and its parameters.
 
-What must agree before models can be: their users, the ratings, and how they were measured.
+Before models are compared, their users, ratings and conventions are checked to be the same.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ CHANCE = "chance"
 USERS = ("all", "common")
 _PROTOCOLS = {
     "rated": "ranks each user's own test ratings",
-    "supplied": "scores lists that were supplied",
+    "supplied": "scores the supplied lists",
     "catalogue": "ranks a whole catalogue",
 }
 Parameter = str | int | float | bool | None
-_LARGEST = 2**53  # beyond, a whole number is not the same in all readers of JSON
+_LARGEST = 2**53  # JSON readers may round larger integers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelScores(Scores):
-    """One model's scores, in the roles that are compared: its own, chance and best.
+    """One model's scores in three roles: its own, chance and best.
 
-    Where a user was measured several times, in folds or with several seeds, scores are averaged
+    If a user was measured several times, in folds or with several seeds, scores are averaged
     within the user: users are independent of each other, the folds of one user are not. Numerator
-    and denominator are 0 where a user has no score of their own; counts of folds are added up.
+    and denominator are 0 if a user has no score; counts of folds are added up.
 
     Parameters
     ----------
     signatures : mapping of str to Signature
-        How each metric was computed, by its name as it is shown.
+        How each metric was computed, by the metric's name.
     truth : uint64 array, shape (n_users, n_metrics)
-        The digest of what is known of each user, by metric.
+        A digest of each user's ratings, by metric.
     runs : float64 array, shape (n_runs, n_metrics)
-        The means of each fold or seed; one row if there is but one.
+        The means of each fold or seed; one row if there is only one.
     report : Report, optional
-        With the lists, if they are at hand.
+        The report with the lists, if it was kept.
     parameters : mapping of str
-        Numbers, texts or None by name, in which the models of a search differ.
+        Parameters of the model by name: numbers, texts or None.
     """
 
     signatures: Mapping[str, Signature]
@@ -65,10 +65,10 @@ class ModelScores(Scores):
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_audit(
         cls, audit: Audit, names: Sequence[str] | None = None, report: Report | None = None
     ) -> ModelScores:
-        """Return what one evaluation found."""
+        """Return the scores of one evaluation."""
         scores = audit.full_scores
         own, known = scores.per_user, ~np.isnan(scores.per_user)
         others = {role: np.where(known, scores.roles[role], np.nan) for role in ("chance", "best")}
@@ -88,9 +88,9 @@ class ModelScores(Scores):
         )
 
     @classmethod
-    def beside(cls, parts: Sequence[ModelScores]) -> ModelScores:
-        """Return the metrics of all parts side by side, over the users of any."""
-        spread = _over_all_users(parts)
+    def join_metrics(cls, parts: Sequence[ModelScores]) -> ModelScores:
+        """Join the metrics of all parts, over the users of any."""
+        spread = _expand_to_all_users(parts)
         first = spread[0]
         tables: dict[str, Any] = {
             name: np.hstack([getattr(one, name) for one in spread])
@@ -99,33 +99,34 @@ class ModelScores(Scores):
         return replace(
             first,
             measurements=sum((one.measurements for one in spread), ()),
-            signatures={name: told for one in spread for name, told in one.signatures.items()},
+            signatures={name: text for one in spread for name, text in one.signatures.items()},
             roles={role: np.hstack([one.roles[role] for one in spread]) for role in first.roles},
             **tables,
         )
 
     @classmethod
-    def averaged(cls, parts: Sequence[ModelScores]) -> ModelScores:
-        """Return the scores of several runs, averaged within each user; sums are added up.
+    def average_runs(cls, parts: Sequence[ModelScores]) -> ModelScores:
+        """Average the scores of several runs within each user; sums are added up.
 
-        Folds are parts of what is known of a user, seeds are measured on the same: their digests
-        are one. A flag is that of any run, but for who is left out: that is in all of them.
+        Folds hold different ratings of a user, so their digests are added up; seeds hold the same
+        ratings, and keep one digest. A user is left out if all runs leave it out; other flags
+        are true if they are true in any run.
         """
         if len(parts) == 1:
             return parts[0]
-        spread = _over_all_users(parts)
+        spread = _expand_to_all_users(parts)
         first, columns = spread[0], [one.columns() for one in spread]
         is_same = all(
             len(one.users) == len(each.users) and np.array_equal(each.truth, first.truth)
             for one, each in zip(parts, spread, strict=True)
         )
         if not is_same:
-            columns = [{**one, "truth": _mixed(one["truth"])} for one in columns]
+            columns = [{**one, "truth": _hash_digests(one["truth"])} for one in columns]
         merged = {}
         for name, values in columns[0].items():
             tables = [one[name] for one in columns]
             if name in first.roles:
-                merged[name] = _mean_within(tables)
+                merged[name] = _average_scores(tables)
             elif name == "left_out":
                 merged[name] = reduce(np.logical_and, tables)
             elif name != "user" and (name in first.parts or not is_same):
@@ -135,15 +136,15 @@ class ModelScores(Scores):
         found = first.with_columns(merged)
         return replace(
             found,
-            signatures=over(parts[0].signatures, found.per_user),
+            signatures=update_user_counts(parts[0].signatures, found.per_user),
             runs=np.concatenate([one.runs for one in parts]),
             report=None,
-            parameters=_shared([one.parameters for one in parts]),
+            parameters=_common_parameters([one.parameters for one in parts]),
         )
 
     @property
     def names(self) -> list[str]:
-        """The names of the metrics, as they are shown."""
+        """The names of the metrics."""
         return list(self.signatures)
 
     @property
@@ -153,7 +154,7 @@ class ModelScores(Scores):
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
-        """What is compared, and the digests: users × metrics, by their names in a file."""
+        """Scores, their parts and digests: users × metrics, by their names in a file."""
         return {
             "scores": self.per_user,
             "numerator": self.numerator,
@@ -164,13 +165,13 @@ class ModelScores(Scores):
         }
 
     def take(self, users: Positions) -> ModelScores:
-        """Return the same of some users, given by their places; the means of runs are of all."""
+        """Return the scores of some users, by their positions; the means of runs stay."""
         found = super().take(users)
-        return replace(found, signatures=over(self.signatures, found.per_user))
+        return replace(found, signatures=update_user_counts(self.signatures, found.per_user))
 
-    def in_metrics(self, names: Sequence[str]) -> ModelScores:
-        """Return the same under some of the metrics."""
-        places = [self.at(name) for name in names]
+    def select_metrics(self, names: Sequence[str]) -> ModelScores:
+        """Return the scores in some of the metrics."""
+        places = [self.index_of_metric(name) for name in names]
         return replace(
             self.select(places),
             signatures={name: self.signatures[name] for name in names},
@@ -184,32 +185,32 @@ class ModelScores(Scores):
         Raises
         ------
         InvalidInputError
-            There are none: the model was read from a file, or averaged over folds.
+            The model was read from a file or averaged over folds, so it has no lists.
         """
         if self.report is None or self.report.audited.lists is None:
             msg = (
-                f"{name!r} has no lists: files hold none, and neither do folds. Compare "
-                "predictions, or reports of predictions."
+                f"{name!r} has no lists: it was read from a file, or averaged over folds. "
+                "Compare predictions, or reports of predictions."
             )
             raise InvalidInputError(msg)
         return self.report
 
     def lists_for(self, name: str) -> GroupedLists:
-        """Return the lists of these users."""
+        """Return the lists of the compared users."""
         report = self.report_for(name)
         lists = report.audited.lists
-        assert lists is not None, "said before"  # noqa: S101
+        assert lists is not None, "report_for has checked this"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists
         return lists.take(report.scores.places_of(self.users))
 
-    def at(self, name: str) -> int:
-        """Return the place of a metric."""
+    def index_of_metric(self, name: str) -> int:
+        """Return the column of a metric."""
         return self.names.index(name)
 
 
-def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
-    """Return the parameters that all runs have, a seed of each run is none."""
+def _common_parameters(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:
+    """Return the parameters that have the same value in all runs."""
     first, *others = parameters
     return {
         name: value
@@ -218,8 +219,8 @@ def _shared(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Paramete
     }
 
 
-def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
-    """Return each part with the users of any, in their order, of whom it may have nothing."""
+def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
+    """Return each part with the users of all parts; NaN or 0 for users it does not have."""
     ids = [one.users for one in parts]
     users, codes = encode(concat_ids(ids), "user")
     spread, own = [], np.split(codes, np.cumsum([*map(len, ids)])[:-1])
@@ -233,46 +234,46 @@ def _over_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     return spread
 
 
-def _mean_within(tables: Sequence[Floats]) -> Floats:
-    """Return the mean of what is there, NaN where nothing is."""
+def _average_scores(tables: Sequence[Floats]) -> Floats:
+    """Return the mean over the runs that have a score, NaN if none has."""
     there = sum((~np.isnan(one)).astype(np.int64) for one in tables)
     total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
     return divide(total, there)
 
 
-def _mixed(truth: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return digests of a fold, whose sums are the same in any order of the folds.
+def _hash_digests(truth: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hash a fold's digests, so that their sums do not depend on the order of the folds.
 
-    The same ratings in other folds are other lists.
+    The same ratings in different folds are different lists.
     """
     mixed = pd.util.hash_array(truth.ravel(), categorize=False).reshape(truth.shape)
     return np.asarray(mixed * (truth != 0))
 
 
-def over(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
-    """Return signatures of the same numbers over the users who have a score."""
+def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
+    """Return signatures with the number of users who have a score."""
     counted = (~np.isnan(scores)).sum(axis=0).tolist()
     return {
-        name: told.over(count)
-        for (name, told), count in zip(signatures.items(), counted, strict=True)
+        name: one.over(count)
+        for (name, one), count in zip(signatures.items(), counted, strict=True)
     }
 
 
-def parameters_of(given: Mapping[Any, Any], within: str = "") -> dict[str, Parameter]:
-    """Return parameters as numbers and texts; those of a mapping stand under both names.
+def flatten_parameters(given: Mapping[Any, Any], within: str = "") -> dict[str, Parameter]:
+    """Return parameters as numbers and texts; keys of nested mappings are joined by a dot.
 
     Examples
     --------
-    >>> parameters_of({"n_factors": 20, "sim_options": {"name": "msd"}, "init": (0, 1)})
+    >>> flatten_parameters({"n_factors": 20, "sim_options": {"name": "msd"}, "init": (0, 1)})
     {'n_factors': 20, 'sim_options.name': 'msd', 'init': '(0, 1)'}
     """
     found: dict[str, Parameter] = {}
     for name, value in given.items():
-        told = f"{within}{escape_invisible(str(name))}"
+        full = f"{within}{escape_invisible(str(name))}"
         if isinstance(value, Mapping):
-            found |= parameters_of(value, f"{told}.")
+            found |= flatten_parameters(value, f"{full}.")
         else:
-            found[told] = _plain(value)
+            found[full] = _plain(value)
     return found
 
 
@@ -290,70 +291,72 @@ def _plain(value: Any) -> Parameter:
 # What must agree
 
 
-def aligned(
+def align_models(
     found: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int], list[str]]:
-    """Return contenders whose rows and columns mean the same.
+    """Return the models with the same users and metrics in the same order.
 
-    Behind them how many users each has whom not all have, and the metrics that not all have.
+    Also return each model's number of users that other models do not have, and the metrics that
+    not all models have.
 
     Parameters
     ----------
     found : mapping
         By name.
     users : {'all', 'common'}
-        Whether all must have the same users, or those that all have are compared.
+        Whether all models must have the same users, or only common users are compared.
 
     Raises
     ------
     InvalidInputError
-        They were measured on other ratings, other users, or in another way; or share no metric.
+        The models were measured on different ratings or users, in different ways, or share no
+        metric.
     """
     measured = {name: set(one.names) for name, one in found.items()}
     known = list(dict.fromkeys(name for one in found.values() for name in one.names))
     shared = [name for name in known if all(name in names for names in measured.values())]
     if not shared:
-        told = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in found.items())
-        msg = f"The models share no metric ({told}). Measure all of them in the same."
+        listed = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in found.items())
+        msg = f"The models share no metric ({listed}). Evaluate all with the same metrics."
         raise InvalidInputError(msg)
-    found = {name: one.in_metrics(shared) for name, one in found.items()}
+    found = {name: one.select_metrics(shared) for name, one in found.items()}
     (first, reference), *rest = found.items()
     for name, one in rest:
         _check_signatures(first, reference, name, one)
         check_same_ids(reference.users, one.users, "user", (repr(first), repr(name)))
-    found, left_out = _same_users(found, users)
+    found, left_out = _keep_common_users(found, users)
     _check_truth(found)
     if all(np.isnan(one.per_user).all() for one in found.values()):
         msg = (
-            f"No model has a score for any user in {', '.join(shared)}: nothing is relevant, or "
-            "nothing is labelled. Choose another threshold or other metrics."
+            f"No model has a score for any user in {', '.join(shared)}: no item is relevant, or "
+            "none is labelled. Choose another threshold or other metrics."
         )
         raise InvalidInputError(msg)
     return found, left_out, [name for name in known if name not in shared]
 
 
 def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelScores) -> None:
-    """Refuse numbers that were computed in different ways."""
+    """Raise if two models were measured under different conventions."""
     for metric, theirs in one.signatures.items():
-        told = reference.signatures[metric].differences(theirs)
-        told.pop("users", None)  # how many have a score
-        if "protocol" in told:
-            mine_is, theirs_is = (_PROTOCOLS.get(each, each) for each in told["protocol"])
+        differences = reference.signatures[metric].differences(theirs)
+        differences.pop("users", None)  # the number of users who have a score
+        if "protocol" in differences:
+            mine_is, theirs_is = (_PROTOCOLS.get(each, each) for each in differences["protocol"])
             msg = (
-                f"{first!r} {mine_is}, {name!r} {theirs_is}: their {metric} cannot be compared. "
-                "Measure both under one protocol."
+                f"{first!r} {mine_is}, {name!r} {theirs_is}, so {metric} cannot be compared. "
+                "Use one protocol for both."
             )
             raise InvalidInputError(msg)
-        if told:
+        if differences:
             what = ", ".join(
                 f"{field} is {quote(here)} for {first!r} and {quote(there)} for {name!r}"
-                for field, (here, there) in told.items()
+                for field, (here, there) in differences.items()
             )
-            msg = f"{metric} was computed in different ways: {what}. Measure both in the same way."
+            msg = f"{metric} was computed in different ways: {what}. Evaluate both in the same way."
             raise InvalidInputError(msg)
 
 
-def _same_users(
+def _keep_common_users(
     found: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
     known = {name: set(one.users.tolist()) for name, one in found.items()}
@@ -372,13 +375,12 @@ def _same_users(
         sizes = ", ".join(f"{other} has {len(them)}" for other, them in known.items())
         msg = (
             f"The models have different users ({sizes}; {len(common)} in common): user "
-            f"{quote(extra)} of {name!r} is not among those of {lacking!r}. Give all of them the "
-            "same test data, or compare the users they have in common: users='common' "
-            "(--users common)."
+            f"{quote(extra)} of {name!r} is missing in {lacking!r}. Use the same test data for "
+            "all, or compare only common users: users='common' (--users common)."
         )
         raise InvalidInputError(msg)
     if not common:
-        msg = f"No user is in all of {', '.join(found)}: nothing can be compared."
+        msg = f"No user is in all of {', '.join(found)}, so nothing can be compared."
         raise InvalidInputError(msg)
     kept = {
         name: one.take(np.flatnonzero([user in common for user in one.users.tolist()]))
@@ -388,36 +390,35 @@ def _same_users(
 
 
 def _check_truth(found: Mapping[str, ModelScores]) -> None:
-    """Refuse models that were measured on other ratings."""
+    """Raise if two models were measured on different ratings."""
     (first, reference), *rest = found.items()
     for name, one in rest:
         other = (one.truth != reference.truth).any(axis=1)
         if other.any():
             user = reference.users[other][0]
             msg = (
-                f"{first!r} and {name!r} were measured on different ratings: the items or the "
-                f"true values of {int(other.sum())} of {len(other)} users are not the same, the "
-                f"first is user {quote(user)}. Let all models predict the same test ratings, in "
-                "the same folds."
+                f"{first!r} and {name!r} were measured on different ratings: items or true "
+                f"values differ for {int(other.sum())} of {len(other)} users, the first is user "
+                f"{quote(user)}. Let all models predict the same test ratings, in the same folds."
             )
             raise InvalidInputError(msg)
 
 
-def with_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
-    """Return the models with random order of the same lists as the first of them.
+def add_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
+    """Add a first model: random order of the same lists.
 
     Raises
     ------
     InvalidInputError
-        There is no chance level, or each model's lists have their own.
+        There is no chance level, or the models' lists have different ones.
     """
     (name, first), *rest = found.items()
     scores = first.roles["chance"]
     known = ~np.isnan(scores)
     if not known.any():
         msg = (
-            f"{name!r} has no chance level, so that chance cannot be the baseline: its metrics do "
-            "not depend on the order, or it was averaged from what has none."
+            f"{name!r} has no chance level, so chance cannot be the baseline: its metrics do not "
+            "depend on the order, or its runs have no chance level."
         )
         raise InvalidInputError(msg)
     for other, one in rest:
@@ -425,9 +426,9 @@ def with_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         both = known & ~np.isnan(others)
         if not np.allclose(scores[both], others[both], rtol=1e-9):
             msg = (
-                f"Chance is not one baseline here: random order of the lists of {name!r} and of "
-                f"{other!r} scores differently, for they hold other items. Give n_items= or items= "
-                "to RankedLists.from_labels, so that chance is that of the catalogue."
+                f"Chance cannot be the baseline: {name!r} and {other!r} list different items, so "
+                "their random orders score differently. Pass n_items= or items= to "
+                "RankedLists.from_labels to use the chance level of the catalogue."
             )
             raise InvalidInputError(msg)
     chance = replace(

@@ -1,4 +1,4 @@
-"""The plots of a comparison, and what only a page has room for: users, and what was typed."""
+"""The plots and the HTML page of a comparison."""
 
 from __future__ import annotations
 
@@ -49,26 +49,26 @@ if TYPE_CHECKING:
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
 
-def plotted(
+def plot_metric(
     comparison: Comparison, kind: str, metric: str, before: str, after: str
 ) -> alt.LayerChart:
-    """Return a plot of one metric.
+    """Plot one metric.
 
     Parameters
     ----------
     comparison : Comparison
         The models.
     kind : str
-        One of `KINDS` but the trade-off.
+        One of `KINDS`, except the trade-off.
     metric : str
-        Its name.
+        The metric's name.
     before, after : str
-        The models that are shown beside each other, if two are.
+        The two models of a plot that shows two.
 
     Raises
     ------
     InvalidInputError
-        Nobody has a score, or none in both models.
+        No user has a score, or none has a score in both models.
     MissingExtraError
         Vega-Altair is not installed.
     """
@@ -76,12 +76,12 @@ def plotted(
     how: dict[str, Any] = {"lower_is_better": result.sign < 0}
     level = 1 - comparison.how.alpha
     if np.isnan(result.scores).all():
-        msg = f"Nobody has a score in {metric}, so there is nothing to plot."
+        msg = f"No user has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind == "tiers":
-        chance = float(result.means("chance")[0])  # of lists that differ, that of the first model
+        chance = float(result.means("chance")[0])  # lists may differ: the first model's
         how["baselines"] = _baselines(comparison, metric)
-        board = _with_ends(comparison, metric)
+        board = _interval_table(comparison, metric)
         return plot(kind, board, metric, chance, level=level, **how)
     if kind == "activity":
         activity = comparison.first.counts.activity
@@ -92,7 +92,7 @@ def plotted(
         return plot(kind, pd.concat(parts, ignore_index=True), metric, level=level, **how)
     one, other = result.scores_of(after), result.scores_of(before)
     if np.isnan(one - other).all():
-        msg = f"No user has a score of both {after!r} and {before!r} in {metric}."
+        msg = f"No user has a score in {metric} from both {after!r} and {before!r}."
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = comparison.users.tolist()
@@ -100,106 +100,108 @@ def plotted(
     return plot(kind, one - other, after, before, metric, level=level, **how)
 
 
-def traded_off(
+def plot_trade_off(
     comparison: Comparison, x: str, y: str | None, parameter: str | None
 ) -> alt.LayerChart:
-    """Return a plot of two metrics.
+    """Plot two metrics against each other.
 
     Parameters
     ----------
     comparison : Comparison
         The models.
     x, y : str
-        The metrics; another one than the first if only that is named.
+        The metrics; by default y is the first metric that is not x.
     parameter : str, optional
-        By which models are coloured; by default the one that most differs between them.
+        The parameter that colours the models, by default the one with most values.
 
     Raises
     ------
     InvalidInputError
-        There is but one metric, no model has such a parameter, or none a score in both metrics.
+        There is only one metric, no model has the parameter, or no model has both scores.
     MissingExtraError
         Vega-Altair is not installed.
     """
     y = next((one for one in comparison.metrics if one != x), None) if y is None else y
     if y is None:
-        msg = f"A trade-off is between two metrics: compare in another one, too, than {x}."
+        msg = f"A trade-off needs two metrics, and there is only {x}. Compare in another one, too."
         raise InvalidInputError(msg)
     if x == y:
-        msg = f"A trade-off is between two metrics, not {x!r} and itself. Name another: against=."
+        msg = f"A trade-off needs two metrics, not {x!r} twice. Pass another one: against=."
         raise InvalidInputError(msg)
     first, second = (
-        _with_ends(comparison, metric).set_index("model")[["mean", "low", "high"]].add_prefix(axis)
+        _interval_table(comparison, metric)
+        .set_index("model")[["mean", "low", "high"]]
+        .add_prefix(axis)
         for axis, metric in (("x_", x), ("y_", y))
     )
     table = first.join(second).reset_index().rename(columns={"x_mean": "x", "y_mean": "y"})
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
-    chosen = _parameter(comparison, parameter)
+    chosen = _choose_parameter(comparison, parameter)
     if chosen is not None:
-        values = [comparison.contenders[name].parameters.get(chosen) for name in table["model"]]
+        values = [comparison.model_scores[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
     lower = comparison.by_metric[x].sign < 0, comparison.by_metric[y].sign < 0
     level = 1 - comparison.how.alpha
     return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
 
 
-def _with_ends(comparison: Comparison, metric: str) -> pd.DataFrame:
+def _interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
     board = comparison.leaderboards[metric].reset_index()
     return board.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
-def _parameter(comparison: Comparison, wanted: str | None) -> str | None:
-    """Return the parameter that is asked for, or the one of most values, None if none differs."""
-    told = [one.parameters for one in comparison.contenders.values()]
-    names = list(dict.fromkeys(chain(*told)))
+def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
+    """Return the wanted parameter, by default the one with most values; None if all are equal."""
+    parameters = [one.parameters for one in comparison.model_scores.values()]
+    names = list(dict.fromkeys(chain(*parameters)))
     if wanted is not None:
         if wanted not in names:
-            hint = suggest(str(wanted), names) if names else "A search gives its models theirs."
-            msg = f"No model has a parameter {quote(wanted)}. {hint}"
+            fix = suggest(str(wanted), names) if names else "Only models of a search have some."
+            msg = f"No model has a parameter {quote(wanted)}. {fix}"
             raise InvalidInputError(msg)
         return wanted
-    distinct = {name: len({repr(one[name]) for one in told if name in one}) for name in names}
+    distinct = {name: len({repr(one[name]) for one in parameters if name in one}) for name in names}
     most = max(distinct, key=distinct.__getitem__, default=None)
     return most if most is not None and distinct[most] > 1 else None
 
 
 def _baselines(comparison: Comparison, metric: str) -> dict[str, float]:
-    """Return the means of what needs no model, if a report knows some, chance apart."""
-    for one in comparison.contenders.values():
+    """Return the means of baselines that need no model, except chance, from the first report."""
+    for one in comparison.model_scores.values():
         if one.report is not None and metric in one.report.metrics:
             others = one.report.baselines.drop("chance")[metric]
             return {str(name): float(mean) for name, mean in others.items()}
     return {}
 
 
-_AUDITS = 6  # models, of which each audit is shown,
-_ROWS = 1_000_000  # but no more users in all: it takes a second for so many
-_OTHERS = 4  # metrics beside the first
+_AUDITS = 6  # models whose audit is shown,
+_ROWS = 1_000_000  # but no more users in all: these take a second
+_OTHERS = 4  # metrics in addition to the first
 _MOVERS = 10
-_COLUMNS = 8  # models beside each other at most: the best, and the baseline
-_NAMED = 6  # models that are named in a call
+_COLUMNS = 8  # models in the table of users: the best, and the baseline
+_NAMED = 6  # models in the shown call
 _SHORT = 20  # characters of a name in a heading
-_AUDITED = "What there is to say of single models is folded below."
-_MOVERS_LEAD = "The users for whom it makes the most difference which of the two models they get."
+_AUDITED = "The audits of single models are folded below."
+_MOVERS_LEAD = "The users whose scores differ most between the two models."
 _DIFFERENCES = (
-    "Each user's score under one model less that under the other. What a mean hides is seen here: "
-    "a few who gain much, or many who gain a little."
+    "Each user's score under one model minus the score under the other. It shows what a mean "
+    "hides: whether a few users gain much, or many gain a little."
 )
-_BY_ACTIVITY = "The mean scores of users with few ratings, and of those with many, by model."
-_TRADE_OFF = "Each model by two metrics: who is ahead in one may be behind in the other."
+_BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
+_TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
 
 
 def comparison_page(comparison: Comparison, command: str | None = None) -> Document:
-    """Return the document of a comparison with all that a page has room for.
+    """Return the document of a comparison's page, with charts, users and their lists.
 
     Parameters
     ----------
     comparison : Comparison
-        Any.
+        The models.
     command : str, optional
-        What was typed to make it, if that was a command line.
+        The command line that made it, if one did.
     """
     metric = comparison.metrics[0]
     kinds = ["leaderboard", *(["segments"] if comparison.groups is not None else [])]
@@ -210,12 +212,12 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     best = next(name for name in ordered if name != CHANCE)
     before = comparison.baseline
     after = next(name for name in ordered if name != before)
-    report = comparison.contenders[best].report
-    apart = _drawn(comparison, "differences", "scatter", a=before, b=after)
-    activity = _drawn(comparison, "activity")
+    report = comparison.model_scores[best].report
+    apart = _make_charts(comparison, "differences", "scatter", a=before, b=after)
+    activity = _make_charts(comparison, "activity")
     sections = [
-        _leaderboard(comparison, board),
-        _audited(comparison),
+        _leaderboard_section(comparison, board),
+        _remarks_section(comparison),
         *build_chance_section(
             result.scores_of(best),
             result.chance[:, result.models.index(best)],
@@ -226,9 +228,9 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
         *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
-        _users(comparison, before, after, best),
-        *_movers(comparison, before, after),
-        Section("trade-off", "Trade-off", _TRADE_OFF, _trade_off(comparison)),
+        _users_section(comparison, before, after, best),
+        *_movers_section(comparison, before, after),
+        Section("trade-off", "Trade-off", _TRADE_OFF, _trade_off_charts(comparison)),
         build_signatures_section(
             comparison.signatures.values(), comparison_code(comparison), command
         ),
@@ -240,38 +242,40 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
 # Models
 
 
-def _leaderboard(comparison: Comparison, board: Section) -> Section:
-    """Return the section of the models with charts, the pairs, and the other metrics."""
+def _leaderboard_section(comparison: Comparison, board: Section) -> Section:
+    """Return the leaderboard's section, with charts, pairs and other metrics."""
     first, *others = comparison.metrics
     details = [
-        Section.folded(f"By {name}", [[comparison.verdict_in(name)], *_board(comparison, name)])
+        Section.folded(
+            f"By {name}", [[comparison.verdict_in(name)], *_leaderboard_parts(comparison, name)]
+        )
         for name in others[:_OTHERS]
     ]
     pairs = Section.folded("The pairs", [pairs_table(comparison, first)])
-    return replace(board, parts=[*_board(comparison, first), pairs, *details])
+    return replace(board, parts=[*_leaderboard_parts(comparison, first), pairs, *details])
 
 
-def _board(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
-    """Return the models by a metric, each row by its name, and their intervals."""
+def _leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
+    """Return the leaderboard in a metric, by model, and the chart of its intervals."""
     table = leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
     table = replace(table, cells=table.cells[order], left=1)
-    return [table, *_drawn(comparison, "tiers", metric=metric)]
+    return [table, *_make_charts(comparison, "tiers", metric=metric)]
 
 
-def _audited(comparison: Comparison) -> Section:
-    """Return the section of the remarks, with the audit of each model that has one."""
+def _remarks_section(comparison: Comparison) -> Section:
+    """Return the section of remarks, with the audit of each model that has a report."""
     details: list[Section] = []
     most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
-    for model, one in [*comparison.contenders.items()][:most]:
+    for model, one in [*comparison.model_scores.items()][:most]:
         if one.report is not None:
             audit = build_audit_table(one.report)
             details.append(Section.folded(f"The audit of {model}", [one.report.remarks, audit]))
     return build_remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
-def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
-    """Return the section of those who gain and lose most, nothing if nobody does."""
+def _movers_section(comparison: Comparison, before: str, after: str) -> list[Section]:
+    """Return the section of users who gain and lose most, if there are any."""
     table = comparison.movers(_MOVERS, a=before, b=after).table
     if table.empty:
         return []
@@ -288,8 +292,8 @@ def _movers(comparison: Comparison, before: str, after: str) -> list[Section]:
 # Charts
 
 
-def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Charts]:
-    """Return plots for a page, those that have something to show."""
+def _make_charts(comparison: Comparison, *kinds: str, **options: str) -> list[Charts]:
+    """Return charts for a page, except charts that have no data."""
     charts: list[Charts] = []
     for kind in kinds:
         with suppress(InvalidInputError):
@@ -297,31 +301,31 @@ def _drawn(comparison: Comparison, *kinds: str, **options: str) -> list[Charts]:
     return charts
 
 
-def _trade_off(comparison: Comparison) -> list[Charts]:
-    """Return the plot of two metrics against each other, if there are so many."""
+def _trade_off_charts(comparison: Comparison) -> list[Charts]:
+    """Return the chart of two metrics, if there are two metrics and three models."""
     first, *others = comparison.metrics
     if not others or len(comparison.models) < 3:
         return []
     # another family says more than another cutoff
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
-    return _drawn(comparison, "trade-off", against=other)
+    return _make_charts(comparison, "trade-off", against=other)
 
 
 # Users
 
 
-def _users(comparison: Comparison, before: str, after: str, best: str) -> Section:
-    """Return the section of the users: those whom it moves most, where they are too many.
+def _users_section(comparison: Comparison, before: str, after: str, best: str) -> Section:
+    """Return the section of users; if there are too many, only those with the largest gains.
 
     Parameters
     ----------
     comparison : Comparison
         The models.
     before, after : str
-        The two whose lists stand side by side, and whose difference is shown.
+        The two models whose lists and differences are shown.
     best : str
-        By whose scores the users are in order.
+        The model whose scores sort the users.
     """
     result, counts = comparison.deciding, comparison.first.counts
     gain = result.scores_of(after) - result.scores_of(before)
@@ -341,22 +345,24 @@ def _users(comparison: Comparison, before: str, after: str, best: str) -> Sectio
         comparison.first,
         places,
         [
-            *((name, list(map(number, result.scores_of(name)[places]))) for name in beside),
-            (less, [signed(one) for one in gain[places].tolist()]),
+            *((name, list(map(number, result.scores_of(name)[places]))) for name in columns),
+            (minus, [signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
-        lists=_lists(comparison, before, after, places),
+        lists=_lists_of_both(comparison, before, after, places),
         opened="both models' lists and the best order",
-        rest=f"those who gain or lose most from {before} to {after}: "
-        "comparison.per_user has them all.",
+        rest=f"the users who gain or lose most from {before} to {after}: "
+        "comparison.per_user has all users.",
     )
 
 
-def _lists(comparison: Comparison, before: str, after: str, places: Positions) -> UserLists | None:
-    """Return both models' lists of some users, if both have some."""
+def _lists_of_both(
+    comparison: Comparison, before: str, after: str, places: Positions
+) -> UserLists | None:
+    """Return both models' lists of some users, if both models have lists."""
     both = []
     for name in (after, before):
-        one = comparison.contenders[name]
+        one = comparison.model_scores[name]
         if one.report is None:
             return None
         own = places
@@ -375,7 +381,7 @@ def _lists(comparison: Comparison, before: str, after: str, places: Positions) -
 
 
 def comparison_code(comparison: Comparison) -> str:
-    """Return the lines of Python that compare the same models of the same data."""
+    """Return Python code that makes the same comparison."""
     if comparison.made_by is not None:
         return comparison.made_by
     names = [name for name in comparison.models if name != CHANCE]
@@ -385,9 +391,9 @@ def comparison_code(comparison: Comparison) -> str:
     given = [f"{name!r}: {what}_{place}" for place, name in enumerate(names[:_NAMED], 1)]
     if len(names) > _NAMED:
         given.append("...")
-    asked = {"baseline": comparison.baseline, **vars(comparison.how), "margin": comparison.margin}
+    chosen = {"baseline": comparison.baseline, **vars(comparison.how), "margin": comparison.margin}
     usual = {"baseline": names[0], **vars(Testing()), "margin": None}
-    how = [f"{name}={value!r}" for name, value in asked.items() if value != usual[name]]
+    how = [f"{name}={value!r}" for name, value in chosen.items() if value != usual[name]]
     if groups is not None:  # built-in segments have a name, others a table
         how.append(f"by={groups.name!r}" if groups.name in Report.SEGMENTS else "by=groups")
     models = "{" + ", ".join(given) + "}"

@@ -1,4 +1,4 @@
-"""compare: from models in any form to a comparison."""
+"""compare: read models in any form and return a comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.model_scores import CHANCE, USERS, ModelScores, aligned, with_chance
+from recsys_ndcg.comparison.model_scores import CHANCE, USERS, ModelScores, add_chance, align_models
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -29,15 +29,15 @@ from recsys_ndcg.report import Report, assign_segments
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.significance import Testing, check_margin
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
 _DISPUTED = (
-    "their question is not about the mean, and on skewed differences they reject too often, the "
-    "more so the more users there are (Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, "
+    "they do not test the mean, and on skewed differences they reject too often, all the "
+    "more with many users (Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, "
     "SIGIR 2023). For Wilcoxon: corrected by Benjamini-Hochberg it kept its level and had the most "
     "power on TREC data (Otero, Parapar & Barreiro, ECIR 2025). 't', 'randomisation' and "
-    "'bootstrap' are about the mean."
+    "'bootstrap' test the mean."
 )
 
 
@@ -61,41 +61,42 @@ def compare(  # noqa: PLR0913 - the contract
     train: Any = None,
     progress: bool = True,
 ) -> Comparison:
-    """Compare models user by user: which is better, for whom, and how sure that is.
+    """Compare models user by user: which is better, for whom, and how certain that is.
 
     Parameters
     ----------
     models : mapping of str to predictions, reports, saved reports or cross-validations
-        By name, two or more; each is whatever `recsys_ndcg.evaluate` takes, a `Report`, the path of
-        a saved one, what `recsys_ndcg.surprise.cross_validate` returns, a fitted search (a model
-        for each combination), or a list of reports (seeds). A search may stand alone.
+        Two or more, by name. Each is any input of `recsys_ndcg.evaluate`, a `Report`, the path of
+        a saved report, the result of `recsys_ndcg.surprise.cross_validate`, a fitted search (one
+        model per combination), or a list of reports (seeds). A search needs no name.
     metrics, k, threshold, convention, columns
-        As in `recsys_ndcg.evaluate`, for predictions. Of reports, `metrics` chooses some; the
+        As in `recsys_ndcg.evaluate`, for predictions. For reports, `metrics` selects some. The
         first metric decides.
     baseline : str, optional
-        Against which model users are won and lost: the first by default; ``"chance"`` is random
-        order of the same lists, and joins the comparison.
+        The model that won and lost users are counted against, by default the first.
+        ``"chance"`` is random order of the same lists, and becomes one of the models.
     by : optional
-        Segments of users: what `Report.by` takes.
+        Segments of users, as in `Report.by`.
     margin : float, optional
-        Up to which a difference does not matter: whether models are not worse than each other by
-        it, or equivalent, is tested (two one-sided t tests).
+        The largest difference that does not matter. If given, non-inferiority and equivalence
+        are tested (two one-sided t tests).
     users : {'all', 'common'}
-        Whether different users are refused, or those that all models have are compared; how many
-        were left out is said.
+        ``"all"`` raises an error if models have different users; ``"common"`` compares the users
+        that all models have, and a remark counts the others.
     test : {'t', 'randomisation', 'bootstrap', 'wilcoxon', 'sign'}
-        Of the users' differences: Student's paired t test, random signs, resampled users.
+        The test of the users' differences: Student's paired t, random signs, resampled users,
+        Wilcoxon's signed ranks, signs.
     correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
-        For the number of pairs in a metric: max-T by default, Holm for tests that have none.
+        Correction for the number of pairs in a metric: max-T by default, or Holm for Wilcoxon
+        and sign tests.
     alpha : float
-        How often equal models may be called different, at least 1e-12; intervals are at
-        1 - alpha.
+        Significance level, at least 1e-12; intervals have level 1 - alpha.
     draws, seed : int
-        Of signs, resamples, and what max-T needs.
+        Number and seed of the random signs, resamples, or draws of max-T.
     train : optional
         The users of the training data, or the data, for ``by="cold"`` and ``by="activity"``.
     progress : bool
-        Whether a bar shows how far it is, where a person watches.
+        Whether to show a progress bar on a terminal.
 
     Returns
     -------
@@ -105,19 +106,19 @@ def compare(  # noqa: PLR0913 - the contract
     Raises
     ------
     InvalidInputError
-        The models were not measured on the same ratings, users and choices; or an option cannot
-        be used.
+        The models were not measured on the same ratings and users in the same way, or an option
+        is invalid.
 
     Warns
     -----
     DataWarning
-        As for `recsys_ndcg.evaluate`; and of tests that are disputed.
+        As in `recsys_ndcg.evaluate`, and if the test is disputed.
 
     Notes
     -----
     The unit is the user: scores of one user in several folds or seeds are averaged first. A model's
-    rank is in [1 + models significantly better, models - models significantly worse], and its tier
-    is the lower end: models that the test cannot tell apart share one.
+    rank is between 1 + the number of significantly better models and the number of models - the
+    number of significantly worse ones. Its tier is the lower end.
 
     References
     ----------
@@ -141,17 +142,17 @@ def compare(  # noqa: PLR0913 - the contract
     how = check_options(users=users, margin=margin, draws=draws, seed=seed, **testing)
     if not how.kind.has_intervals:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
-    # an iterator of metrics or cutoffs would be used up by the first model
+    # the first model would exhaust an iterator of metrics or cutoffs
     given: list[Any] = [[*one] if isinstance(one, Iterator) else one for one in (metrics, k)]
-    asked = Asked(given[0], given[1], threshold, convention, columns)
-    found = contenders_of(models, asked, progress=progress)
+    options = EvaluationOptions(given[0], given[1], threshold, convention, columns)
+    found = read_models(models, options, progress=progress)
     if len(found) < 2 and not (found and baseline == CHANCE):  # which joins it
         only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
-        msg = f"A comparison needs at least two models. {only}rn.evaluate() is for one."
+        msg = f"A comparison needs at least two models. {only}Use rn.evaluate() for one model."
         raise InvalidInputError(msg)
-    entered, left_out, other_metrics = aligned(found, users)
+    entered, left_out, other_metrics = align_models(found, users)
     if baseline == CHANCE and CHANCE not in entered:
-        entered = with_chance(entered)
+        entered = add_chance(entered)
     check_options(entered, baseline=baseline)
     how.check_pairs(len(entered) * (len(entered) - 1) // 2)
     name, first = next(iter(entered.items()))
@@ -161,7 +162,7 @@ def compare(  # noqa: PLR0913 - the contract
         groups = assign_segments(
             by,
             first,
-            tables=(one for one in read if not (is_measured(one) or _is_saved(one))),
+            tables=(one for one in read if not (is_evaluated(one) or _is_saved(one))),
             train=train,
             columns=columns,
         )
@@ -185,31 +186,31 @@ def check_options(
     baseline: str | None = None,
     **testing: Any,
 ) -> Testing:
-    """Return how is tested; refuse what cannot be used, before anything is measured.
+    """Check the options of `compare` before anything is measured; return the test's options.
 
     Parameters
     ----------
     models : collection of str, optional
-        Their names, if they are known: the baseline is one of these, or chance.
+        Their names, if known: the baseline must be one of these, or chance.
     users, margin, baseline, **testing
         As in `compare`.
 
     Raises
     ------
     InvalidInputError
-        One cannot be used.
+        An option is invalid.
     """
     check_choice("users", users, USERS)
     if margin is not None:
         check_margin(margin)
     if not (models is None or baseline is None or baseline in [CHANCE, *models]):
-        msg = f"baseline={quote(baseline)} is none of the models. {suggest(str(baseline), models)}"
+        msg = f"baseline={quote(baseline)} is not a model. {suggest(str(baseline), models)}"
         raise InvalidInputError(msg)
     return Testing(**testing)
 
 
-class Asked(NamedTuple):
-    """How predictions are measured, as `recsys_ndcg.evaluate` takes it."""
+class EvaluationOptions(NamedTuple):
+    """The options of `recsys_ndcg.evaluate`, for models that are predictions."""
 
     metrics: Metrics
     k: Cutoffs
@@ -217,78 +218,78 @@ class Asked(NamedTuple):
     convention: Convention | str | None
     columns: Mapping[str, str] | None
 
-    def refuse_for(self, name: str) -> None:
-        """Refuse choices that come too late, for what is measured already.
+    def check_unused(self, name: str) -> None:
+        """Raise if options are given that have no effect on a report that already exists.
 
         Raises
         ------
         InvalidInputError
-            There are such.
+            A threshold or a convention is given.
         """
         choices = ("threshold", "convention")
         late = [f"{choice}=" for choice in choices if getattr(self, choice) is not None]
         if late:
             msg = (
-                f"{name!r} is measured already, so that {' and '.join(late)} would change nothing "
-                "of it. Leave it, or give the predictions."
+                f"{name!r} is evaluated already, so {' and '.join(late)} would have no effect. "
+                "Omit it, or pass predictions instead of the report."
             )
             raise InvalidInputError(msg)
 
 
-def contenders_of(models: Any, asked: Asked, *, progress: bool) -> dict[str, ModelScores]:
-    """Return the contenders by name.
+def read_models(
+    models: Any, options: EvaluationOptions, *, progress: bool
+) -> dict[str, ModelScores]:
+    """Read all models; a search is several.
 
     Raises
     ------
     InvalidInputError
-        There are no names, or one of them stands for two models; or one cannot be read.
+        The models have no names, two have the same, or one cannot be read.
     """
 
     def work(name: str, data: Any) -> dict[str, ModelScores]:
-        return _entered(name, data, asked)
+        return _read_model(name, data, options)
 
     found: dict[str, ModelScores] = {}
-    for part in of_each_model(_named(models), work, progress=progress).values():
+    for part in map_models(_check_models(models), work, progress=progress).values():
         for name in part.keys() & found:
-            msg = f"Two models are called {name!r}: give one of them another name."
+            msg = f"Two models are named {name!r}. Rename one of them."
             raise InvalidInputError(msg)
         found |= part
     return found
 
 
-def of_each_model(
-    models: Mapping[str, Given], work: Callable[[str, Given], Made], *, progress: bool
-) -> dict[str, Made]:
-    """Return what is made of each model; a bar counts them, and a warning says of which it is."""
-    found, said = {}, {}
+def map_models(
+    models: Mapping[str, Input], work: Callable[[str, Input], Output], *, progress: bool
+) -> dict[str, Output]:
+    """Apply a function to each model, with a progress bar; warnings name the model."""
+    found, warnings = {}, {}
     with closing(
         iterate_with_progress(models, "Evaluating", len(models), enabled=progress)
     ) as names:
         for name in names:
-            with label_messages(name) as said[name]:
+            with label_messages(name) as warnings[name]:
                 found[name] = work(name, models[name])
-    emit_labelled_warnings(said)
+    emit_labelled_warnings(warnings)
     return found
 
 
-def _named(models: Any) -> dict[str, Any]:
-    """Return the models by their names, each of them once."""
-    if _has(models, "contenders"):
+def _check_models(models: Any) -> dict[str, Any]:
+    """Return the models by name; raise if a name or a model is missing or repeated."""
+    if _has_property(models, "model_scores"):
         return {"": models}
     if not isinstance(models, Mapping) or isinstance(models, Report):
-        msg = (
-            f"Give the models by name, {{'SVD': predictions, 'KNN': others}}, not {quote(models)}."
-        )
+        msg = f"Pass models by name, {{'SVD': predictions, 'KNN': others}}, not {quote(models)}."
         raise InvalidInputError(msg)
     for name in models:
         if not isinstance(name, str) or not name.strip():
-            msg = f"The name of a model is text, not {quote(name)}."
+            msg = f"The name of a model must be text, not {quote(name)}."
             raise InvalidInputError(msg)
         if not is_encodable(name):
-            msg = f"The name {name!r} of a model has a lone surrogate. Give it another name."
+            msg = f"The model name {name!r} has a lone surrogate. Rename the model."
             raise InvalidInputError(msg)
     if len({name.strip() for name in models}) < len(models):
-        msg = "Two models are called alike but for blanks: give one of them another name."
+        msg = "Two model names differ only in blanks. Rename one of the models."
         raise InvalidInputError(msg)
     known: dict[Any, str] = {}
     for name, data in models.items():
@@ -296,73 +297,82 @@ def _named(models: Any) -> dict[str, Any]:
         other = known.setdefault(os.path.realpath(data) if is_path else id(data), name)
         if other != name:
             what = "file" if is_path else "object"
-            msg = f"{other!r} and {name!r} are the same {what}: give each model its own."
+            msg = (
+                f"{other!r} and {name!r} are the same {what}. Pass a different one for each model."
+            )
             raise InvalidInputError(msg)
     return dict(models)
 
 
-def _entered(name: str, data: Any, asked: Asked) -> dict[str, ModelScores]:
-    """Return one contender, or those of a search, under their names."""
-    if _has(data, "contenders"):
-        asked.refuse_for(name or "The search")
-        parts: Mapping[str, ModelScores] = data.contenders
+def _read_model(name: str, data: Any, options: EvaluationOptions) -> dict[str, ModelScores]:
+    """Return the scores of one model, or of each model of a search, by name."""
+    if _has_property(data, "model_scores"):
+        options.check_unused(name or "The search")
+        parts: Mapping[str, ModelScores] = data.model_scores
         return {
-            f"{name}: {told}" if name else told: _chosen(one, asked) for told, one in parts.items()
+            f"{name}: {part}" if name else part: _select_metrics(one, options)
+            for part, one in parts.items()
         }
-    if isinstance(data, Sequence) and data and all(map(is_measured, data)):
-        return {name: ModelScores.averaged([_one(name, run, asked) for run in data])}
-    return {name: _one(name, data, asked)}
+    if isinstance(data, Sequence) and data and all(map(is_evaluated, data)):
+        return {
+            name: ModelScores.average_runs([_evaluate_model(name, run, options) for run in data])
+        }
+    return {name: _evaluate_model(name, data, options)}
 
 
-def _has(data: Any, name: str) -> bool:
-    """Tell whether there is such a property, without working it out."""
+def _has_property(data: Any, name: str) -> bool:
+    """Return whether an object has a property, without computing it."""
     return hasattr(type(data), name)
 
 
-def is_measured(data: Any) -> bool:
-    """Tell a report or a cross-validation from predictions."""
-    return isinstance(data, Report) or _has(data, "contender")
+def is_evaluated(data: Any) -> bool:
+    """Return whether this is a report or a cross-validation, not predictions."""
+    return isinstance(data, Report) or _has_property(data, "averaged_scores")
 
 
 def _is_saved(data: Any, kind: str = "report") -> bool:
     return isinstance(data, str | Path) and Archive.is_saved(data, kind)
 
 
-def _one(name: str, data: Any, asked: Asked) -> ModelScores:
-    if isinstance(data, Mapping) and "fit_time" in data and not _has(data, "contender"):
+def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelScores:
+    if (
+        isinstance(data, Mapping)
+        and "fit_time" in data
+        and not _has_property(data, "averaged_scores")
+    ):
         msg = (
-            "This is what Surprise's own cross_validate returns, which keeps no scores of users. "
-            "Take that of recsys_ndcg.surprise, with a measure such as 'ndcg@10'."
+            "This is a result of Surprise's own cross_validate, which keeps no scores of users. "
+            "Use recsys_ndcg.surprise.cross_validate with a measure such as 'ndcg@10'."
         )
         raise InvalidInputError(msg)
     if _is_saved(data, "comparison"):
-        msg = f"{data} is a saved comparison, not a model: rn.Comparison.load() reads it."
+        msg = f"{data} is a saved comparison, not a model. Read it with rn.Comparison.load()."
         raise InvalidInputError(msg)
     if _is_saved(data):
         data = Report.load(data)
-    if is_measured(data):
-        asked.refuse_for(name)
+    if is_evaluated(data):
+        options.check_unused(name)
     else:
-        how: dict[str, Any] = {"threshold": asked.threshold, "convention": asked.convention}
-        data = measured(data, Plan.of(asked.metrics, k=asked.k, **how), asked.columns)
-    if _has(data, "contender"):
-        return _chosen(data.contender, asked)
-    return _chosen(ModelScores.of(data.audited, report=data), asked)
+        how: dict[str, Any] = {"threshold": options.threshold, "convention": options.convention}
+        data = measured(data, Plan.of(options.metrics, k=options.k, **how), options.columns)
+    if _has_property(data, "averaged_scores"):
+        return _select_metrics(data.averaged_scores, options)
+    return _select_metrics(ModelScores.from_audit(data.audited, report=data), options)
 
 
-def _chosen(found: ModelScores, asked: Asked) -> ModelScores:
-    """Return the metrics that are asked for, all of them if none is."""
-    if asked.metrics is None:
+def _select_metrics(found: ModelScores, options: EvaluationOptions) -> ModelScores:
+    """Return the requested metrics, or all if none is requested."""
+    if options.metrics is None:
         return found
     names = []
-    for one in [asked.metrics] if isinstance(asked.metrics, str | Metric) else asked.metrics:
+    for one in [options.metrics] if isinstance(options.metrics, str | Metric) else options.metrics:
         if isinstance(one, Metric) or one in found.names:
             names.append(str(one))
-        else:  # as somebody types it; a protocol behind a colon stays
+        else:  # an alias, such as p@5; a protocol after a colon stays
             name, *protocol = str(one).split(":", 1)
-            names += [":".join([str(each), *protocol]) for each in Plan.of(name, k=asked.k).names]
+            names += [":".join([str(each), *protocol]) for each in Plan.of(name, k=options.k).names]
     missing = [name for name in names if name not in found.names]
     if missing:
-        msg = f"It was not measured in {', '.join(missing)}; it has {', '.join(found.names)}."
+        msg = f"This report has no {', '.join(missing)}; it has {', '.join(found.names)}."
         raise InvalidInputError(msg)
-    return found.in_metrics(list(dict.fromkeys(names)))
+    return found.select_metrics(list(dict.fromkeys(names)))

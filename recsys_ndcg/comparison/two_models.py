@@ -1,4 +1,4 @@
-"""Two models side by side: what their lists have in common, and who gains or loses most."""
+"""Two models: the overlap of their lists, and the users who gain or lose most."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.lists import GroupedLists
 
-#: What is shown of each list of a user who moves.
+#: The columns of each list of a mover.
 _SHOWN = ["item", "estimated", "true", "gain"]
 
 
@@ -40,12 +40,12 @@ def jaccard_at_k(
     Parameters
     ----------
     lists_a, lists_b : tables, rows, lists per user, Surprise predictions or RankedLists
-        Columns user, item and rank or estimated, or {user: [item, ...]}: all that the results of
-        `RankedLists.from_labels` may be. Equal estimates count in order of item id.
+        Columns user, item and rank or estimated, or {user: [item, ...]}: any results that
+        `RankedLists.from_labels` accepts. Equal estimates count in order of item id.
     k : int, optional
         How many of the first items count; None for all.
     columns : mapping, optional
-        Our column names to those of both tables.
+        Map required columns to the columns of both tables.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def jaccard_at_k(
     >>> jaccard_at_k(a, b, 2).round(4).to_dict()
     {'ann': 0.3333}
     """
-    return _jaccard(_ranks_in_both(lists_a, lists_b, k, columns)).rename(_named("jaccard", k))
+    return _mean_jaccard(_read_ranks(lists_a, lists_b, k, columns)).rename(_label("jaccard", k))
 
 
 def rbo(
@@ -88,7 +88,7 @@ def rbo(
     lists_a, lists_b, columns
         As in `jaccard_at_k`.
     p : float
-        Persistence, above 0 and below 1: how deep the comparison looks.
+        Persistence, above 0 and below 1: the higher, the more deeper ranks count.
     k : int, optional
         How many of the first items count; None for all.
 
@@ -112,16 +112,18 @@ def rbo(
     >>> rbo(a, a).to_dict()
     {'ann': 1.0}
     """
-    return _rbo(_ranks_in_both(lists_a, lists_b, k, columns), p).rename(_named("rbo", k))
+    return _compute_rbo(_read_ranks(lists_a, lists_b, k, columns), p).rename(_label("rbo", k))
 
 
-def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -> pd.DataFrame:
-    """Return what each pair of models' lists have in common, user by user.
+def compute_overlaps(
+    lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9
+) -> pd.DataFrame:
+    """Return the overlap of each pair of models' lists, user by user.
 
     Parameters
     ----------
     lists : mapping
-        Those of each model, with items.
+        Each model's lists, with items.
     k : int, optional
         How many of the first items count; None for all.
     p : float
@@ -135,25 +137,26 @@ def overlaps(lists: Mapping[str, GroupedLists], k: int | None, p: float = 0.9) -
     Raises
     ------
     InvalidInputError
-        The lists have no items, fewer ranks are kept than are asked for, or p is not between 0
-        and 1.
+        The lists have no items or keep fewer than k ranks, or p is not between 0 and 1.
     """
     checked_k(k)
     check_level("p", p, such_as=0.9)
-    ranks = {name: _ranks(_lists(one, None), k) for name, one in lists.items()}
+    ranks = {name: _ranks(_to_lists(one, None), k) for name, one in lists.items()}
     tables = {}
     for one, other in combinations(ranks, 2):
         both = pd.concat({"a": ranks[one], "b": ranks[other]}, axis=1)
-        tables[one, other] = pd.DataFrame({"jaccard": _jaccard(both), "rbo": _rbo(both, p)})
+        tables[one, other] = pd.DataFrame(
+            {"jaccard": _mean_jaccard(both), "rbo": _compute_rbo(both, p)}
+        )
     return pd.concat(tables, axis=1, names=["a", "b", "overlap"])
 
 
-def _jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
+def _mean_jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
     both = ranks.notna().all(axis=1)
     return both.astype(float).groupby(level="user").mean()
 
 
-def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
+def _compute_rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     check_level("p", p, such_as=0.9)
     p = as_float(p)
     by_user = ranks.groupby(level="user")
@@ -177,16 +180,16 @@ def _rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     return pd.Series((seen + rest).clip(max=1.0), index=lengths.index)
 
 
-def _named(name: str, k: int | None) -> str:
+def _label(name: str, k: int | None) -> str:
     return name if k is None else f"{name}@{k}"
 
 
-def _ranks_in_both(
+def _read_ranks(
     lists_a: Any, lists_b: Any, k: int | None, columns: Mapping[str, str] | None
 ) -> pd.DataFrame:
-    """Return the rank of each (user, item) in either list, NaN where it is not in the first k."""
+    """Return each (user, item)'s rank in both lists, NaN if it is not in the first k."""
     checked_k(k)
-    first, second = _lists(lists_a, columns), _lists(lists_b, columns)
+    first, second = _to_lists(lists_a, columns), _to_lists(lists_b, columns)
     names = ("the first lists", "the second lists")
     check_same_ids(first.users, second.users, "user", names, warns=True)
     items = np.asarray(first.item_ids), np.asarray(second.item_ids)
@@ -206,8 +209,8 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     return pd.Series(ranks + 1, pd.MultiIndex.from_arrays(ids, names=["user", "item"]))
 
 
-def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
-    """Return lists without grades, which play no part: none can be refused for its gain."""
+def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
+    """Return lists without grades, which overlap ignores, so that no grade raises an error."""
     if isinstance(lists, PlacedLists):
         return lists
     if not isinstance(lists, RankedLists):
@@ -217,7 +220,7 @@ def _lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
         rows = Rows({**kept, "true": unknown})
         return group(rows, "raise", RankedLists)
     if lists.items is None:
-        msg = "The lists have no item ids, so nothing can be shared."
+        msg = "The lists have no item ids, so they have no overlap. Pass rows with items."
         raise InvalidInputError(msg)
     user, estimated = np.repeat(lists.users, lists.n_items), lists.estimated
     return RankedLists.from_arrays(user, lists.items, estimated, np.full(len(estimated), np.nan))
@@ -230,14 +233,14 @@ class Movers:
     Parameters
     ----------
     table : pandas.DataFrame
-        Indexed by user: items, relevant, the score of both models, and the gain, in which more is
-        better; those who gain most first, those who lose most last.
-    contenders : mapping of str to ModelScores
-        From which model to which, with their lists if they are at hand.
+        Indexed by user: items, relevant, the scores of both models, and the gain, of which more is
+        better; users who gain most come first, users who lose most last.
+    model_scores : mapping of str to ModelScores
+        The two models, with their lists if those were kept.
     """
 
     table: pd.DataFrame
-    contenders: Mapping[str, ModelScores]
+    model_scores: Mapping[str, ModelScores]
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return a user's two lists side by side.
@@ -257,12 +260,12 @@ class Movers:
         Raises
         ------
         InvalidInputError
-            There is no such user, or a model has no lists: it was read from a file, or averaged
-            over folds.
+            The user is unknown, or a model has no lists because it was read from a file or
+            averaged over folds.
         """
         sides = {
             name: one.report_for(name).explain(user, k)[_SHOWN]
-            for name, one in self.contenders.items()
+            for name, one in self.model_scores.items()
         }
         return pd.concat(sides, axis=1)
 
@@ -275,10 +278,10 @@ class Movers:
         return html
 
 
-def movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
-    """Return the n users who gain most from a to b, and the n who lose most, if anybody does."""
-    before, after = comparison.contenders[a], comparison.contenders[b]
-    place = before.at(metric)
+def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
+    """Return up to n users who gain most from model a to model b, and up to n who lose most."""
+    before, after = comparison.model_scores[a], comparison.model_scores[b]
+    place = before.index_of_metric(metric)
     sign = 1 if before.metrics[place].greater_is_better else -1
     old, new = before.per_user[:, place], after.per_user[:, place]
     gain = np.where(same(old, new), 0.0, sign * (new - old))

@@ -1,4 +1,4 @@
-"""What a comparison says in words: the verdict, and the gate that a model passes or not."""
+"""The verdict of a comparison in words, and the gate that a model passes or fails."""
 
 from __future__ import annotations
 
@@ -15,179 +15,190 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _FEW_NAMES = 4
-_SMALLEST = 0.0001  # p that is written with its digits
+_SMALLEST = 0.0001  # smaller p-values are written as p < 0.0001
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
 
 
-def size(value: float) -> str:
-    """Return a number in a sentence: four decimals, or two digits of a small or a huge one."""
+def format_size(value: float) -> str:
+    """Format a number for a sentence: four decimals, or two digits if it is tiny or huge."""
     if np.isnan(value):
         return "-"
     return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
 
 
 def _p_value(p: float) -> str:
-    """Return a p-value in a sentence, in two digits."""
+    """Format a p-value for a sentence, with two digits."""
     return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
-def verdict(result: MetricComparison) -> str:
-    """Return which model is better, or that the data cannot tell, and how to read that."""
-    found = result.tested
+def write_verdict(result: MetricComparison) -> str:
+    """Write which model is better, or that the data cannot distinguish them."""
+    found = result.mean_tests
     if not found.users.any():
         return (
-            f"Nobody has a score of two models in {result.name}, so nothing can be compared. "
+            f"No user has scores from two models in {result.name}, so nothing can be compared. "
             "Choose another metric or threshold."
         )
     users = format_count(int(found.users.max()), "user")
     if np.isnan(found.p_corrected).all():
         scores = zip(result.models, result.means().tolist(), strict=True)
-        means = [f"{name} {size(mean)}" for name, mean in scores]
+        means = [f"{name} {format_size(mean)}" for name, mean in scores]
         return (
-            f"Only {users} can be compared in {result.name}, and one user is no evidence. "
-            f"Its scores: {', '.join(first_few(means, _FEW_NAMES))}."
+            f"Only {users} can be compared in {result.name}, which is no evidence. "
+            f"The scores: {', '.join(first_few(means, _FEW_NAMES))}."
         )
     count = len(result.models)
     if not found.wins.any() and not found.losses.any():
         names = " and ".join(result.models) if count == 2 else f"All {count} models"
-        first = f"{names} score the same in {result.name} for each of {users}."
-        second = f"Are they {'two' if count == 2 else 'different'} models?"
+        first = f"{names} have the same score in {result.name} for each of {users}."
+        second = "Are they different models?"
     else:
-        first, second = _two(result, users) if count == 2 else _many(result, users)
+        first, second = (
+            _verdict_on_two(result, users) if count == 2 else _verdict_on_many(result, users)
+        )
     return escape_invisible(f"{first} {second}")
 
 
-def how_tested(result: MetricComparison) -> str:
-    """Return the test, its correction and the level in words."""
+def describe_test(result: MetricComparison) -> str:
+    """Return the test, its correction and the significance level in words."""
     n_pairs = len(result.pairs)
     over = f" over {n_pairs} pairs" if n_pairs > 1 else ""
-    return f"{_test(result)}{over}, alpha {result.how.alpha:g}"
+    return f"{_test_and_correction(result)}{over}, alpha {result.how.alpha:g}"
 
 
-def _test(result: MetricComparison) -> str:
+def _test_and_correction(result: MetricComparison) -> str:
     correction = f", {result.how.corrected_by.in_words}" if len(result.pairs) > 1 else ""
     return f"{result.how.kind.in_words}{correction}"
 
 
-def _two(result: MetricComparison, users: str) -> tuple[str, str]:
-    found, (one, other), sure = result.tested, result.models, int(result.better[0])
+def _verdict_on_two(result: MetricComparison, users: str) -> tuple[str, str]:
+    found, (one, other), sure = (
+        result.mean_tests,
+        result.models,
+        int(result.significant_direction[0]),
+    )
     difference, p = float(found.difference[0]), _p_value(float(found.p_corrected[0]))
     if not sure:
-        said = (
-            f"The data do not tell {one} and {other} apart in {result.name}: {one} less {other} "
-            f"is {size(result.sign * difference)} over {users}, {p}."
+        answer = (
+            f"The data cannot distinguish {one} from {other} in {result.name}: {one} minus {other} "
+            f"is {format_size(result.sign * difference)} over {users}, {p}."
         )
-        return said, _within(result, 0) or _could_have(result)
+        return answer, _describe_margin(result, 0) or _describe_detectable(result)
     low, high = float(found.low[0]), float(found.high[0])
     if sure < 0:
         (one, other), low, high = (other, one), -high, -low
     level = f"{100 * (1 - result.how.alpha):.10g} %"
-    said = (
-        f"{one} is better than {other} in {result.name}: by {size(abs(difference))} "
-        f"({level} interval {size(low)} to {size(high)}) over {users}, {p}."
+    answer = (
+        f"{one} is better than {other} in {result.name}: by {format_size(abs(difference))} "
+        f"({level} interval {format_size(low)} to {format_size(high)}) over {users}, {p}."
     )
-    return said, _within(result, 0) or _effect(result, 0)
+    return answer, _describe_margin(result, 0) or _describe_effect(result, 0)
 
 
-def _many(result: MetricComparison, users: str) -> tuple[str, str]:
-    sure, order, count = result.better, result.best_first, len(result.models)
-    where = f"in {result.name} ({users}; {_test(result)})"
+def _verdict_on_many(result: MetricComparison, users: str) -> tuple[str, str]:
+    sure, order, count = result.significant_direction, result.best_first, len(result.models)
+    where = f"in {result.name} ({users}; {_test_and_correction(result)})"
     if not sure.any():
-        said = f"The data do not tell any of the {count} models apart {where}."
-        return said, _all_within(result, order[0]) or _could_have(result)
+        answer = f"The data cannot distinguish any of the {count} models {where}."
+        return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
     first, last = rank_intervals(count, result.pairs, sure)
     top = [place for place in order.tolist() if first[place] == 1]
     names = [result.models[place] for place in top]
     if len(top) == 1:
-        said = f"{names[0]} alone is in the first tier of {count} models {where}."
+        answer = f"Only {names[0]} is in the first tier of {count} models {where}."
         if last[top[0]] == 1:
-            said = f"{names[0]} is better than each of the other {count - 1} models {where}."
-        return said, _gap(result, [*top, *(one for one in order.tolist() if one != top[0])])
-    said = (
-        f"{_listed(names)} share the first tier of {count} models {where}: no model is "
+            answer = f"{names[0]} is better than each of the other {count - 1} models {where}."
+        return answer, _describe_gap(
+            result, [*top, *(one for one in order.tolist() if one != top[0])]
+        )
+    answer = (
+        f"{_join_names(names)} share the first tier of {count} models {where}: no model is "
         "significantly better than any of them."
     )
-    return said, _all_within(result, order[0]) or _could_have(result)
+    return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
 
 
-def _gap(result: MetricComparison, order: list[int]) -> str:
-    """Return how far the second model is behind the first."""
+def _describe_gap(result: MetricComparison, order: list[int]) -> str:
+    """Describe how far the second model is behind the first."""
     first, second = order[:2]
     pair = [set(both) for both in result.pairs.tolist()].index({first, second})
-    behind = abs(float(result.tested.difference[pair]))
-    return f"{result.models[second]} comes next, {size(behind)} behind; {_effect(result, pair)}"
+    behind = abs(float(result.mean_tests.difference[pair]))
+    effect = _describe_effect(result, pair)
+    return f"{result.models[second]} comes next, {format_size(behind)} behind; {effect}"
 
 
-def _effect(result: MetricComparison, pair: int) -> str:
-    """Return how many users feel the difference, and whether it is a small one."""
-    found = result.tested
+def _describe_effect(result: MetricComparison, pair: int) -> str:
+    """Describe for how many users a model is better, and whether the difference is very small."""
+    found = result.mean_tests
     one, other = result.named_pairs[pair]
     wins, losses, users = int(found.wins[pair]), int(found.losses[pair]), int(found.users[pair])
     if found.difference[pair] < 0:
         one, wins, losses = other, losses, wins
     effect = abs(float(found.effect[pair]))
-    told = f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}"
+    shares = (
+        f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}"
+    )
     if effect < _TRIVIAL:
-        return f"{told}. That is a very small difference (d_z = {effect:.2g})."
-    return f"{told}." if np.isinf(effect) else f"{told} (d_z = {effect:.2g})."
+        return f"{shares}. That is a very small difference (d_z = {effect:.2g})."
+    return f"{shares}." if np.isinf(effect) else f"{shares} (d_z = {effect:.2g})."
 
 
-def _could_have(result: MetricComparison) -> str:
-    """Return which difference would have been found."""
-    least = result.tested.detectable
+def _describe_detectable(result: MetricComparison) -> str:
+    """Describe which difference would have been found."""
+    least = result.mean_tests.detectable
     known = least[np.isfinite(least) & ~(result.metric.bounded & (least > 1))]
     if not len(known):
         if result.how.kind.has_intervals:
-            return "With so few users who differ, no difference would have been found surely."
-        return "Which difference would have been found is not known of this test."
-    low, high = size(float(known.min())), size(float(known.max()))
+            return "With so few users whose scores differ, no difference can be found reliably."
+        return "For this test, the detectable difference is unknown."
+    low, high = format_size(float(known.min())), format_size(float(known.max()))
     span = low if low == high else f"{low} to {high}, by pair,"
     return f"A difference of {span} would have been found with 80 % power."
 
 
-def _within(result: MetricComparison, pair: int) -> str:
-    """Return what the margin says of a pair, if one was given."""
+def _describe_margin(result: MetricComparison, pair: int) -> str:
+    """Describe non-inferiority of a pair, if a margin was given."""
     if result.margin is None:
         return ""
-    found, alpha, margin = result.tested, result.how.alpha, result.margin
+    found, alpha, margin = result.mean_tests, result.how.alpha, result.margin
     one, other = result.named_pairs[pair]
     not_worse, not_better = found.p_not_worse[pair] <= alpha, found.p_not_better[pair] <= alpha
     if not_worse and not_better:
         return f"They are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
-        return f"{good} is not worse than {bad} by {margin:g} or more; of {bad} that is not shown."
-    return f"That one of them is not worse by {margin:g} or more is not shown of either."
+        return f"{good} is not worse than {bad} by {margin:g} or more; the reverse is not shown."
+    return f"Neither is shown to be not worse than the other by {margin:g} or more."
 
 
-def _all_within(result: MetricComparison, best: int) -> str:
-    """Return which models are surely not worse than the best mean by the margin, if any is."""
+def _describe_margins(result: MetricComparison, best: int) -> str:
+    """Describe which models are not worse than the best mean, if a margin was given."""
     if result.margin is None:
         return ""
-    found, sure = result.tested, []
+    found, sure = result.mean_tests, []
     for pair, (one, other) in enumerate(result.pairs.tolist()):
         values = found.p_not_worse if other == best else found.p_not_better
         if best in {one, other} and values[pair] <= result.how.alpha:
             sure.append(result.models[one if other == best else other])
     what = f"not worse than {result.models[best]} by {result.margin:g} or more"
     if not sure:
-        return f"Of no model it is shown that it is {what}."
-    return f"Shown to be {what}: {_listed(sure)}."
+        return f"No model is shown to be {what}."
+    return f"Shown to be {what}: {_join_names(sure)}."
 
 
-def _listed(every: list[str]) -> str:
+def _join_names(every: list[str]) -> str:
     names = first_few(every, _FEW_NAMES)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Whether something may pass, and why.
+    """Whether a model passed a check, and why.
 
     Parameters
     ----------
     passed : bool
-        The answer; a gate is true where it passed.
+        The answer, which is also the gate's truth value.
     reason : str
         One sentence.
     """
@@ -196,7 +207,7 @@ class Gate:
     reason: str
 
     def __bool__(self) -> bool:
-        """Tell whether it passed."""
+        """Return whether it passed."""
         return self.passed
 
     def __str__(self) -> str:
@@ -204,35 +215,35 @@ class Gate:
         return self.reason
 
 
-def not_worse(result: MetricComparison) -> Gate:
-    """Tell whether it is shown that the first of two models is not worse by the margin or more.
+def decide_gate(result: MetricComparison) -> Gate:
+    """Test whether the first of two models is not worse by the margin or more.
 
-    Two things let it fail: the model is worse, or the users are too few to show that it is not;
-    the reason says which, and in that case how many users would do.
+    It fails if the model is worse, or if there are too few users to show that it is not. The
+    reason tells which applies, and how many users would be enough.
     """
-    found, alpha, margin = result.tested, result.how.alpha, result.margin or 0.0
+    found, alpha, margin = result.mean_tests, result.how.alpha, result.margin or 0.0
     (model, baseline), users = result.models, int(found.users[0])
     difference, p = float(found.difference[0]), float(found.p_not_worse[0])
-    apart = result.sign * difference
-    plus = "+" if apart > 0 else ""
+    own_difference = result.sign * difference
+    plus = "+" if own_difference > 0 else ""
     where = f"{model} against {baseline} in {result.name}"
-    what = f"{where}: {plus}{size(apart)} over {format_count(users, 'user')}"
-    told = f"{_p_value(p)}, alpha {alpha:g}"
+    what = f"{where}: {plus}{format_size(own_difference)} over {format_count(users, 'user')}"
+    level = f"{_p_value(p)}, alpha {alpha:g}"
     if np.isnan(p):
-        said = f"{what}. Too few users have a score in both."
+        reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
-        said = f"{what}; it is not worse by {margin:g} or more ({told})."
+        reason = f"{what}; it is not worse by {margin:g} or more ({level})."
     elif difference <= -margin:
         sure = "significant" if found.p[0] <= alpha else "not significant"
-        said = (
+        reason = (
             f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
             f"{sure} ({_p_value(float(found.p[0]))})."
         )
-    else:  # one-sided, so at twice the level of two sides
-        level = min(2 * alpha, 0.99)
-        needed = power(difference + margin, deviation=float(found.deviation[0]), alpha=level)
-        said = (
-            f"{what}. That it is not worse by {margin:g} or more is not shown ({told}): too few "
-            f"users to tell. If the difference stays as it is, about {needed} would do."
+    else:  # a one-sided test, so at twice the level of a two-sided one
+        deviation, two_sided = float(found.deviation[0]), min(2 * alpha, 0.99)
+        needed = power(difference + margin, deviation=deviation, alpha=two_sided)
+        reason = (
+            f"{what}. It is not shown to be not worse by {margin:g} or more ({level}): too few "
+            f"users. If the difference stays the same, about {needed} are enough."
         )
-    return Gate(passed=bool(p <= alpha), reason=escape_invisible(said))
+    return Gate(passed=bool(p <= alpha), reason=escape_invisible(reason))

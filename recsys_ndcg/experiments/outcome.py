@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores, compare, parameters_of
+from recsys_ndcg.comparison import CHANCE, Comparison, ModelScores, compare, flatten_parameters
 from recsys_ndcg.errors import (
     InvalidInputError,
     emit_labelled_warnings,
@@ -50,10 +50,10 @@ class ModelRun:
     parameters: Mapping[str, Any]
 
     @lazy_property
-    def contender(self) -> ModelScores:
+    def averaged_scores(self) -> ModelScores:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
-        found = FoldRuns(one.fold for one in self.results).contender
-        return replace(found, parameters=parameters_of(self.parameters))
+        found = FoldRuns(one.fold for one in self.results).averaged_scores
+        return replace(found, parameters=flatten_parameters(self.parameters))
 
     @property
     def summary(self) -> tuple[dict[Any, float], int, dict[Any, float]]:
@@ -67,7 +67,7 @@ class ModelRun:
         means: dict[Any, float] = (
             pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
         )
-        found = self.contender
+        found = self.averaged_scores
         for name, column in zip(found.names, found.per_user.T, strict=True):
             known = column[~np.isnan(column)]
             means[name] = known.mean() if len(known) else np.nan
@@ -147,11 +147,11 @@ class SavedRuns:
         ]
 
     @property
-    def contenders(self) -> dict[str, ModelScores]:
+    def model_scores(self) -> dict[str, ModelScores]:
         """Every model that is done in all cells of its run, for ``rn.compare(runs)``."""
         models = [model for _, model in self._models]
         return {
-            model if models.count(model) == 1 else f"{run}: {model}": one.contender
+            model if models.count(model) == 1 else f"{run}: {model}": one.averaged_scores
             for (run, model), one in self._models.items()
             if one.results and len(one.results) == self._cells(run)
         }

@@ -116,7 +116,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         return pd.concat(tables, names=["fold", "user"])
 
     @property
-    def contender(self) -> ModelScores:
+    def averaged_scores(self) -> ModelScores:
         """The scores of every user in all ranking measures, averaged over the folds.
 
         Raises
@@ -128,17 +128,17 @@ class FoldRuns(tuple["FoldRun", ...]):
             msg = f"The model diverged, so it has no scores to compare. {self[0].diverged or ''}"
             raise InvalidInputError(msg.strip())
         parts = [
-            [ModelScores.of(part.audit, part.names) for part in fold.ranked if part.audit]
+            [ModelScores.from_audit(part.audit, part.names) for part in fold.ranked if part.audit]
             for fold in self
         ]
         self._check_users_are_kept()
         if not all(parts):
             msg = "No measure here ranks anything. Add one such as 'ndcg@10'."
             raise InvalidInputError(msg)
-        found = ModelScores.averaged([ModelScores.beside(each) for each in parts])
+        found = ModelScores.average_runs([ModelScores.join_metrics(each) for each in parts])
         orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
         asked = [name for name in self[0].test if name in orders]  # the first is the main one
-        return found.in_metrics([*asked, *(name for name in found.names if name not in orders)])
+        return found.select_metrics([*asked, *(name for name in found.names if name not in orders)])
 
     def _check_users_are_kept(self) -> None:
         """Raise if a search kept no scores of users.

@@ -107,7 +107,7 @@ def test_pairs_and_segments_are_shown_on_request(folder: Path) -> None:
     rows = [line.split() for line in both.splitlines() if line.startswith(("one ", "two "))]
     assert [row[1] for row in rows] == ["good", "fair", "poor"] * 2
     assert {row[2] for row in rows} == {"30"}
-    assert "to good, each interval its own" in both
+    assert "from good, intervals per segment" in both
     words = ["--by", "list_length", "--format", "csv"]
     table = pd.read_csv(io.StringIO(run("compare", *FILES, *words).stdout))
     reports = {name: rn.evaluate(f"{name}.csv") for name in ("good", "fair", "poor")}
@@ -128,7 +128,7 @@ def test_a_saved_report_is_a_model(folder: Path) -> None:
     for options, message in (
         (["--metrics", "rr", "--threshold", "5"], "threshold is 4.0 for 'old' and 5.0 for 'fair'"),
         (["-k", "9"], "The models share no metric"),
-        (["--metrics", "ndcg@9"], "not measured in ndcg@9"),
+        (["--metrics", "ndcg@9"], "has no ndcg@9"),
     ):
         assert message in error_of(*words[:3], *options)
 
@@ -202,7 +202,7 @@ def test_names_of_models_are_short_and_unique(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["good.csv"], "at least two models. There is only 'good'. rn.evaluate() is for one"),
+        (["good.csv"], "at least two models. There is only 'good'. Use rn.evaluate() for one"),
         (["good.csv", "good.csv"], "good.csv is given twice"),
         (["good.csv", "other=./good.csv"], "good.csv is given twice"),
         (["a=good.csv", "a=fair.csv"], "Two models are called 'a'"),
@@ -210,7 +210,7 @@ def test_names_of_models_are_short_and_unique(
         (["good.csv", "."], ".: cannot be read (Is a directory)"),
         (["good.csv", "empty.csv"], "empty.csv: the file is empty"),
         (["-", "-"], "- is given twice"),
-        ([*FILES, "--baseline", "god"], "'god' is none of the models. Did you mean 'good'"),
+        ([*FILES, "--baseline", "god"], "'god' is not a model. Did you mean 'good'"),
         (["good.csv", "broken.json"], "broken.json"),
         ([*FILES, "--labels", "good.csv", "--qrels", "good.csv"], "Say in one way"),
         ([*FILES, "--labels", "-"], "read once"),

@@ -314,7 +314,7 @@ def test_a_pair_is_compared_over_the_users_who_have_a_score_in_both_models() -> 
     difference = (scores["one"] - scores["two"]).dropna()
     assert row["users"] == len(difference) < found.leaderboard["users"].max()
     assert row["difference"] == pytest.approx(difference.mean())
-    assert any("have a score in precision@5 by some models" in line for line in found.remarks)
+    assert any("have a score in precision@5 from some models" in line for line in found.remarks)
 
 
 def test_a_sign_test_ranks_first_who_wins_more_users() -> None:

@@ -133,7 +133,7 @@ def test_the_note_tells_whether_intervals_are_simultaneous() -> None:
     together = rn.compare(data).to_markdown(pairs=True)
     assert "the intervals of all 3 pairs hold together" in together
     own = rn.compare(data, correction="holm").to_markdown(pairs=True)
-    assert "each interval is its pair's own, so that all 3 hold together less often" in own
+    assert "intervals are per pair, so all 3 hold together less often" in own
     del data["poor"]
     pair = rn.compare(data, correction="holm", alpha=0.1).to_markdown(pairs=True)
     assert "hold together" not in pair

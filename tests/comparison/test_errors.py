@@ -65,7 +65,7 @@ def test_models_must_be_measured_in_the_same_way(options: dict[str, Any], messag
     usual: dict[str, Any] = {"metrics": ["precision@3", "ndcg@3"], "threshold": 4}
     one = rn.evaluate(both["good"], **usual)
     two = rn.evaluate(both["fair"], **(usual | options))
-    with rejects(f"^{message}.*Measure both in the same way"):
+    with rejects(f"^{message}.*Evaluate both in the same way"):
         rn.compare({"a": one, "b": two})
 
 
@@ -83,7 +83,7 @@ def _results(most: int) -> rn.RankedLists:
 
 def test_models_must_share_a_protocol() -> None:
     """The message says in words what each model ranks."""
-    with rejects("'a' ranks each user's own test ratings, 'b' scores lists that were supplied"):
+    with rejects("'a' ranks each user's own test ratings, 'b' scores the supplied lists"):
         rn.compare({"a": models(40)["good"], "b": _results(8)})
 
 
@@ -98,12 +98,12 @@ def test_a_remark_names_a_model_with_longer_lists() -> None:
     [
         ({}, "at least two models. There is none"),
         ({"a": SAME}, "There is only 'a'"),
-        ([1, 2], "Give the models by name.*not \\[1, 2\\]"),
-        ("file.csv", "Give the models by name"),
-        ({1: [], 2: []}, "name of a model is text, not 1"),
-        ({" ": [], "b": []}, "name of a model is text, not ' '"),
-        ({"\udcff": [], "b": []}, r"The name '\\udcff' of a model has a lone surrogate"),
-        ({"a": [1], "a ": [2]}, "called alike but for blanks"),
+        ([1, 2], "Pass models by name.*not \\[1, 2\\]"),
+        ("file.csv", "Pass models by name"),
+        ({1: [], 2: []}, "name of a model must be text, not 1"),
+        ({" ": [], "b": []}, "name of a model must be text, not ' '"),
+        ({"\udcff": [], "b": []}, r"The model name '\\udcff' has a lone surrogate"),
+        ({"a": [1], "a ": [2]}, "names differ only in blanks"),
         ({"a": SAME, "b": SAME}, "'a' and 'b' are the same object"),
         ({"a": "one.json", "b": "./one.json"}, "'a' and 'b' are the same file"),
     ],
@@ -121,7 +121,7 @@ def test_other_things_are_no_models(tmp_path: Path) -> None:
     with rejects("c.json is a saved comparison, not a model", whole=False):
         rn.compare({"a": str(tmp_path / "c.json"), "b": both["poor"]})
     surprise = {"test_rmse": [0.9, 0.8], "fit_time": (1.0, 2.0), "test_time": (1.0, 1.0)}
-    with rejects("a: This is what Surprise's own cross_validate returns", whole=False):
+    with rejects("a: This is a result of Surprise's own cross_validate", whole=False):
         rn.compare({"a": surprise, "b": both["poor"]})
 
 
@@ -132,9 +132,9 @@ def test_identical_models_score_the_same() -> None:
     columns = ["p", "p_corrected", "difference", "ci_low", "ci_high"]
     assert found.pairwise[columns].to_numpy().tolist() == [[1, 1, 0, 0, 0]]
     assert found.verdict == (
-        "a and b score the same in ndcg@10 for each of 60 users. Are they two models?"
+        "a and b have the same score in ndcg@10 for each of 60 users. Are they different models?"
     )
-    assert "a and b score the same for every user." in found.remarks
+    assert "a and b have the same score for every user." in found.remarks
     assert found.leaderboard["tier"].tolist() == [1, 1]
 
 
@@ -144,10 +144,12 @@ def test_one_or_two_users_are_too_few() -> None:
     two = {"a": model(true, 0.5, 1), "b": model(true, 3.0, 2)}
     found = rn.compare(two)
     assert np.isfinite(found.pairwise["p"]).all()
-    assert any(line.startswith("2 users in ndcg@10: so few") for line in found.remarks)
+    assert any(
+        line.startswith("Only 2 users have a score in ndcg@10, so") for line in found.remarks
+    )
     found = rn.compare({name: rows[:2] for name, rows in two.items()})
     assert found.pairwise["p"].isna().tolist() == [True]
-    assert found.verdict.startswith("Only 1 user can be compared in ndcg@10, and one user is no ")
+    assert found.verdict.startswith("Only 1 user can be compared in ndcg@10, which is no evidence")
     assert found.leaderboard["rank_high"].tolist() == [2, 2]
 
 
@@ -159,7 +161,7 @@ def test_a_metric_may_have_no_score() -> None:
         rn.compare(both, metrics=["recall@3"], threshold=4)
     with pytest.warns(rn.DataWarning):
         found = rn.compare(both, metrics=["recall@3", "ndcg@3"], threshold=4)
-    assert found.verdict.startswith("Nobody has a score of two models in recall@3")
+    assert found.verdict.startswith("No user has scores from two models in recall@3")
     assert found.leaderboards["recall@3"]["mean"].isna().all()
     assert found.leaderboards["ndcg@3"]["mean"].notna().all()
 
@@ -172,20 +174,20 @@ def test_reports_must_share_a_metric_and_keep_their_choices() -> None:
     two = {"a": reports["good"], "b": reports["fair"]}
     found = rn.compare(two)
     assert found.metrics == ["ndcg@3"]
-    assert "Only some models have rmse: left out." in found.remarks
+    assert "Metrics that only some models have are left out: rmse." in found.remarks
     with rejects(r"share no metric \(a: ndcg@3, rmse; b: ndcg@3; c: rmse\)"):
         rn.compare({**two, "c": reports["poor"]})
-    with rejects("b: It was not measured in rmse; it has ndcg@3"):
+    with rejects("b: This report has no rmse; it has ndcg@3"):
         rn.compare(two, metrics=["rmse"])
-    with rejects("'a' is measured already, so that threshold= would change nothing"):
+    with rejects("'a' is evaluated already, so threshold= would have no effect"):
         rn.compare({"a": reports["good"], "b": both["fair"]}, threshold=4)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"baseline": "god"}, "baseline='god' is none of the models. Did you mean 'good'"),
-        ({"baseline": ["good"]}, "baseline=\\['good'\\] is none of the models"),
+        ({"baseline": "god"}, "baseline='god' is not a model. Did you mean 'good'"),
+        ({"baseline": ["good"]}, "baseline=\\['good'\\] is not a model"),
         ({"users": "some"}, "users must be one of 'all', 'common', not 'some'"),
         ({"k": "3"}, "k must be a whole number"),
         ({"margin": -0.1}, "margin must be a number above 0"),
@@ -228,13 +230,13 @@ def test_methods_of_a_comparison_check_their_arguments(tmp_path: Path) -> None:
         found.movers(0)
     with rejects("has no metric 'rr'; it has ndcg@3"):
         found.movers(3, metric="rr")
-    with rejects("'good' is compared with itself: name two models"):
+    with rejects("'good' is compared with itself. Pass two models"):
         found.movers(3, a="good", b="good")
     with rejects("margin must be a number above 0"):
         found.not_worse("poor")
     with rejects("'good' is compared with itself"):
         found.not_worse("good", margin=0.1)
-    with rejects("There are no segments: compare"):
+    with rejects("There are no segments. Compare"):
         _ = found.segments
     with rejects("no such user|no user", whole=False):
         found.movers(3).explain("nobody")

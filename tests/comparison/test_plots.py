@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.model_scores import ModelScores, parameters_of
+from recsys_ndcg.comparison.model_scores import ModelScores, flatten_parameters
 from tests.comparison.models import models
 from tests.errors import rejects
 
@@ -62,8 +62,8 @@ def test_each_plot_describes_its_numbers(comparison: rn.Comparison) -> None:
         ("tiers", {"metric": "rr"}, "has no metric 'rr'"),
         ("differences", {"a": "x"}, "There is no model 'x'"),
         ("trade-off", {"against": "rr"}, "has no metric 'rr'"),
-        ("trade-off", {"metric": "rmse", "against": "rmse"}, "two metrics, not 'rmse' and itself"),
-        ("trade-off", {"colour": "reg"}, "No model has a parameter 'reg'. A search gives its mod"),
+        ("trade-off", {"metric": "rmse", "against": "rmse"}, "two metrics, not 'rmse' twice"),
+        ("trade-off", {"colour": "reg"}, "No model has a parameter 'reg'. Only models of a search"),
     ],
 )
 def test_unusable_options_of_a_plot_raise(
@@ -80,11 +80,11 @@ def test_a_plot_needs_scores() -> None:
     other = {user: [(5 - est, true) for est, true in rows] for user, rows in one.items()}
     with pytest.warns(rn.DataWarning, match="nothing is relevant"):
         found = rn.compare({"a": one, "b": other}, metrics=["recall@10", "rmse"], threshold=4)
-    with rejects("Nobody has a score in recall@10"):
+    with rejects("No user has a score in recall@10"):
         found.plot("scatter")
     with rejects("No model has a score in both recall@10 and rmse"):
         found.plot("trade-off")
-    with rejects("compare in another one, too, than ndcg@10"):
+    with rejects("two metrics, and there is only ndcg@10"):
         rn.compare(models()).plot("trade-off")
 
 
@@ -122,7 +122,7 @@ def test_a_catalogues_baselines_are_rules() -> None:
 def with_parameters(**parameters: Any) -> ModelScores:
     """Return a model with such parameters."""
     report = rn.evaluate(models()["good"], metrics=["ndcg@3", "rmse"])
-    return replace(ModelScores.of(report.audited, report=report), parameters=parameters)
+    return replace(ModelScores.from_audit(report.audited, report=report), parameters=parameters)
 
 
 class Search:
@@ -132,14 +132,14 @@ class Search:
         self.given = given
 
     @property
-    def contenders(self) -> dict[str, ModelScores]:
+    def model_scores(self) -> dict[str, ModelScores]:
         """By place."""
         return {f"m{place}": with_parameters(**one) for place, one in enumerate(self.given)}
 
 
 def test_parameters_become_numbers_and_texts() -> None:
     """Numbers of numpy, mappings, other objects, and control characters."""
-    found = parameters_of(
+    found = flatten_parameters(
         {"a": np.int64(2), "b": np.float32(0.5), "c": {"d": {"e": "f"}}, 3: float("nan")}
         | {"g": [1, 2], "h\x1b": "x\u202ey", "i": 2**70, "j": np.bool_(0)}
     )
@@ -155,17 +155,17 @@ def test_parameters_stay_with_a_model(tmp_path: Path) -> None:
     runs = [with_parameters(**GIVEN, seed=seed) for seed in range(3)]
     for same in (
         one.take(np.array([1, 3])),
-        one.in_metrics(["rmse"]),
-        ModelScores.beside([one.in_metrics(["rmse"]), one.in_metrics(["ndcg@3"])]),
-        ModelScores.averaged([one]),
-        ModelScores.averaged(runs),
+        one.select_metrics(["rmse"]),
+        ModelScores.join_metrics([one.select_metrics(["rmse"]), one.select_metrics(["ndcg@3"])]),
+        ModelScores.average_runs([one]),
+        ModelScores.average_runs(runs),
     ):
         assert same.parameters == GIVEN
-    assert ModelScores.averaged([*runs, with_parameters()]).parameters == {}
+    assert ModelScores.average_runs([*runs, with_parameters()]).parameters == {}
     given = GIVEN | {"of\xa0all": "\U0001f469\u200d\U0001f52c"}
     rn.compare(Search(given, {})).save(tmp_path / "c.json")
     again = rn.Comparison.load(tmp_path / "c.json")
-    assert [one.parameters for one in again.contenders.values()] == [given, {}]
+    assert [one.parameters for one in again.model_scores.values()] == [given, {}]
 
 
 def test_a_trade_off_is_coloured_by_the_parameter_with_most_values() -> None:
@@ -201,7 +201,7 @@ def test_a_search_gives_its_models_their_parameters() -> None:
     grid = {"bsl_options": {"method": ["als"], "n_epochs": [1, 2]}, "verbose": [False]}
     search = GridSearchCV(BaselineOnly, grid, measures=["ndcg@5"], cv=2, keep_per_user=True)
     search.fit(data)
-    assert [one.parameters for one in search.contenders.values()] == [
+    assert [one.parameters for one in search.model_scores.values()] == [
         {"bsl_options.method": "als", "bsl_options.n_epochs": epochs, "verbose": False}
         for epochs in (1, 2)
     ]

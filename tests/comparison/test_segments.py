@@ -67,8 +67,8 @@ def test_a_remark_names_a_segment_that_differs_from_the_whole() -> None:
     found = rn.compare(data, metrics=["ndcg@3"], by=pd.Series(groups))
     rows = found.segments.loc["ndcg@3"].xs("two", level="model")
     assert rows["against_whole"].tolist() == [True, False]
-    (line,) = [one for one in found.remarks if one.startswith("Against the whole")]
-    assert "in segment few, two is" in line
+    (line,) = [one for one in found.remarks if one.startswith("In segment few, unlike in all")]
+    assert "two is 0." in line
     assert "below one in ndcg@3" in line
 
 
@@ -97,7 +97,7 @@ def test_a_remark_names_simpsons_paradox() -> None:
     assert all(parts[segment, "two"] > parts[segment, "one"] for segment in recommended)
     assert pooled["two"] < pooled["one"]
     (line,) = [one for one in found.remarks if "Simpson" in one]
-    assert "in every segment two is on the other side of one in pooled precision@20" in line
+    assert "in every segment the difference between two and one in pooled precision@20" in line
 
 
 def test_a_remark_counts_users_in_no_segment() -> None:

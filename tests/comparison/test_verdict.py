@@ -30,19 +30,19 @@ def check_verdict(found: rn.Comparison) -> None:
         assert int(match[2]) == len(board) - 1
         assert (sure["a"].eq(match[1]) | sure["b"].eq(match[1])).sum() == len(board) - 1
         assert top == board.index[:1].tolist() == [match[1]]
-    elif match := re.match(r"(\w+) alone is in the first tier of", text):
+    elif match := re.match(r"Only (\w+) is in the first tier of", text):
         assert top == [match[1]]
     elif match := re.match(r"(.+) share the first tier of (\d+) models", text):
         names = re.split(r", | and ", match[1])
         assert names[:4] == top[:4]
         assert len(sure) > 0
-    elif re.match(r"The data do not tell ", text):
+    elif re.match(r"The data cannot distinguish ", text):
         assert len(sure) == 0
         assert differs
-    elif "score the same in" in text:
+    elif "have the same score in" in text:
         assert not differs
     else:
-        assert text.startswith(("Only 1 user can be compared", "Nobody has a score"))
+        assert text.startswith(("Only 1 user can be compared", "No user has scores"))
         assert pairs["p_corrected"].isna().all()
     assert text.count("\n") == 0
     assert len(re.findall(r"[.?](?= [A-Z]|$)", text)) <= 3, text
@@ -89,14 +89,14 @@ def test_no_difference_in_errors_has_no_sign() -> None:
         for odd, name in enumerate(("one", "two"))
     }
     found = rn.compare(rows, metrics=["rmse"], margin=0.1)
-    assert "one less two is 0.0000 over 12 users" in found.verdict
+    assert "one minus two is 0.0000 over 12 users" in found.verdict
     assert "two against one in rmse: 0.0000 over 12 users" in found.not_worse("two").reason
 
 
 def test_without_a_finding_the_verdict_tells_which_difference_would_have_been_found() -> None:
     """With 80 % power."""
     found = rn.compare(models(users=30, one=1.0, other=1.05), metrics=["ndcg@5"])
-    assert found.verdict.startswith("The data do not tell one and other apart in ndcg@5:")
+    assert found.verdict.startswith("The data cannot distinguish one from other in ndcg@5:")
     least = float(found.pairwise["detectable"].iloc[0])
     assert f"A difference of {least:.4f} would have been found with 80 % power." in found.verdict
 
@@ -105,10 +105,15 @@ def test_without_a_finding_the_verdict_tells_which_difference_would_have_been_fo
     ("users", "margin", "noise", "claim"),
     [
         (400, 0.05, [1.0, 1.01], "They are equivalent within the margin of 0.05."),
-        (8, 0.001, [1.0, 1.5], "is not shown"),
-        (200, 0.01, [0.2, 20.0], "a is not worse than b by 0.01 or more; of b that is not shown."),
+        (8, 0.001, [1.0, 1.5], "Neither is shown to be not worse"),
+        (
+            200,
+            0.01,
+            [0.2, 20.0],
+            "a is not worse than b by 0.01 or more; the reverse is not shown.",
+        ),
         (300, 0.05, [1.0, 1.01, 9.0], r"Shown to be not worse than \w by 0.05 or more: \w\."),
-        (8, 0.001, [1.0, 1.2, 1.4], "Of no model it is shown that it is not worse than"),
+        (8, 0.001, [1.0, 1.2, 1.4], "No model is shown to be not worse than"),
     ],
 )
 def test_a_margin_is_answered_in_the_verdict(

@@ -67,7 +67,7 @@ def test_incomplete_models_are_not_compared(tmp_path: Path) -> None:
         run({"bad": Failing(fold=2), **empty, **models()}, folder=tmp_path)
     assert len(caught) == 2
     runs = rn.load_runs(tmp_path)
-    assert [*runs.contenders] == sorted(models())
+    assert [*runs.model_scores] == sorted(models())
     assert rn.compare(runs, metrics=["ndcg@5"]).models == sorted(models())
     assert runs.table.xs("none", level="model")[["done", "failed"]].to_numpy().tolist() == [[0, 2]]
     (none,) = runs.table.xs("none", level="model")["ndcg@5"]
@@ -79,7 +79,7 @@ def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     run({"SVD": BaselineOnly(), "top": MostPopular()}, folder=one)
     run({"SVD": BaselineOnly(), "mine": MostPopular()}, folder=two)
-    found = rn.load_runs(one, two).contenders
+    found = rn.load_runs(one, two).model_scores
     assert {*found} == {f"{one}: SVD", f"{two}: SVD", "top", "mine"}
 
 
@@ -87,7 +87,7 @@ def test_a_folder_of_failed_models_has_no_contenders(tmp_path: Path) -> None:
     """No model of it has a number."""
     with pytest.raises(rn.InvalidInputError, match="All models failed"):
         run({"a": lambda _: None, "b": lambda _: None}, folder=tmp_path)
-    assert rn.load_runs(tmp_path).contenders == {}
+    assert rn.load_runs(tmp_path).model_scores == {}
 
 
 def test_means_equal_the_comparison(tmp_path: Path) -> None:

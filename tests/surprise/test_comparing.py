@@ -55,7 +55,8 @@ def test_scores_are_averaged_within_each_user(models: dict[str, Any]) -> None:
         assert (board["ci_high"] - board["ci_low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
     assert found.leaderboard["users"].max() == len(found.users) < sum(models["SVD"].n_users)
     text = (
-        f"averaged within each user over 3 folds or seeds: the unit is the user, {len(found.users)}"
+        "averaged within each user over 3 folds or seeds: the unit of the tests is the user, of "
+        f"whom there are {len(found.users)}"
     )
     assert text in " ".join(found.remarks)
 
@@ -84,7 +85,7 @@ def test_a_list_of_seeds_or_of_cross_validations_is_one_model() -> None:
     assert np.isnan(board["spread"]["KNN"])
     folds = [_validate(SVD(n_epochs=2, random_state=seed)) for seed in range(2)]
     both = rn.compare({"SVD": folds, "Baseline": _validate(BaselineOnly(verbose=False))})
-    assert len(both.contenders["SVD"].runs) == 6
+    assert len(both.model_scores["SVD"].runs) == 6
 
 
 def test_each_combination_of_a_search_is_a_model(models: dict[str, Any]) -> None:

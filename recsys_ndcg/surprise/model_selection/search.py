@@ -16,7 +16,7 @@ from surprise.model_selection.search import BaseSearchCV
 from surprise.utils import get_rng
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.comparison import ModelScores, parameters_of
+from recsys_ndcg.comparison import ModelScores, flatten_parameters
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote, suggest, warn
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, Measure, parse_measures, run_folds
@@ -107,12 +107,12 @@ class SearchResult(BaseSearchCV):  # type: ignore[misc] # no types there
         return pd.concat(tables, names=["combination"])
 
     @property
-    def contenders(self) -> dict[str, ModelScores]:
+    def model_scores(self) -> dict[str, ModelScores]:
         """Each combination of parameters as a model, for `recsys_ndcg.compare`."""
         self._check_fitted()
         names = [_told(chosen, self.param_combinations) for chosen in self.param_combinations]
         return {
-            name: replace(folds.contender, parameters=parameters_of(chosen))
+            name: replace(folds.averaged_scores, parameters=flatten_parameters(chosen))
             for name, chosen, folds in zip(names, self.param_combinations, self._folds, strict=True)
         }
 

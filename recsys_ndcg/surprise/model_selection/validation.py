@@ -65,9 +65,9 @@ class CrossValidation(dict[str, Any]):
         return pd.Series(self._folds.pooled, name="pooled", dtype=float)
 
     @property
-    def contender(self) -> ModelScores:
+    def averaged_scores(self) -> ModelScores:
         """The same averaged within each user, for `recsys_ndcg.compare`."""
-        return self._folds.contender
+        return self._folds.averaged_scores
 
     @property
     def n_users(self) -> list[int]:
