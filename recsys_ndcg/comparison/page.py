@@ -338,8 +338,8 @@ def _users_section(comparison: Comparison, before: str, after: str, best: str) -
     order = np.lexsort((-items, -own, trivial))
     places, trivial = places[order], trivial[order]
     ranked = [result.models[place] for place in result.best_first]
-    beside = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    less = f"{cut(after, _SHORT)} less {cut(before, _SHORT)}"
+    columns = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
+    minus = f"{cut(after, _SHORT)} minus {cut(before, _SHORT)}"
     return build_user_section(
         f"{result.name} of {best}",
         comparison.first,
