@@ -1,8 +1,8 @@
 """Mutation testing: mutmut's mutants of four rooms, each in a fork that runs the tests reaching it.
 
-mutmut itself leaves out decorated functions, so every `lazy` and every `property`, and starts
-pytest anew for each mutant. Here tests are collected once, and a mutant is the code of a function
-exchanged. docs/mutation.md says what came of it.
+mutmut itself skips decorated functions, so every `lazy` and every `property`, and starts pytest
+again for each mutant. This script collects the tests once, and replaces the code of functions.
+docs/mutation.md has the results.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ TESTS = [
     *(f"recsys_ndcg/{room}" for room in ROOMS),
 ]
 QUICK = "not million and not searches and not process and not current_folder and not memory"
-EXAMPLES = 0.05  # of those that Hypothesis draws else
-#: For a mutant that none of them kills: all of these, the quick ones of its own room, and so many
-#: seconds of the others, as slow as they are when traced.
+EXAMPLES = 5  # of each Hypothesis test with weight 1; the thorough profile draws 100
+#: A surviving mutant has passed all of these tests, the quick tests of its own room, and SECONDS
+#: of the others (in traced time).
 WHOLE = ("test_every_choice", "test_tables", "made_to_show", "looked_at", "hold_places")
 SECONDS = 2.5
 MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])
@@ -56,25 +56,25 @@ SURVIVED, NO_FUNCTION = -1, -2
 
 
 class Visitor(MutationVisitor):
-    """All that mutmut changes, in decorated functions too."""
+    """Find what mutmut changes, in decorated functions, too."""
 
     def _skip_node_and_children(self, node: cst.CSTNode) -> bool:
         return not isinstance(node, cst.FunctionDef) and super()._skip_node_and_children(node)
 
 
-def sentence(node: Any) -> bool:
-    """Tell a text with a space in it, which is for people."""
-    parts = getattr(node, "parts", [node])  # those of an f-string
+def has_sentence(node: Any) -> bool:
+    """Return whether a node is a text with a space, which is for people."""
+    parts = getattr(node, "parts", [node])  # of an f-string
     texts = [
         one.value for one in parts if m.matches(one, m.SimpleString() | m.FormattedStringText())
     ]
     if isinstance(node, cst.ConcatenatedString):
-        return sentence(node.left) or sentence(node.right)
+        return has_sentence(node.left) or has_sentence(node.right)
     return " " in "".join(texts)
 
 
-def mutants(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the mutants of a file; the first one is a control, in which nothing is changed."""
+def find_mutants(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the mutants of a file; the first one is a control, which changes nothing."""
     wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
     visitor = Visitor(mutation_operators, IgnoredCode(set(), set(), set()))
     module = wrapper.visit(visitor)
@@ -90,29 +90,29 @@ def mutants(path: Path) -> Iterator[dict[str, Any]]:
             "lines": [at.start.line, at.end.line],
             "was": module.code_for_node(one.original_node),
             "now": module.code_for_node(one.mutated_node) or "nothing",
-            "wording": any(sentence(node) or m.matches(node, MESSAGE) for node in chain),
+            "wording": any(has_sentence(node) or m.matches(node, MESSAGE) for node in chain),
             "function": any(m.matches(node, m.FunctionDef() | m.Lambda()) for node in chain),
             "text": lambda one=one: module.deep_replace(one.original_node, one.mutated_node).code,
         }
 
 
-def functions(code: CodeType) -> Iterator[CodeType]:
-    """Yield the outermost functions of a module: those in other functions are part of them."""
+def outer_functions(code: CodeType) -> Iterator[CodeType]:
+    """Yield the outermost functions of a module, which include the inner ones."""
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            yield from [one] if one.co_flags & 2 else functions(one)
+            yield from [one] if one.co_flags & 2 else outer_functions(one)
 
 
-def exchanged(mutant: dict[str, Any]) -> dict[tuple[str, int], CodeType]:
-    """Return the functions that are others in a mutant, by name and line: none outside of them."""
+def changed_functions(mutant: dict[str, Any]) -> dict[tuple[str, int], CodeType]:
+    """Return the new code of the functions that a mutant changes, by name and line."""
     texts = mutant["path"].read_text("utf-8"), mutant["text"]()
-    old, new = (functions(compile(text, "", "exec")) for text in texts)
+    old, new = (outer_functions(compile(text, "", "exec")) for text in texts)
     pairs = zip(old, new, strict=False)
     return {(one.co_qualname, one.co_firstlineno): other for one, other in pairs if one != other}
 
 
-def forked(run: Callable[[], Any], limit: float) -> Any:
-    """Return what a function returns in a process of its own: "time" if it comes to no end."""
+def run_in_fork(run: Callable[[], Any], limit: float) -> Any:
+    """Return the result of a function in a fork, or "time" if it does not end in time."""
     child = os.fork()
     if not child:
         for stream in (1, 2):
@@ -120,7 +120,7 @@ def forked(run: Callable[[], Any], limit: float) -> Any:
         signal.setitimer(signal.ITIMER_REAL, limit)
         try:
             answer = run()
-        except BaseException:  # noqa: BLE001 - the parent tells
+        except BaseException:  # noqa: BLE001 - the parent raises it
             answer = {"error": traceback.format_exc()}
         ANSWER.write_text(json.dumps(answer), "utf-8")
         os._exit(0)
@@ -138,7 +138,7 @@ class Failed(BaseException):
 
 
 class Mutation:
-    """A plugin of pytest: instead of one run, one for each mutant."""
+    """A pytest plugin: one run per mutant, in place of one run."""
 
     def __init__(self, found: list[dict[str, Any]]) -> None:
         self.mutants = found
@@ -153,28 +153,20 @@ class Mutation:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run all tests once, then for each mutant those that reach it."""
         self.items = session.items
-        for item in self.items:
-            test = getattr(item, "obj", None)
-            drawn = getattr(test, "_hypothesis_internal_use_settings", None)
-            if drawn is not None:
-                few = hypothesis.settings(
-                    drawn, max_examples=max(5, int(drawn.max_examples * EXAMPLES))
-                )
-                vars(test)["_hypothesis_internal_use_settings"] = few
         living = defaultdict(list)
         for one in gc.get_objects():
             if isinstance(one, FunctionType):
                 living[one.__code__.co_filename].append(one)
         gc.freeze()
-        self.seconds, self.reached = forked(self.measured, 3600)
+        self.seconds, self.reached = run_in_fork(self.trace_tests, 3600)
         for number, mutant in enumerate(self.mutants):
-            changed = exchanged(mutant) if mutant.get("function") else {}
+            changed = changed_functions(mutant) if mutant.get("function") else {}
             if "text" in mutant and not changed:
                 mutant["by"] = NO_FUNCTION
                 continue
-            path, tests = str(mutant["path"].resolve()), self.chosen(mutant)
-            limit = 20 + 20 * sum(self.seconds[one] for one in tests)  # the machine may be busy
-            by = forked(partial(self.killed_by, changed, tests, living[path]), limit)
+            path, tests = str(mutant["path"].resolve()), self.choose_tests(mutant)
+            limit = 20 + 20 * sum(self.seconds[one] for one in tests)  # in case the machine is busy
+            by = run_in_fork(partial(self.find_killer, changed, tests, living[path]), limit)
             failed = by in tests
             mutant["by"] = self.items[by].nodeid if failed else by
             self.tried.update(tests[: tests.index(by) + 1] if failed else tests)
@@ -183,8 +175,8 @@ class Mutation:
                 print(f"{number} of {len(self.mutants)}", flush=True)
         return True
 
-    def measured(self) -> tuple[list[float], dict[str, dict[int, list[int]]]]:
-        """Return how long each test takes, and the tests that reach each line."""
+    def trace_tests(self) -> tuple[list[float], dict[str, dict[int, list[int]]]]:
+        """Return the seconds of each test, and the tests that reach each line."""
         files = sorted({str(one["path"]) for one in self.mutants})
         tracer, seconds = coverage.Coverage(data_file=None, include=files), []
         tracer.start()
@@ -205,16 +197,16 @@ class Mutation:
         item = self.items[number]
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
 
-    def chosen(self, mutant: dict[str, Any]) -> list[int]:
-        """Return the tests that reach a mutant, the promising and quick ones first."""
+    def choose_tests(self, mutant: dict[str, Any]) -> list[int]:
+        """Return the tests that reach a mutant, the most promising and fastest first."""
         lines = self.reached.get(str(mutant["path"].resolve()), {})
         first, last = mutant["lines"]
         tests: set[int] = set()
-        while not tests and first:  # of what is no code of its own, those of the line before
+        while not tests and first:  # a line without code: use the line before
             tests = {one for line in range(first, last + 1) for one in lines.get(str(line), ())}
             first -= 1
         order, spent = [], 0.0
-        for one in sorted(tests, key=self.worth, reverse=True):
+        for one in sorted(tests, key=self.priority, reverse=True):
             name = self.items[one].nodeid
             own = (
                 name.startswith(f"tests/{mutant['path'].parent.name}/") and self.seconds[one] < 0.2
@@ -225,11 +217,11 @@ class Mutation:
                 spent += 0 if whole else self.seconds[one]
         return order
 
-    def worth(self, test: int) -> float:
-        """Return how likely a test kills, as it did so far, by what it costs with the fork."""
+    def priority(self, test: int) -> float:
+        """Return how likely a test kills a mutant, judging by its past, per second with the fork."""
         return (1 + self.kills[test]) / (2 + self.tried[test]) / (0.1 + self.seconds[test])
 
-    def killed_by(self, changed: dict[Any, Any], tests: list[int], living: list[Any]) -> int:
+    def find_killer(self, changed: dict[Any, Any], tests: list[int], living: list[Any]) -> int:
         """Return the first test that fails."""
         for one in living:
             code = one.__code__
@@ -242,12 +234,12 @@ class Mutation:
         return SURVIVED
 
 
-def told(found: list[dict[str, Any]]) -> None:
-    """Print the figures, and write down every verdict."""
+def report_figures(found: list[dict[str, Any]]) -> None:
+    """Print the figures, and write every verdict to a file."""
     if any(one["by"] != SURVIVED for one in found if "text" not in one):
-        sys.exit("A test fails where nothing is changed: the run says nothing.")
+        sys.exit("A test fails although nothing is changed, so the figures mean nothing.")
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text("".join(f"{json.dumps(kept(one))}\n" for one in found), "utf-8")
+    RESULT.write_text("".join(f"{json.dumps(to_record(one))}\n" for one in found), "utf-8")
     of_functions = [one for one in found if "text" in one and one["by"] != NO_FUNCTION]
     for title, wordings in (("behaviour", {False}), ("and wording", {False, True})):
         for room in (*ROOMS, "recsys_ndcg"):
@@ -258,11 +250,13 @@ def told(found: list[dict[str, Any]]) -> None:
             ]
             share = f"{1 - sum(some) / max(len(some), 1):8.1%}"
             print(f"{title:12}{room:12}{len(some):6} mutants{sum(some):5} survived{share} killed")
-    print(f"{sum(one['by'] == NO_FUNCTION for one in found)} change no function: left out")
+    print(
+        f"{sum(one['by'] == NO_FUNCTION for one in found)} mutants change no function; they are left out"
+    )
 
 
-def kept(one: dict[str, Any]) -> dict[str, Any]:
-    """Return what is written down of a mutant."""
+def to_record(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what is written to the file about a mutant."""
     return {name: value for name, value in one.items() if name != "text"} | {
         "path": str(one["path"])
     }
@@ -271,27 +265,30 @@ def kept(one: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Run the mutants of some rooms or files."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("names", nargs="*", default=ROOMS, help="such as metrics, metrics/ap.py")
-    parser.add_argument("--every", type=int, default=1, help="a sample: every so many mutants")
+    parser.add_argument(
+        "names", nargs="*", default=ROOMS, help="rooms or files, such as metrics or metrics/ap.py"
+    )
+    parser.add_argument("--every", type=int, default=1, help="use a sample: every n-th mutant")
     given = parser.parse_args()
     hypothesis.settings.register_profile(
         "mutation",
+        max_examples=EXAMPLES,
         derandomize=True,
         database=None,
         deadline=None,
         suppress_health_check=[*hypothesis.HealthCheck],
         phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
     )
-    hypothesis.settings.load_profile("mutation")
     paths = [Path("recsys_ndcg", name) for name in given.names]
     files = [
         file for path in paths for file in sorted(path.glob("*.py") if path.is_dir() else [path])
     ]
-    found = [one for file in files for one in mutants(file)]
+    found = [one for file in files for one in find_mutants(file)]
     began, plugin = time.time(), Mutation(found[:: given.every])
     options = ["-n0", "-s", "-Wignore::pytest.PytestAssertRewriteWarning", "-p", "no:cacheprovider"]
+    options += ["-m", "", "--hypothesis-profile=mutation"]
     pytest.main([*options, f"--basetemp={ANSWER.parent / 'tests'}", "-k", QUICK, *TESTS], [plugin])
-    told(plugin.mutants)
+    report_figures(plugin.mutants)
     print(f"{time.time() - began:.0f} s")
 
 
