@@ -1,6 +1,6 @@
-"""Ranking metrics of a list of predictions, in the manner of ``surprise.accuracy``.
+"""Ranking metrics of a list of predictions, with the interface of ``surprise.accuracy``.
 
-Surprise's own rmse, mae, mse and fcp are here too, so that only an import changes.
+Surprise's rmse, mae, mse and fcp are here too, so a script changes only its import.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from recsys_ndcg.evaluation import measured
 from recsys_ndcg.folds import build_rated_lists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
-from recsys_ndcg.surprise.library import complete, say
+from recsys_ndcg.surprise.library import add_missing_names, print_line
 
 P = ParamSpec("P")
 
@@ -37,16 +37,15 @@ def ndcg(
     Parameters
     ----------
     predictions : list of surprise.Prediction
-        As ``algo.test(testset)`` returns it; or in any form that `recsys_ndcg.evaluate` takes.
+        What ``algo.test(testset)`` returns, or any other input of `recsys_ndcg.evaluate`.
     k : int, optional
         The cutoff; None for whole lists.
     verbose : bool
         Whether to print the value.
     threshold : float, optional
-        From which true rating an item is relevant; binary metrics and gains need it.
+        Ratings at or above it count as relevant; binary metrics and gains need it.
     convention : Convention or str, optional
-        Every other choice that moves the number, or a library's name; estimates are equal to at
-        least 1e-9.
+        All other choices, or a library's name. Estimates that differ by less than 1e-9 are tied.
 
     Returns
     -------
@@ -56,12 +55,12 @@ def ndcg(
     Raises
     ------
     InvalidInputError
-        The predictions cannot be ranked: they are of an anti-testset, of one item per user, NaN.
+        The predictions cannot be ranked: they are NaN, from an anti-testset, or one per user.
 
     Warns
     -----
     DataWarning
-        All estimates are one value, as after a model diverged; and whatever `evaluate` warns of.
+        As for `evaluate`; for example if all estimates are equal because the model diverged.
 
     Examples
     --------
@@ -69,27 +68,27 @@ def ndcg(
     >>> value = ndcg(ann, k=2, threshold=4)
     NDCG@2: 0.8129
     """
-    return _mean("ndcg", predictions, k, verbose, threshold=threshold, convention=convention)
+    return _compute("ndcg", predictions, k, verbose, threshold=threshold, convention=convention)
 
 
-def _mean(name: str, predictions: Any, k: int | None, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
+def _compute(name: str, predictions: Any, k: int | None, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
     metric = METRICS[name](k)
     plan = Plan.of(metric, k=None, **choices).tolerant()
     report = measured(build_rated_lists(predictions, plan.duplicates), plan)
-    found = float(report.mean.iloc[0])
+    value = float(report.mean.iloc[0])
     if verbose:
-        say(f"{str(metric).upper()}: {found:1.4f}")
-    return found
+        print_line(f"{str(metric).upper()}: {value:1.4f}")
+    return value
 
 
-def _like(pattern: Callable[P, float], name: str, what: str, value: str) -> Callable[P, float]:
-    """Return the function of another metric, with its own example in the docstring."""
+def _adapt(pattern: Callable[P, float], name: str, what: str, value: str) -> Callable[P, float]:
+    """Return the same function for another metric, with the docstring adapted."""
 
     @wraps(pattern)
     def function(*given: P.args, **named: P.kwargs) -> float:
         bound = signature(pattern).bind(*given, **named)
         bound.apply_defaults()
-        return _mean(name, **bound.arguments)
+        return _compute(name, **bound.arguments)
 
     _, parameters = (pattern.__doc__ or "\n").split("\n", 1)
     parameters = parameters.replace("NDCG@2: 0.8129", f"{name.upper()}@2: {value}")
@@ -98,17 +97,17 @@ def _like(pattern: Callable[P, float], name: str, what: str, value: str) -> Call
     return function
 
 
-precision = _like(
+precision = _adapt(
     ndcg, "precision", "precision@k: the share of relevant items among the first k", "0.5000"
 )
-recall = _like(
+recall = _adapt(
     ndcg, "recall", "recall@k: the share of the relevant items that are among the first k", "0.5000"
 )
-ap = _like(ndcg, "ap", "average precision at k, whose mean over users is MAP@k", "0.5000")
-rr = _like(ndcg, "rr", "reciprocal rank at k, whose mean over users is MRR@k", "1.0000")
-hit = _like(
+ap = _adapt(ndcg, "ap", "average precision at k, whose mean over users is MAP@k", "0.5000")
+rr = _adapt(ndcg, "rr", "reciprocal rank at k, whose mean over users is MRR@k", "1.0000")
+hit = _adapt(
     ndcg, "hit", "hit rate at k: the share of users with a relevant item in the top k", "1.0000"
 )
-f1 = _like(ndcg, "f1", "F1@k: the harmonic mean of precision@k and recall@k", "0.5000")
+f1 = _adapt(ndcg, "f1", "F1@k: the harmonic mean of precision@k and recall@k", "0.5000")
 
-complete(__name__, "surprise.accuracy")
+add_missing_names(__name__, "surprise.accuracy")

@@ -1,4 +1,4 @@
-"""Ranking the whole catalogue: the top items of every user, and how good these lists are."""
+"""Rank the whole catalogue, and evaluate the rankings."""
 
 from __future__ import annotations
 
@@ -56,33 +56,33 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     trainset : surprise.Trainset
         Its items are the catalogue.
     k : int, optional
-        How many items of each user, at most as many as there are; None for all.
+        Number of items per user, at most the size of the catalogue; None for all.
     users : iterable of raw ids, optional
-        For whom, all of them in the trainset; by default everybody there.
+        Users of the trainset; all of them by default.
     exclude : {'train', None}
-        Leave out what the user rated in the trainset, or nothing.
+        Leave out the items that the user rated in the trainset, or none.
     clip : bool
-        Cut estimates to the rating scale, as ``predict`` does; then those beyond it are tied.
+        Clip estimates to the rating scale, as ``predict`` does; estimates beyond it are then tied.
     progress : bool
-        Whether a bar shows how far it is, where a person watches a job that takes long.
+        Whether to show a progress bar for long jobs, in a terminal or a notebook.
 
     Returns
     -------
     pandas.DataFrame
         Columns user, item, rank (from 1) and estimated, in the order of the users and ranks.
-        Estimates equal to 1e-9 stand in the order of the trainset. A user with fewer candidates
-        has fewer rows.
+        Estimates that differ by less than 1e-9 are in the order of the trainset. A user with fewer
+        candidates has fewer rows.
 
     Raises
     ------
     InvalidInputError
         The algorithm is not fitted on the trainset, or diverged; a user is not in the trainset; k
-        is more than there are items.
+        is larger than the catalogue.
 
     Notes
     -----
-    Computed over arrays for all algorithms of Surprise that are not random, with blocks of users,
-    so that memory does not grow with users × items; others are asked pair by pair.
+    For all algorithms of Surprise that are not random, estimates are computed as arrays for blocks
+    of users, so memory does not grow with users × items. Other algorithms predict pair by pair.
 
     Examples
     --------
@@ -102,17 +102,17 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     if clip:
         training.ratings.warn_of_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
-    raw = _asked(users, training.users, "user")
+    raw = _select_ids(users, training.users, "user")
     strangers = raw[training.places_of_users(raw.tolist()) < 0]
     if len(strangers):
         msg = (
             f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
-            f"{quote(strangers[0])}. Give raw ids, as in the data; predict_all() has the "
-            "algorithm's estimates for strangers."
+            f"{quote(strangers[0])}. Give raw ids, as in the data; predict_all() has "
+            "estimates for unknown users."
         )
         raise InvalidInputError(msg)
 
-    def first(block: Estimated) -> dict[str, Any]:
+    def select_top(block: Estimated) -> dict[str, Any]:
         row, item, rank = top(block.table, k or candidates.n_items, tolerance=Plan.TIE_TOLERANCE)
         return {
             "user": raw[row + block.first],
@@ -122,7 +122,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         }
 
     with progress_bar(enabled=progress) as show:
-        found = candidates.by_block(raw, first, partial(show, "Ranking the catalogue"))
+        found = candidates.by_block(raw, select_top, partial(show, "Ranking the catalogue"))
     return pd.DataFrame(found).infer_objects()
 
 
@@ -139,20 +139,20 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     clip: bool = False,
     progress: bool = True,
 ) -> Report:
-    """Rank all items that a user has not rated in training, and score where the test items stand.
+    """Evaluate the ranking of all items that a user has not rated in training.
 
     Parameters
     ----------
     algo : surprise.AlgoBase
         Fitted on the trainset.
     trainset : surprise.Trainset
-        Its items, but for those the user rated there, are the candidates.
+        The items that a user has not rated in it are the user's candidates.
     testset : list of (user, item, rating)
-        What the users rated besides: the labels. All other candidates are unlabelled.
+        The labels; all other candidates are unlabelled.
     metrics, k, threshold
         As in `recsys_ndcg.evaluate`.
     convention : Convention or str, optional
-        Every other choice, or a library's name; estimates are equal to at least 1e-9.
+        All other choices, or a library's name. Estimates that differ by less than 1e-9 are tied.
     exclude : {'train', None}
         As in `rank_catalogue`.
     clip, progress : bool
@@ -161,11 +161,11 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     Returns
     -------
     Report
-        Of the users of the testset, under the protocol ``catalogue``. Its `baselines` are the
-        same metrics for the most popular items and for chance, over the same users. Test items that
-        are no candidates (unknown to the trainset, or rated there too) are unlisted labels: out of
-        reach. It keeps the first ranks of every list for `Report.explain`, and neither the model
-        nor the trainset.
+        The scores of the testset's users, under the protocol ``catalogue``. Its `baselines` are the
+        same users' scores for the most popular items and for random order. Test items that are no
+        candidates, because they are unknown to the trainset or rated in it, are unlisted labels.
+        The report keeps the first ranks of every list for `Report.explain`, but neither the
+        algorithm nor the trainset.
 
     Raises
     ------
@@ -175,12 +175,12 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     Warns
     -----
     DataWarning
-        Test items were rated in training by the same user, or most are not in the trainset.
+        A user rated test items in training, or most test items are not in the trainset.
 
     Notes
     -----
-    Nothing of users × items is held; the place of every test item among all candidates is found
-    by one sort of each user's estimates, so that metrics and ties are exact at any depth.
+    Memory does not grow with users × items. One sort of each user's estimates gives the place of
+    every test item among all candidates, so metrics and ties are exact at any depth.
 
     Examples
     --------
@@ -206,23 +206,23 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     with progress_bar(enabled=progress) as show:
         lists = Placement(candidates, labels, plan).lists(partial(show, "Ranking the catalogue"))
     _warn_of_seen_labels(candidates, labels)
-    # a scale that is wrong spoils what predict() says, if not these ranks
+    # a wrong scale spoils the estimates of predict(), though not these unclipped ranks
     training = candidates.training
     training.ratings.warn_of_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
     report = measured(lists, plan)
-    # a popularity is no rating, to be recommended from some rating on
+    # popularity is no rating, so it cannot be compared with a limit on ratings
     plain = plan.under(recommend_from=None)
     popular = MostPopular().fit(trainset)
     candidates = candidates_of(
         popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
     )
     with progress_bar(enabled=progress) as show:
-        told = partial(show, "Ranking by popularity")
-        lists = Placement(candidates, labels, plain, shown=False).lists(told)
+        report_progress = partial(show, "Ranking by popularity")
+        lists = Placement(candidates, labels, plain, shown=False).lists(report_progress)
         plain = plain.with_reasons(plain.facts_of(lists))
         scored = ~np.isnan(report.scores.per_user)
-        means = plain.measure(lists).mean(scored)  # NaN where there is none
+        means = plain.measure(lists).mean(scored)
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 
@@ -235,23 +235,23 @@ def predict_all(
     clip: bool = True,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Return the estimates of every user for every item, each what ``algo.predict`` says.
+    """Return the estimate of ``algo.predict`` for every user and every item.
 
     Parameters
     ----------
     algo : surprise.AlgoBase
         Fitted.
     users, items : iterables of raw ids, optional
-        Those of the trainset by default; unknown ones get what the algorithm has for strangers.
+        Those of the trainset by default; unknown ones get the algorithm's default estimates.
     clip : bool
-        Cut estimates to the rating scale, as ``predict`` does.
+        Clip estimates to the rating scale, as ``predict`` does.
     progress : bool
         As in `rank_catalogue`.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by user, a column per item: users × items numbers, so mind the memory.
+        Indexed by user, with a column per item; its memory grows with users × items.
 
     Raises
     ------
@@ -272,19 +272,19 @@ def predict_all(
     """
     candidates = candidates_of(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
     training = candidates.training
-    raw = _asked(users, training.users, "user")
-    columns = _asked(items, training.items, "item")
+    raw = _select_ids(users, training.users, "user")
+    columns = _select_ids(items, training.items, "item")
     with progress_bar(enabled=progress) as show:
         table = candidates.of_items(raw, columns, partial(show, "Predicting"))
     return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
 
 
-def _asked(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
-    """Return the ids that are asked for as an array: all, or some of a type that is known."""
+def _select_ids(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
+    """Return the requested ids, all known ones by default; they must have the same type."""
     if raw is None:
         return known
     if hasattr(raw, "columns"):
-        msg = f"{column}s: found a table in place of a column; give its ids, table[{column!r}]."
+        msg = f"{column}s is a table. Give a column of ids, such as table[{column!r}]."
         raise InvalidInputError(msg)
     ids = objects(raw, f"{column}s")
     if not len(ids):
@@ -304,17 +304,17 @@ def candidates_of(
     clip: bool = False,
     convention: Convention | None = None,
 ) -> Candidates:
-    """Return all items with the algorithm's estimates for every user.
+    """Return all items as every user's candidates, with the algorithm's estimates.
 
     Raises
     ------
     InvalidInputError
-        The algorithm was not fitted, or on other ratings; `exclude` is unknown.
+        The algorithm is not fitted on the trainset, or `exclude` is unknown.
     """
     if exclude not in ("train", None):
         msg = f"exclude must be 'train' or None, not {quote(exclude)}."
         raise InvalidInputError(msg)
-    _refuse_other_trainset(algo, trainset)
+    _check_same_trainset(algo, trainset)
     training = Training(trainset)
     return Candidates(
         Estimates(algo, training),
@@ -325,8 +325,8 @@ def candidates_of(
     )
 
 
-def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
-    """Refuse an algorithm that was not fitted, or whose inner ids are others."""
+def _check_same_trainset(algo: Any, trainset: Any) -> None:
+    """Raise if an algorithm is not fitted, or has other inner ids than the trainset."""
     own = getattr(algo, "trainset", None)
     if own is None or isinstance(algo, type):
         name = algo.__name__ if isinstance(algo, type) else type(algo).__name__
@@ -334,8 +334,8 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
         raise InvalidInputError(msg)
     if not isinstance(trainset, Trainset):
         msg = (
-            f"trainset must be a surprise.Trainset, not {quote(trainset)}: what "
-            "data.build_full_trainset() returns, or the first of what a split gives."
+            f"trainset must be a surprise.Trainset, not {quote(trainset)}. Use "
+            "data.build_full_trainset(), or the first part of a split."
         )
         raise InvalidInputError(msg)
     if own is trainset:
@@ -351,11 +351,11 @@ def _refuse_other_trainset(algo: Any, trainset: Any) -> None:
 
 
 def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
-    """Warn of test items that their user has rated in training."""
+    """Warn if users rated test items in training."""
     users, items = (labels.columns[name].tolist() for name in ("user", "item"))
     of_some = "the model has seen them, and ranks them higher than new ones"
     of_all = "the score is that of the training set"
     if candidates.excludes:
         of_some = "they are no candidates, and count as missed"
-        of_all = "no list has any of them, so that nothing is measured"
+        of_all = "no list has any of them, so nothing is measured"
     candidates.training.leak(users, items).warn("were rated in training", of_some, of_all)

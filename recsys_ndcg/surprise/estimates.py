@@ -1,8 +1,7 @@
-"""Every estimate that a fitted Surprise algorithm would give, in blocks of users.
+"""Every estimate of a fitted Surprise algorithm, in blocks of users.
 
-Most algorithms have a class here that computes their formula over arrays; `RULES` says which.
-Of the k-NN algorithms x is the side whose members are compared, users or items, and y the other,
-as in Surprise.
+Most algorithms have a class here that computes their formula over arrays; `RULES` lists them. In
+k-NN algorithms x is the side that is compared, users or items, and y the other, as in Surprise.
 """
 
 from __future__ import annotations
@@ -20,32 +19,32 @@ from recsys_ndcg.catalogue import Ratings, Training
 from recsys_ndcg.errors import warn
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
-from recsys_ndcg.surprise.traps import refuse_infinite
+from recsys_ndcg.surprise.traps import check_finite
 
 Items = Positions | slice
 Places = NDArray[Any]  # of unsigned integers
 
 _SORTED = 1 << 18  # similarities at a time
-_CELLS = 1 << 19  # similarities at a time, for the processor's cache, which decides the speed
+_CELLS = 1 << 19  # similarities at a time that fit the processor's cache
 
 
 class Rule(Protocol):
     """An algorithm's formula over arrays, for users and items of the trainset."""
 
     def block(self, users: Positions, items: Items) -> tuple[Floats, Flags | None]:
-        """Return the estimates in a new array, and where predict says they were impossible.
+        """Return the estimates in a new array, and which ones `predict` reports as impossible.
 
         Parameters
         ----------
         users : int array
-            Inner ids, none of them unknown.
+            Inner ids of known users.
         items : int array or slice
             Inner ids.
         """
 
 
 class Biases:
-    """BaselineOnly: the global mean plus the biases of the user and the item."""
+    """BaselineOnly: the global mean plus the biases of the user and of the item."""
 
     def __init__(self, algo: Any) -> None:
         self._users = algo.trainset.global_mean + np.asarray(algo.bu, dtype=np.float64)
@@ -57,7 +56,7 @@ class Biases:
 
 
 class Factors:
-    """SVD and NMF: the product of the factors, on top of the biases if there are any."""
+    """SVD and NMF: the product of the factors, plus the biases of a biased algorithm."""
 
     def __init__(self, algo: Any) -> None:
         self._biases = Biases(algo) if algo.biased else None
@@ -72,7 +71,7 @@ class Factors:
 
 
 class ImplicitFactors(Factors):
-    """SVD++: as SVD with biases, a user's factors shifted by the items that the user rated."""
+    """SVD++: SVD with biases, and with a user's factors shifted by the user's items."""
 
     def __init__(self, algo: Any) -> None:
         ratings = Ratings(algo.trainset.ur, algo.trainset.n_users)
@@ -83,10 +82,10 @@ class ImplicitFactors(Factors):
 
 
 class Slopes:
-    """SlopeOne: the user's mean, plus how far the item is above the items that the user rated.
+    """SlopeOne: the user's mean, plus the mean difference between the item and the user's items.
 
-    Only items that somebody rated together with the item count. Both sums are products with the
-    sparse matrix of who rated what.
+    An item counts if a user has rated both. Both sums are products with the sparse matrix of users'
+    ratings.
     """
 
     def __init__(self, algo: Any) -> None:
@@ -109,17 +108,17 @@ class Slopes:
 
 
 class CoClusters:
-    """CoClustering: the mean of the co-cluster, moved by how far user and item are from theirs."""
+    """CoClustering: the co-cluster's mean, plus the differences of user and item from theirs."""
 
     def __init__(self, algo: Any) -> None:
         self._algo = algo
 
     def block(self, users: Positions, items: Items) -> tuple[Floats, None]:
-        """Return the moved means."""
+        """Return the shifted means."""
         algo = self._algo
         of_user, of_item = algo.cltr_u[users], algo.cltr_i[items]
         values: Floats = algo.avg_cocltr[of_user].take(of_item, axis=1)
-        values += algo.user_mean[users, None]  # in the library's order, for the last digit's sake
+        values += algo.user_mean[users, None]  # in the library's order, for equal digits
         values -= algo.avg_cltr_u[of_user, None]
         values += algo.item_mean[items]
         values -= algo.avg_cltr_i[of_item]
@@ -129,11 +128,10 @@ class CoClusters:
 class Neighbours:
     """KNNBasic: the mean of the neighbours' ratings, weighted by similarity.
 
-    The subclasses differ in what they take off the neighbours' ratings, and in what they make of
-    the mean.
+    Subclasses subtract something from the neighbours' ratings, and add something to the mean.
     """
 
-    #: KNNBasic divides by zero without neighbours, and min_k=0 lets it come to that.
+    #: With min_k=0 KNNBasic divides by zero if there are no neighbours.
     least_k = 1e-300
 
     def __init__(self, algo: Any) -> None:
@@ -145,10 +143,10 @@ class Neighbours:
             self._weights = self.weights(self._ratings)
 
     @property
-    def suits(self) -> bool:
-        """Whether the arrays say the same as the library's loop.
+    def is_exact(self) -> bool:
+        """Whether the arrays give the same as the library's loop.
 
-        They do not where it compares a NaN, which has no place in an order, or divides by zero.
+        They do not if it compares a NaN or divides by zero.
         """
         algo = self._algo
         if not isinstance(algo.k, int | np.integer) or algo.k < 1 or algo.min_k < self.least_k:
@@ -157,19 +155,19 @@ class Neighbours:
 
     @lazy_property
     def _places(self) -> Places:
-        return places(self._sim)
+        return rank_similarities(self._sim)
 
     def weights(self, ratings: Ratings) -> Floats:
-        """Return what every rating brings in, times its similarity."""
+        """Return the value that each rating's similarity is multiplied with."""
         return ratings.values
 
     def finish(self, means: Floats, lonely: Flags, users: Positions, items: Items) -> Flags | None:
-        """Make estimates of means, which are 0 where there were too few neighbours, in place.
+        """Turn means, which are 0 without enough neighbours, into estimates in place.
 
         Returns
         -------
         bool array or None
-            Where they are impossible.
+            Which ones are impossible.
         """
         del users, items
         means[lonely] = self._algo.default_prediction()
@@ -179,14 +177,14 @@ class Neighbours:
         """Return the estimates from the nearest neighbours."""
         each_item = np.arange(self._algo.trainset.n_items)[items]
         if self._user_based:
-            means, lonely = self._means(users, each_item)
+            means, lonely = self._compute_means(users, each_item)
             means, lonely = np.ascontiguousarray(means.T), np.ascontiguousarray(lonely.T)
         else:
-            means, lonely = self._means(each_item, users)
+            means, lonely = self._compute_means(each_item, users)
         return means, self.finish(means, lonely, users, items)
 
-    def _means(self, xs: Positions, ys: Positions) -> tuple[Floats, Flags]:
-        """Return the weighted means, a row for each y, and where there are too few neighbours."""
+    def _compute_means(self, xs: Positions, ys: Positions) -> tuple[Floats, Flags]:
+        """Return the weighted means, with a row per y, and which have too few neighbours."""
         shape = (len(ys), len(xs))
         sums, total = np.empty(shape), np.empty(shape)
         counts = np.empty(shape, dtype=np.int32) if self._algo.min_k > 1 else None
@@ -210,9 +208,9 @@ class Neighbours:
 
 
 class CentredNeighbours(Neighbours):
-    """KNNWithMeans: the mean of x, plus how far the neighbours are above theirs.
+    """KNNWithMeans: the mean of x, plus the neighbours' mean difference from their own means.
 
-    KNNWithZScore, which has learned standard deviations, says how far in those.
+    KNNWithZScore divides the differences by standard deviations.
     """
 
     least_k = -np.inf
@@ -222,12 +220,12 @@ class CentredNeighbours(Neighbours):
         super().__init__(algo)
 
     def weights(self, ratings: Ratings) -> Floats:
-        """Return the ratings less the means of who gave or got them."""
+        """Return the ratings minus the means of x."""
         less: Floats = ratings.values - self._algo.means[ratings.codes]
         return less if self._sigmas is None else less / self._sigmas[ratings.codes]
 
     def finish(self, means: Floats, lonely: Flags, users: Positions, items: Items) -> None:
-        """Make estimates around the mean of x."""
+        """Add the mean of x."""
         del lonely
         own = (users, None) if self._user_based else items
         if self._sigmas is not None:
@@ -236,28 +234,28 @@ class CentredNeighbours(Neighbours):
 
 
 class BaselineNeighbours(Neighbours):
-    """KNNBaseline: the baseline, plus how far the neighbours are above theirs."""
+    """KNNBaseline: the baseline, plus the neighbours' mean difference from their baselines."""
 
     least_k = -np.inf
 
     def weights(self, ratings: Ratings) -> Floats:
-        """Return the ratings less their baselines."""
+        """Return the ratings minus their baselines."""
         algo = self._algo
         baselines = algo.trainset.global_mean + algo.bx[ratings.codes] + algo.by[ratings.rows]
         less: Floats = ratings.values - baselines
         return less
 
     def finish(self, means: Floats, lonely: Flags, users: Positions, items: Items) -> None:
-        """Make estimates around the baseline."""
+        """Add the baseline."""
         del lonely
         means += Biases(self._algo).block(users, items)[0]
 
 
-def places(sim: Floats) -> Places:
-    """Return the place of each similarity among the positive ones of its row, from below.
+def rank_similarities(sim: Floats) -> Places:
+    """Return the rank of each positive similarity in its row, from 1 for the lowest.
 
-    Equal ones share a place; what is not positive has place 0. Numbers of 16 bits are sorted
-    several times as fast as those of 64.
+    Equal similarities have the same rank; others than positive ones have 0. Ranks of 16 bits are
+    sorted several times as fast as similarities of 64.
 
     Parameters
     ----------
@@ -265,7 +263,7 @@ def places(sim: Floats) -> Places:
 
     Examples
     --------
-    >>> places(np.array([[0.5, -1.0, 0.9, 0.5]]))
+    >>> rank_similarities(np.array([[0.5, -1.0, 0.9, 0.5]]))
     array([[1, 0, 2, 1]], dtype=uint16)
     """
     n = sim.shape[1]
@@ -285,19 +283,19 @@ def places(sim: Floats) -> Places:
 
 
 def keep_nearest(sim: Floats, place: Places, who: Codes, k: int) -> Floats:
-    """Return the similarities to some neighbours, with 0 for all that do not count.
+    """Return the similarities to the nearest neighbours, and 0 for other neighbours.
 
     Parameters
     ----------
     sim : float64 array, shape (rows, n)
         Finite.
     place : int array, shape (rows, n)
-        As `places` returns them for these rows.
+        The result of `rank_similarities` for these rows.
     who : int array, shape (m,)
         The neighbours, with repeats.
     k : int
-        How many count, at least 1: the most similar ones, and of those only the ones with a
-        positive similarity. Of equal ones at the k-th place the earlier of `who` do, as with
+        Number of nearest neighbours, at least 1, of which only those with a positive similarity
+        count. If several are equal at the k-th place, the earlier ones in `who` count, as with
         `heapq.nlargest`.
 
     Returns
@@ -307,7 +305,7 @@ def keep_nearest(sim: Floats, place: Places, who: Codes, k: int) -> Floats:
     Examples
     --------
     >>> sim = np.array([[0.5, -1.0, 0.9, 0.5]])
-    >>> keep_nearest(sim, places(sim), np.array([3, 2, 1, 0]), 2)
+    >>> keep_nearest(sim, rank_similarities(sim), np.array([3, 2, 1, 0]), 2)
     array([[ 0.5,  0.9, -0. ,  0. ]])
     """
     near: Floats = sim.take(who, axis=1)
@@ -329,10 +327,10 @@ def keep_nearest(sim: Floats, place: Places, who: Codes, k: int) -> Floats:
 
 
 class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
-    """The items with the most ratings, the same for every user.
+    """Recommend the items with the most ratings to every user.
 
-    The estimate of an item is its number of ratings in the trainset, scaled so that the most
-    rated item has the top of the rating scale. It is no rating, and RMSE of it says nothing.
+    The estimate of an item is its number of ratings in the trainset, scaled so that the maximum is
+    the top of the rating scale. It is no rating, so its RMSE has no meaning.
 
     Examples
     --------
@@ -354,7 +352,7 @@ class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
         return self
 
     def estimate(self, user: Any, item: Any) -> float:  # noqa: ARG002 - Surprise's signature
-        """Return the popularity of an item: the bottom of the scale for one that nobody rated."""
+        """Return the popularity of an item: the bottom of the scale without ratings."""
         if self.trainset.knows_item(item):
             return float(self.popularity[item])
         return float(self.trainset.rating_scale[0])
@@ -367,12 +365,11 @@ class Popularity:
         self._items = np.asarray(algo.popularity, dtype=np.float64)
 
     def block(self, users: Positions, items: Items) -> tuple[Floats, None]:
-        """Return the popularity of the items, a row for each user."""
+        """Return the popularity of the items, with a row per user."""
         return np.tile(self._items[items], (len(users), 1)), None
 
 
-#: By the function that computes the estimate, so that a subclass with another one is not taken
-#: for its parent.
+#: The key is the function that computes the estimate, because a subclass may override it.
 RULES: dict[Any, Callable[[Any], Rule]] = {
     surprise.BaselineOnly.estimate: Biases,
     surprise.SVD.estimate: Factors,
@@ -386,35 +383,34 @@ RULES: dict[Any, Callable[[Any], Rule]] = {
     surprise.KNNBaseline.estimate: BaselineNeighbours,
     MostPopular.estimate: Popularity,
 }
-_CHECKED = [(5, 2)] * 5  # users by items, each drawn anew: 50 pairs
+_CHECKED = [(5, 2)] * 5  # five random samples of users by items: 50 pairs
 _TOLERANCE = 1e-9
 
 
 class Estimates:
-    """Every estimate that a fitted algorithm would give, unclipped, in blocks of users.
+    """Every unclipped estimate of a fitted algorithm, in blocks of users.
 
-    Several threads may ask for blocks at once, as long as `vectorised` is true; otherwise it is
-    the algorithm that has to bear it.
+    Several threads may get blocks at once if `vectorised`; otherwise the algorithm must allow
+    it.
 
     Parameters
     ----------
     algo : surprise.AlgoBase
-        Fitted. Not copied: fitting it again leaves this object behind.
+        Fitted. It is not copied, and must not be fitted again.
     training : Training
-        What it was fitted on.
+        Its training ratings.
 
     Attributes
     ----------
     vectorised : bool
-        Whether the estimates are computed over arrays. This is so for the algorithms that come
-        with Surprise and are not random, with `estimate`, `predict` and `default_prediction` as
-        they are there, if 50 pairs drawn at random get what `predict` gives them. For all others
-        `predict` is called for every pair.
+        Whether the estimates are computed over arrays. This needs an algorithm of Surprise that is
+        not random, does not override `estimate`, `predict` and `default_prediction`, and agrees
+        with `predict` on 50 random pairs. For others `predict` is called for every pair.
 
     Warns
     -----
     DataWarning
-        The drawn pairs do not get what `predict` gives them.
+        The arrays do not agree with `predict`.
     """
 
     vectorised: bool
@@ -423,14 +419,14 @@ class Estimates:
         self._algo = algo
         self._name = type(algo).__name__
         self._users, self._items = training.users, training.items
-        rule = _rule_of(algo)
+        rule = _find_rule(algo)
         self._rule = rule if rule is not None and self._agrees(rule) else None
         self.vectorised = self._rule is not None
 
     def of_all(self, users: Ids, places: Positions) -> tuple[Floats, Flags | None]:
         """Return some users' estimates for all items.
 
-        An algorithm of one's own may know users that the trainset does not.
+        A user's own algorithm may know users who are not in the trainset.
 
         Parameters
         ----------
@@ -442,9 +438,9 @@ class Estimates:
         Returns
         -------
         estimates : float64 array, shape (n, n_items)
-            In the order of the inner ids of the items, new and the caller's own.
+            In the order of the items' inner ids; the caller may change it.
         impossible : bool array of the same shape, or None
-            Where `predict` says that the estimate was impossible; None for nowhere.
+            Which estimates `predict` reports as impossible; None for no estimate.
 
         Raises
         ------
@@ -459,13 +455,13 @@ class Estimates:
             table = np.empty((len(users), len(self._items)))
             where = np.zeros(table.shape, dtype=bool)
             table[known], where[known] = values, False if impossible is None else impossible
-            table[~known], where[~known] = self._of_stranger
+            table[~known], where[~known] = self._of_unknown_user
             values, impossible = table, where
-        refuse_infinite(self._name, users, values)
+        check_finite(self._name, users, values)
         return values, impossible
 
     def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Flags]:
-        """Return what `predict` says of raw ids.
+        """Return the estimates of `predict` for raw ids.
 
         Raises
         ------
@@ -473,11 +469,11 @@ class Estimates:
             One is NaN or infinite.
         """
         values, impossible = self._predict(users, items)
-        refuse_infinite(self._name, users, values)
+        check_finite(self._name, users, values)
         return values, impossible
 
     def _predict(self, users: Ids, items: Ids) -> tuple[Floats, Flags]:
-        """Return what ``algo.predict(..., clip=False)`` says of raw ids."""
+        """Return the unclipped estimates of `predict`, and which ones are impossible."""
         values = np.empty((len(users), len(items)))
         impossible = np.zeros(values.shape, dtype=bool)
         for row, user in enumerate(users.tolist()):
@@ -488,12 +484,12 @@ class Estimates:
         return values, impossible
 
     @lazy_property
-    def _of_stranger(self) -> tuple[Floats, Flags]:
-        """The estimates of a user that cannot exist, for all items."""
+    def _of_unknown_user(self) -> tuple[Floats, Flags]:
+        """The estimates of an unknown user for all items."""
         return self._predict(np.array([object()]), self._items)
 
     def _agrees(self, rule: Rule) -> bool:
-        """Compare pairs drawn at random with predict, and warn if any differs."""
+        """Return whether random pairs agree with `predict`, and warn if they do not."""
         if not (len(self._users) and len(self._items)):
             return True
         rng = np.random.default_rng(0)
@@ -510,15 +506,14 @@ class Estimates:
             worst = max(worst, float(np.nan_to_num(off, nan=np.inf, posinf=np.inf).max()))
         if worst > 0.0:
             warn(
-                f"{self._name}: computed over arrays, some estimates differ from those of "
-                f"predict() by up to {worst:.3g}. All are taken from predict(), pair by pair, "
-                "which is slow."
+                f"{self._name}: some estimates computed over arrays differ from predict() by up "
+                f"to {worst:.3g}. All estimates come from predict() instead, which is slow."
             )
         return worst == 0.0
 
 
-def _rule_of(algo: Any) -> Rule | None:
-    """Return the rule for the algorithm, None if there is none that it is sure to follow."""
+def _find_rule(algo: Any) -> Rule | None:
+    """Return the rule that an algorithm certainly follows, or None."""
     kind = type(algo)
     for name in ("predict", "default_prediction"):
         if getattr(kind, name, None) is not getattr(AlgoBase, name):
@@ -531,4 +526,4 @@ def _rule_of(algo: Any) -> Rule | None:
     if build is None or not all(all(map(ids.__contains__, range(n))) for n, ids in known):
         return None
     rule = build(algo)
-    return rule if getattr(rule, "suits", True) else None
+    return rule if getattr(rule, "is_exact", True) else None

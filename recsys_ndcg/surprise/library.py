@@ -1,4 +1,4 @@
-"""scikit-surprise itself, imported where it can be, under our name too, and printing as it does."""
+"""Import scikit-surprise, and offer its modules and names under our name, too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recsys_ndcg.errors import require_libraries
 
 
 def import_library(job: str) -> Any:
-    """Return the library, for a job that needs it.
+    """Return scikit-surprise for a job that needs it.
 
     Raises
     ------
@@ -22,26 +22,25 @@ def import_library(job: str) -> Any:
     """
     try:
         import_module("surprise")
-    except OSError:  # importing it makes a folder in the home directory, which may not be writable
+    except OSError:  # the import makes a folder in the home directory, which may be read-only
         os.environ["SURPRISE_DATA_FOLDER"] = tempfile.gettempdir()
-    except Exception:  # noqa: BLE001, S110 - said below
+    except Exception:  # noqa: BLE001, S110 - reported below
         pass
     with require_libraries("joblib", "surprise", job=job, extra="surprise"):
-        import_module("surprise.accuracy")  # which a script of that name does not have
+        import_module("surprise.accuracy")  # a script called surprise.py has none
     return import_module("surprise")
 
 
-def stand_for_library(package: str) -> None:
-    """Let the submodules of the library be imported from a package of the same layout.
+def register_submodules(package: str) -> None:
+    """Make the submodules of the library importable from a package with the same layout.
 
-    ``from recsys_ndcg.surprise.dataset import Dataset`` finds the very module that the library
-    has loaded, so that no class exists twice. Modules that the package has itself stay its own,
-    and are not imported by this.
+    ``from recsys_ndcg.surprise.dataset import Dataset`` finds the library's own module, so no class
+    exists twice. Modules of the package itself have priority, and are not imported by this.
 
     Parameters
     ----------
     package : str
-        By the name under which it is imported already, as the library is.
+        The name of an imported package.
     """
     for name, module in sorted(sys.modules.items()):
         if not name.startswith("surprise."):
@@ -55,13 +54,13 @@ def stand_for_library(package: str) -> None:
                 setattr(above, own, module)
 
 
-def complete(module: str, library: str) -> None:
-    """Give a module of ours what that of the library defines and ours lacks, as `fit_and_score`.
+def add_missing_names(module: str, library: str) -> None:
+    """Add to one of our modules what the library's module defines besides, such as `fit_and_score`.
 
     Parameters
     ----------
     module, library : str
-        The names of both, imported already.
+        The names of two imported modules.
     """
     ours = sys.modules[module]
     known = {*vars(ours), *getattr(ours, "__all__", ())}
@@ -70,6 +69,6 @@ def complete(module: str, library: str) -> None:
             setattr(ours, name, value)
 
 
-def say(text: str) -> None:
-    """Print, as Surprise does under ``verbose=True``."""
+def print_line(text: str) -> None:
+    """Print a line, as Surprise does under ``verbose=True``."""
     print(text)  # noqa: T201

@@ -39,7 +39,7 @@ from recsys_ndcg.surprise.estimates import (
     Factors,
     Neighbours,
     keep_nearest,
-    places,
+    rank_similarities,
 )
 from tests.profiles import examples
 
@@ -175,7 +175,7 @@ def test_the_nearest_neighbours_are_those_of_the_heap(
     """The earlier ones of those that are tied at the last place."""
     who = [one % len(row) for one in who]
     sim = np.array([row, row[::-1], [0.5] * len(row), [0.0] * len(row)])
-    near = keep_nearest(sim, places(sim), np.array(who, dtype=np.int32), k)
+    near = keep_nearest(sim, rank_similarities(sim), np.array(who, dtype=np.int32), k)
     for got, values in zip(near, sim, strict=True):
         best = heapq.nlargest(k, enumerate(who), key=lambda one, v=values: v[one[1]])  # type: ignore[misc]
         expected = np.zeros(len(who))
@@ -351,7 +351,7 @@ def test_blocks_and_threads_change_nothing(
 def test_more_places_than_sixteen_bits_have() -> None:
     """Places have a wider type if there are more neighbours."""
     sim = np.random.default_rng(0).permutation(70_000)[None] / 70_000
-    np.testing.assert_array_equal(places(sim), np.rint(sim * 70_000))
+    np.testing.assert_array_equal(rank_similarities(sim), np.rint(sim * 70_000))
 
 
 @pytest.mark.slow

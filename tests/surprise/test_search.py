@@ -239,9 +239,9 @@ def test_refit_takes_a_measure_in_every_form() -> None:
 def test_refit_by_another_measure_is_rejected(kind: Any, refit: Any) -> None:
     """Before anything is fitted."""
     options = {"n_iter": 1} if kind is RandomizedSearchCV else {}
-    with pytest.raises(rn.RecsysNdcgError, match=r"none of the measures|No measure is named"):
+    with pytest.raises(rn.RecsysNdcgError, match=r"not one of the measures|No measure is named"):
         kind(NeverFitted, {"x": [1]}, measures=["rmse", "ndcg@5"], refit=refit, **options)
-    with rejects("refit=True chooses by a measure, and measures is empty"):
+    with rejects("refit=True needs a measure, but measures is empty"):
         kind(NeverFitted, {"x": [1]}, measures=[], refit=True, **options)
 
 
@@ -402,7 +402,7 @@ def test_distributions_are_drawn_as_in_surprise(train: bool) -> None:  # noqa: F
     ("grid", "match"),
     [
         ({"n_factors": 5}, "n_factors=5 is no list of values"),
-        ({"n_factors": stats.randint(2, 6)}, "only RandomizedSearchCV draws from"),
+        ({"n_factors": stats.randint(2, 6)}, "only RandomizedSearchCV accepts"),
         ({"sim_options": [{"name": "msd"}]}, "Parameters are a dict of lists"),
     ],
 )
@@ -466,7 +466,7 @@ def test_a_changed_attribute_is_checked_by_fit() -> None:
     for name, value, match in (
         ("measures", ["ndgc@5"], "No measure is named 'ndgc@5'"),
         ("measures", 5, "measures is a list"),
-        ("refit", "ndcg@5", "none of the measures"),
+        ("refit", "ndcg@5", "not one of the measures"),
         ("n_jobs", 0, "n_jobs must be a whole number"),
         ("threshold", "4", "threshold must be a finite number"),
     ):

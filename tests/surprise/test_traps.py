@@ -293,7 +293,7 @@ def test_an_algorithm_that_truncates_half_stars_gives_one_warning(
         lambda: evaluate_catalogue(algo, *split),
     ):
         (found,) = about(warnings_of(act), f"^{kind.__name__} keeps ratings as whole numbers: ")
-        first = re.search(r"such as ([\d.]+), are cut to the one below \((\d)\)", found)
+        first = re.search(r"such as ([\d.]+), are rounded down \((\d)\)", found)
         assert first is not None
         assert math.floor(float(first[1])) == int(first[2]) != float(first[1])
     assert not warnings_of(lambda: cross_validate(kind(), dataset(DOUBLED, (1, 10)), cv=TWO))

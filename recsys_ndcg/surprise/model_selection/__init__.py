@@ -1,8 +1,8 @@
-"""Cross-validation, searches and splits, as in the library's own module of that name."""
+"""Cross-validation, searches and splits, with the names of ``surprise.model_selection``."""
 
 from recsys_ndcg.lazy import attach_stub as _attach_stub
-from recsys_ndcg.surprise.library import complete as _complete
+from recsys_ndcg.surprise.library import add_missing_names as _add_missing_names
 
 __getattr__, __dir__, __all__ = _attach_stub(__name__, __file__)
 
-_complete(__name__, "surprise.model_selection")
+_add_missing_names(__name__, "surprise.model_selection")

@@ -1,4 +1,4 @@
-"""cross_validate: as Surprise's, with ranking metrics and the scores of every user."""
+"""cross_validate: Surprise's, with ranking metrics and the scores of every user."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRun, FoldRuns, Measure, run_folds
 from recsys_ndcg.surprise.algorithm import Algorithm
-from recsys_ndcg.surprise.library import complete, say
+from recsys_ndcg.surprise.library import add_missing_names, print_line
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import ModelScores
 
 
-_NAME, _CELL = 18, 8  # as wide as Surprise's
+_NAME_WIDTH, _CELL_WIDTH = 18, 8  # Surprise's
 
 
 class CrossValidation(dict[str, Any]):
-    """What `cross_validate` returns: Surprise's dict, and what it leaves out.
+    """The result of `cross_validate`: Surprise's dict, with users' scores and pooled scores.
 
     Parameters
     ----------
     folds : sequence of FoldRun
-        What came of each.
+        The results of the folds.
 
     Attributes
     ----------
     per_user : pandas.DataFrame
-        Indexed by fold and user, a column per ranking measure; rmse and mae beside rated ones.
+        Indexed by fold and user, with a column per ranking measure; also rmse and mae if rated
+        lists are ranked.
     pooled : pandas.Series
-        By measure: the sum of the numerators of all folds over that of the denominators.
+        By measure: the sum of all folds' numerators over the sum of their denominators.
     n_users : list of int
-        How many users each testset has.
+        Number of users in each testset.
     """
 
     def __init__(self, folds: Sequence[FoldRun]) -> None:
@@ -61,21 +62,21 @@ class CrossValidation(dict[str, Any]):
 
     @property
     def pooled(self) -> pd.Series[float]:
-        """The scores of all folds' users as one sum over another."""
+        """The pooled score of each ranking measure over all folds."""
         return pd.Series(self._folds.pooled, name="pooled", dtype=float)
 
     @property
     def averaged_scores(self) -> ModelScores:
-        """The same averaged within each user, for `recsys_ndcg.compare`."""
+        """The scores averaged within each user, for `recsys_ndcg.compare`."""
         return self._folds.averaged_scores
 
     @property
     def n_users(self) -> list[int]:
-        """How many users each testset has."""
+        """Number of users in each testset."""
         return [fold.n_users for fold in self._folds]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table: a row for each fold, their mean and standard deviation, and pooled."""
+        """Return a table of the folds, their mean and standard deviation, and pooled scores."""
         folds = pd.DataFrame(dict(self), index=pd.RangeIndex(1, len(self._folds) + 1))
         folds = folds.assign(test_users=self.n_users).astype(float)
         table = folds.rename(index=lambda place: f"fold {place}")
@@ -99,56 +100,56 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     convention: Convention | str | None = None,
     progress: bool = True,
 ) -> CrossValidation:
-    """Run cross-validation as Surprise does, with ranking metrics among the measures.
+    """Run cross-validation as in Surprise, also with ranking metrics.
 
     Parameters
     ----------
     algo : surprise.AlgoBase
-        As in Surprise it is fitted fold after fold, and stays fitted on the last one; with
-        ``n_jobs`` above 1 it is copied, and stays as it is.
+        As in Surprise, it is fitted on every fold, and stays fitted on the last one. With
+        ``n_jobs`` above 1 copies are fitted.
     data : surprise.Dataset
         The ratings.
     measures : names, functions of predictions, or what `make_measure` returns
-        ``"rmse"``, ``"mae"``, ``"mse"`` and ``"fcp"`` are Surprise's own; ``"ndcg@10"`` ranks each
+        ``"rmse"``, ``"mae"``, ``"mse"`` and ``"fcp"`` are Surprise's; ``"ndcg@10"`` ranks each
         user's test ratings, ``"recall@10:catalogue"`` all items that the user did not rate in
-        training. Without any, there are the times alone.
+        training. Without measures only the times are returned.
     cv : int or splitter, optional
-        As in Surprise: an object has ``split(data)``, which gives trainsets and testsets; or
-        `UserKFold`, `LeaveNOut`, `LeaveLastOut`, `TimeSplit`.
+        As in Surprise; an object has a method ``split(data)`` that returns trainsets and testsets,
+        such as `UserKFold`, `LeaveNOut`, `LeaveLastOut` or `TimeSplit`.
     return_train_measures, n_jobs, pre_dispatch
         As in Surprise.
     verbose : bool
-        Whether to print Surprise's summary; of ranking measures it has the pooled scores, too, and
-        how many users they are of.
+        Whether to print Surprise's summary, with the pooled scores of ranking measures and their
+        numbers of users.
     threshold : float, optional
-        From which rating an item is relevant; binary metrics need it.
+        Ratings at or above it count as relevant; binary metrics need it.
     convention : Convention or str, optional
-        Every other choice that moves a number, or a library's name: each metric as that library
-        measures it. Estimates are equal to at least 1e-9.
+        All other choices, or a library's name: each metric is then measured as in that library.
+        Estimates that differ by less than 1e-9 are tied.
     progress : bool
-        Whether a bar counts the folds, where a person watches a job that takes long.
+        Whether to show a progress bar for long jobs, in a terminal or a notebook.
 
     Returns
     -------
     CrossValidation
-        A dict with Surprise's keys and values; and the scores of every user.
+        A dict with Surprise's keys and values, and the scores of every user.
 
     Raises
     ------
     UnknownMetricError, InvalidInputError
         Before anything is trained: a measure is unknown or lacks its threshold, the ratings have
-        no gains, all users have one test rating. Later: the model diverged.
+        no gains, or all users have one test rating. Later: the model diverged.
 
     Warns
     -----
     DataWarning
-        Test ratings are in their trainset; the algorithm estimates the same for all items of a
-        user; ratings are outside the scale, or cut by the algorithm.
+        Test ratings are in their trainset; all estimates of a user are equal; ratings are outside
+        the scale, or truncated by the algorithm.
 
     Notes
     -----
-    A rated metric is the one of ``accuracy`` on ``algo.test(testset)``; under ``:catalogue`` it is
-    that of `evaluate_catalogue`, on unclipped estimates.
+    A rated metric equals ``accuracy`` on ``algo.test(testset)``; with ``:catalogue`` it equals
+    `evaluate_catalogue`, on unclipped estimates.
 
     Examples
     --------
@@ -174,10 +175,10 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     splits = CheckedSplits(data, cv, KFold, "cv")
     splits.check_n_jobs(n_jobs)
     plan = splits.resolve(plan)
-    # workers get a copy each, by threads too; alone, every fold fits the caller's own anew
-    alone = effective_n_jobs(n_jobs) == 1
+    # workers, also threads, get a copy each; without workers every fold fits the caller's algorithm
+    needs_copies = effective_n_jobs(n_jobs) != 1
     parts = splits.iterate(partial(warn_of_truncation, type(algo)))
-    tasks = ((Algorithm(algo if alone else copy.deepcopy(algo)), *split) for split in parts)
+    tasks = ((Algorithm(copy.deepcopy(algo) if needs_copies else algo), *split) for split in parts)
     folds = run_folds(
         tasks, plan, splits.n_folds, progress=progress, n_jobs=n_jobs, pre_dispatch=pre_dispatch
     )
@@ -185,41 +186,38 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     for fold in folds:
         if fold.diverged:
             raise fold.diverged
-    FoldRuns.warn_of_random_order(
-        type(algo).__name__, [one.names_without_order for one in folds], "folds"
-    )
+    kind = type(algo).__name__
+    FoldRuns.warn_of_random_order(kind, [one.names_without_order for one in folds], "folds")
     found = CrossValidation(folds)
     if verbose:
-        asked = ", ".join(one.name.upper() for one in plan.measures)
-        name = type(algo).__name__
-        say(f"Evaluating {asked} of algorithm {name} on {len(folds)} split(s).\n")
-        _print_aligned(_summary(plan.measures, folds))
+        names = ", ".join(one.name.upper() for one in plan.measures)
+        print_line(f"Evaluating {names} of algorithm {kind} on {len(folds)} split(s).\n")
+        _print_aligned(_build_summary(plan.measures, folds))
     return found
 
 
 def _check_algorithm(algo: Any) -> None:
     if isinstance(algo, type):
-        msg = f"algo is an algorithm, {algo.__name__}(), not its class."
+        msg = f"algo is an algorithm, not its class. Write {algo.__name__}()."
         raise InvalidInputError(msg)
     if not callable(getattr(algo, "fit", None)) or not callable(getattr(algo, "test", None)):
-        msg = f"algo is an algorithm of Surprise, which has fit and test, not {quote(algo)}."
+        msg = f"algo is an algorithm of Surprise, with fit and test, not {quote(algo)}."
         raise InvalidInputError(msg)
 
 
-def _summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list[str]]:
-    """Return a head, a row for every measure, and those of the times.
+def _build_summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list[str]]:
+    """Return a heading and the rows of the measures, the numbers of users and the times.
 
-    Measures that rank have their pooled score besides, below the mean of the folds, and the number
-    of users that each testset has.
+    Ranking measures have a second row with the pooled score in the column of the mean.
     """
     names = [one.name for one in measures]
     ranked = [one.name for one in measures if one.metric is not None]
     table = [["", *(f"Fold {place}" for place in range(1, len(folds) + 1)), "Mean", "Std"]]
     if not names:
-        table.append([])  # as Surprise leaves their line empty
+        table.append([])  # Surprise prints an empty line
     for part in ("test", "train") if folds[0].train else ("test",):
         table += [
-            _row(f"{name.upper()} ({part}set)", (getattr(one, part)[name] for one in folds))
+            _format_row(f"{name.upper()} ({part}set)", (getattr(one, part)[name] for one in folds))
             for name in names
         ]
     if ranked:
@@ -228,33 +226,31 @@ def _summary(measures: Sequence[Measure], folds: Sequence[FoldRun]) -> list[list
         users = [one.n_users for one in folds]
         means = [f"{np.mean(users):.1f}", f"{np.std(users):.1f}"]
         table.append(["Users (testset)", *map(str, users), *means])
-    table.append(_row("Fit time", (one.fit_time for one in folds), digits=2))
-    table.append(_row("Test time", (one.test_time for one in folds), digits=2))
+    table.append(_format_row("Fit time", (one.fit_time for one in folds), digits=2))
+    table.append(_format_row("Test time", (one.test_time for one in folds), digits=2))
     return table
 
 
-def _row(name: str, values: Iterable[Any], digits: int = 4) -> list[str]:
-    """Return a value for each fold, their mean and their standard deviation."""
+def _format_row(name: str, values: Iterable[Any], digits: int = 4) -> list[str]:
+    """Return the name, the values of the folds, their mean and their standard deviation."""
     each = list(values)
     return [name, *(f"{one:.{digits}f}" for one in [*each, np.mean(each), np.std(each)])]
 
 
 def _print_aligned(rows: Sequence[Sequence[str]]) -> None:
-    """Print a title and the rows of a table below it, in the widths of Surprise's summary.
-
-    A column is wider where a name or a number would run into the next one.
+    """Print a table with the widths of Surprise's summary, or wider if a cell needs it.
 
     Parameters
     ----------
     rows : sequence of sequences of str
-        A head, and rows of at most as many cells: the first the name of the row.
+        A heading, and rows of at most as many cells; the first cell is the row's name.
     """
     head, *body = rows
-    name = max([_NAME, *(len(row[0]) + 1 for row in body if row)])
-    cell = max([_CELL, *(len(one) + 1 for row in body for one in row[1:])])
+    name = max([_NAME_WIDTH, *(len(row[0]) + 1 for row in body if row)])
+    cell = max([_CELL_WIDTH, *(len(one) + 1 for row in body for one in row[1:])])
     for row in rows:
         cells = [*row, *[""] * (len(head) - len(row))] if row else []
-        say("".join(f"{one:<{cell if place else name}}" for place, one in enumerate(cells)))
+        print_line("".join(f"{one:<{cell if place else name}}" for place, one in enumerate(cells)))
 
 
-complete(__name__, "surprise.model_selection.validation")
+add_missing_names(__name__, "surprise.model_selection.validation")
