@@ -53,7 +53,7 @@ class CheckedSplits:
     given : splitter, int or None
         The splitter, or the number of folds; 5 by default.
     kind : class
-        The splitter that a number stands for.
+        The class of the splitter for a number of folds.
     name : str
         The name of the argument, for messages.
 
@@ -68,7 +68,7 @@ class CheckedSplits:
         Whether a number of folds was given in place of a splitter.
     leaks : list of Leak
         The training ratings in the testset of each split. The warning comes later, because splits
-        are made where no warning can point at the caller.
+        are made while no warning can point at the caller.
     """
 
     def __init__(self, data: Any, given: Any, kind: type = UserKFold, name: str = "splits") -> None:

@@ -137,8 +137,8 @@ class FoldRuns(tuple["FoldRun", ...]):
             raise InvalidInputError(msg)
         found = ModelScores.average_runs([ModelScores.join_metrics(each) for each in parts])
         orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
-        asked = [name for name in self[0].test if name in orders]  # the first is the main one
-        return found.select_metrics([*asked, *(name for name in found.names if name not in orders)])
+        first = [name for name in self[0].test if name in orders]  # their first is the main metric
+        return found.select_metrics([*first, *(name for name in found.names if name not in orders)])
 
     def _check_users_are_kept(self) -> None:
         """Raise if a search kept no scores of users.

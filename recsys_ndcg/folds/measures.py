@@ -240,9 +240,9 @@ class FoldPlan:
         InvalidInputError
             No metric ranks anything, or a protocol is unknown.
         """
-        asked = _PROTOCOLS if protocol == "both" else protocol
-        several = isinstance(asked, Iterable) and not isinstance(asked, str)
-        protocols: list[Any] = (several and [*asked]) or [asked]
+        given = _PROTOCOLS if protocol == "both" else protocol
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        protocols: list[Any] = (several and [*given]) or [given]
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
             msg = f"protocol={quote(protocol)} must be 'rated', 'catalogue' or 'both'. "
@@ -250,12 +250,12 @@ class FoldPlan:
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)
-        given = [metrics] if single else list(metrics)
+        wanted = [metrics] if single else list(metrics)
         ks = list(k) if isinstance(k, Iterable) else [k]
         measures = [
             name
             for place, each in enumerate(dict.fromkeys(protocols))
-            for one in given
+            for one in wanted
             for name in _add_protocol(one, each, ks, is_first=place == 0)
         ]
         plan = cls.of(measures, threshold, convention)
@@ -281,7 +281,7 @@ class FoldPlan:
 
 
 def _add_protocol(given: Any, protocol: str, ks: list[int | None], *, is_first: bool) -> list[Any]:
-    """Return the names of a metric's measures; those of any protocol only for the first one."""
+    """Return the names of a metric's measures; a name with a protocol counts only once."""
     if not isinstance(given, str | Metric) or str(given).strip().lower() in ACCURACY:
         return [given] if is_first else []
     name, colon, named = str(given).partition(":")

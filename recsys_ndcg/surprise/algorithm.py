@@ -57,11 +57,11 @@ class Algorithm:
             return
         top = algo.trainset.rating_scale[1]
         suspects = [one for one in predictions if one[3] == top][:_N_CHECKED]
-        drawn = np.random.get_state()  # noqa: NPY002 - the generator of Surprise
+        state = np.random.get_state()  # noqa: NPY002 - the generator of Surprise
         try:
             unclipped = [algo.predict(*one[:2], clip=False).est for one in suspects]
         finally:
-            np.random.set_state(drawn)  # noqa: NPY002
+            np.random.set_state(state)  # noqa: NPY002
         for one, estimate in zip(suspects, unclipped, strict=True):
             if not math.isfinite(estimate):
                 raise make_diverged_error(type(algo).__name__, one[0])

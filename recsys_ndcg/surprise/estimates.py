@@ -453,10 +453,10 @@ class Estimates:
         values, impossible = self._rule.block(places[known], slice(None))
         if not known.all():
             table = np.empty((len(users), len(self._items)))
-            where = np.zeros(table.shape, dtype=bool)
-            table[known], where[known] = values, False if impossible is None else impossible
-            table[~known], where[~known] = self._of_unknown_user
-            values, impossible = table, where
+            flags = np.zeros(table.shape, dtype=bool)
+            table[known], flags[known] = values, False if impossible is None else impossible
+            table[~known], flags[~known] = self._of_unknown_user
+            values, impossible = table, flags
         check_finite(self._name, users, values)
         return values, impossible
 
@@ -497,13 +497,13 @@ class Estimates:
         for n_users, n_items in _CHECKED:
             users = rng.integers(len(self._users), size=n_users)
             items = rng.integers(len(self._items), size=n_items)
-            got, where = rule.block(users, items)
+            values, flags = rule.block(users, items)
             true, impossible = self._predict(self._users[users], self._items[items])
             with np.errstate(invalid="ignore"):
-                off = np.abs(got - true)
-            off[np.isclose(got, true, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True)] = 0.0
-            off[impossible != (where if where is not None else False)] = np.inf
-            worst = max(worst, float(np.nan_to_num(off, nan=np.inf, posinf=np.inf).max()))
+                error = np.abs(values - true)
+            error[np.isclose(values, true, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True)] = 0.0
+            error[impossible != (False if flags is None else flags)] = np.inf
+            worst = max(worst, float(np.nan_to_num(error, nan=np.inf, posinf=np.inf).max()))
         if worst > 0.0:
             warn(
                 f"{self._name}: some estimates computed over arrays differ from predict() by up "

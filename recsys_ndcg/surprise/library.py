@@ -55,7 +55,7 @@ def register_submodules(package: str) -> None:
 
 
 def add_missing_names(module: str, library: str) -> None:
-    """Add to one of our modules what the library's module defines besides, such as `fit_and_score`.
+    """Add to our module the names that only the library's module defines, such as `fit_and_score`.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ def test_a_function_that_returns_something_else_fails(function: Any, fault: str)
 
 def test_predictions_of_other_pairs_fail() -> None:
     """Also from an algorithm's own test."""
-    with pytest.warns(rn.DataWarning, match="other pairs than asked for: 1 of") as caught:
+    with pytest.warns(rn.DataWarning, match="other pairs than requested: 1 of") as caught:
         run({"other": Elsewhere(), **models()})
     assert "('u" in str(caught[0].message)
 

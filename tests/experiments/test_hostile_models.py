@@ -85,7 +85,7 @@ def test_a_model_may_change_its_trainset() -> None:
 
 def test_a_model_that_shortens_its_testset_fails() -> None:
     """The others are evaluated on all of it."""
-    with pytest.warns(rn.DataWarning, match="short failed in 2 of 2 .* other pairs than asked"):
+    with pytest.warns(rn.DataWarning, match="short failed in 2 of 2 .* other pairs than requested"):
         found = run({"short": EmptiesTest(), **models()})
     pd.testing.assert_frame_equal(found.per_user, run().per_user)
 
