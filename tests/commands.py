@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from recsys_ndcg.cli import application
+from recsys_ndcg.cli import build_application
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ COMMANDS = [
 ]
 
 
-_APP = application()
+_APP = build_application()
 
 
 class StandardInput(BytesIO):

@@ -99,7 +99,7 @@ def test_the_commands_of_a_page_run(
 ) -> None:
     """Those of our own, in a folder with the files that they name."""
     pytest.importorskip("typer")
-    from recsys_ndcg.cli.options import spread  # noqa: PLC0415 - an extra
+    from recsys_ndcg.cli.options import repeat_options  # noqa: PLC0415 - an extra
     from tests.commands import run  # noqa: PLC0415 - an extra
 
     _with_data(tmp_path)
@@ -113,7 +113,7 @@ def test_the_commands_of_a_page_run(
             if "--html" in line:
                 pytest.importorskip("vl_convert")
             words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
-            said = run(*spread(words))
+            said = run(*repeat_options(words))
             assert said.exit_code == 0, f"{line}: {said.stderr}"
 
 

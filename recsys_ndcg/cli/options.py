@@ -1,4 +1,4 @@
-"""The options that several commands have, and what their texts mean."""
+"""Options of several commands, and parsers of their values."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
     from recsys_ndcg.scoring import Plan
 
-_OWN = re.compile(
+_CUSTOM_METRIC = re.compile(
     r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_]\w*)(?P<rest>(\([^()]*\))?(@[^@:/.]*)?)"
 )
 _COMMA = re.compile(r",(?![^()]*\))")  # not at the commas in brackets, as of map(...)
-#: The last two for programs: they get every digit, and no words around the table.
+#: The last two are for programs: every digit, and no text around the table.
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 
 
@@ -33,27 +33,28 @@ REQUIRED = MISSING
 
 
 def option(
-    text: str, *names: str, default: Any = None, words: str | None = None, **how: Any
+    text: str, *names: str, default: Any = None, completion: str | None = None, **keywords: Any
 ) -> Any:
-    """Return an option of the command line with its help, as a parameter or a field has it.
+    """Return a dataclass field, or a parameter's default, that declares an option with its help.
 
-    A shell completes it with the words of a kind, if it has any.
+    If `completion` is a key of `_completion_words`, shells complete the option's value.
     """
-    if words is not None:
-        how["autocompletion"] = lambda incomplete: [
-            word for word in _words()[words] if word.startswith(incomplete)
+    if completion is not None:
+        keywords["autocompletion"] = lambda incomplete: [
+            word for word in _completion_words()[completion] if word.startswith(incomplete)
         ]
-    return field(default=default, metadata={"typer": typer.Option(*names, help=text, **how)})
+    declared = typer.Option(*names, help=text, **keywords)
+    return field(default=default, metadata={"typer": declared})
 
 
 def argument(text: str, metavar: str, default: Any = None) -> Any:
-    """Return what is typed without the name of an option, likewise."""
+    """Return a field that declares a positional argument with its help."""
     declared = typer.Argument(metavar=metavar, help=text, show_default=False)
     return field(default=default, metadata={"typer": declared})
 
 
-def _words() -> dict[str, Iterable[str]]:
-    """Return the words that may be typed, by their kind: importing them all takes a while."""
+def _completion_words() -> dict[str, Iterable[str]]:
+    """Return the words that shells complete, by kind; importing them is slow."""
     from recsys_ndcg.comparison import USERS
     from recsys_ndcg.convention import PRESETS
     from recsys_ndcg.metrics import METRICS
@@ -72,42 +73,44 @@ def _words() -> dict[str, Iterable[str]]:
 
 
 @dataclass(frozen=True)
-class Choices:
-    """Every choice that moves a number."""
+class ConventionOptions:
+    """The options that change numbers."""
 
     threshold: float | None = option(
-        "From which true value an item is relevant: metrics such as precision and recall "
-        "need it unless every true value is 0 or 1."
+        "Items with true values at or above this are relevant. Precision, recall and other binary "
+        "metrics need it, unless every true value is 0 or 1."
     )
     preset: str | None = option(
-        "As this library computes it, such as trec_eval or sklearn; 'recsys-ndcg "
-        "presets' lists them.",
-        words="preset",
+        "Compute metrics as this library does, such as trec_eval or sklearn. 'recsys-ndcg "
+        "presets' lists all.",
+        completion="preset",
     )
-    convention: list[str] | None = option("A choice such as gain=linear; may be repeated.")
+    convention: list[str] | None = option(
+        "Set an option of the metrics, such as gain=linear; repeatable.", metavar="NAME=VALUE"
+    )
 
     def plan(
         self, metrics: Sequence[str] | None, k: Sequence[int], gated: Sequence[Metric] = ()
     ) -> Plan:
-        """Return what is asked for: metrics under a preset or a signature, with some choices.
+        """Return the plan: metrics under a preset or a signature, with single options changed.
 
-        Under a preset each metric is measured as that library measures it. A text of choices may
-        hold several, ``key=value`` with commas; gain may be a mapping, ``gain=0:0/1:1/2:3``; or it
-        is a signature, which holds every choice, and the threshold if none is given.
+        A value of --convention is ``key=value`` pairs with commas, of which gain may be a mapping,
+        ``gain=0:0/1:1/2:3``; or a signature, which sets every option, and the threshold if
+        --threshold is not given.
 
         Parameters
         ----------
         metrics : sequence of str, optional
-            The usual ones if there are none. They fall away where nothing tells what is relevant,
-            unless a gate needs that.
+            The default ones if None. Default metrics that need a missing threshold are left out,
+            unless a gate needs one as well.
         k : sequence of int
             The cutoffs of names without their own.
         gated : sequence of Metric
-            What a gate names, which is measured, too.
+            The metrics of gates, which are added.
 
         Examples
         --------
-        >>> plan = Choices(4, "catboost", ["short_list=k"]).plan(["ndcg", "ap"], [10])
+        >>> plan = ConventionOptions(4, "catboost", ["short_list=k"]).plan(["ndcg", "ap"], [10])
         >>> [(str(one), one.convention.undefined) for one in plan.measurements]
         [('ndcg@10', 1.0), ('ap@10', 0.0)]
         """
@@ -117,10 +120,10 @@ class Choices:
         texts = [text.removeprefix("yours: ") for text in self.convention or ()]
         signatures = [text for text in texts if "|" in text or text.startswith("defaults:")]
         if len(signatures) + (self.preset is not None) > 1:
-            msg = "A preset or a signature already holds every choice: give one of them."
+            msg = "A preset or a signature sets every option. Pass only one of them."
             raise InvalidInputError(msg)
         chosen = ",".join(text for text in texts if text not in signatures)
-        given = pairs_from(chosen, "--convention") or {}
+        given = parse_pairs(chosen, "--convention") or {}
         if ":" in given.get("gain", ""):
             given["gain"] = f"map({given['gain'].replace(':', '=').replace('/', ',')})"
         convention: Convention | str | None = self.preset
@@ -128,8 +131,8 @@ class Choices:
         for text in signatures:
             convention = Convention.from_signature(text)
             if threshold is None:
-                told = Convention.texts_of(text)[1].get("threshold", "none")
-                threshold = parsed("threshold", told)
+                value = Convention.texts_of(text)[1].get("threshold", "none")
+                threshold = parsed("threshold", value)
         under: dict[str, Any] = {"k": k, "threshold": threshold, "convention": convention}
         plan = Plan.of(metrics, **under)
         if gated:
@@ -141,18 +144,18 @@ class Choices:
 
 @dataclass(frozen=True)
 class MetricOptions:
-    """What is measured."""
+    """The metrics and their cutoffs."""
 
-    k: list[str] | None = option("Cutoffs: 10, or 5,10; may be repeated.  [default: 10]", "-k")
+    k: list[str] | None = option("Cutoffs, such as 10 or 5,10; repeatable.  [default: 10]", "-k")
     metrics: list[str] | None = option(
-        "Such as ndcg,precision@5,rr; may be repeated, and the first decides. "
-        "'recsys-ndcg metrics' lists them.",
-        words="metric",
+        "Metrics, such as ndcg,precision@5,rr; repeatable. The first is the main metric. "
+        "'recsys-ndcg metrics' lists all.",
+        completion="metric",
     )
 
     @property
     def ks(self) -> list[int]:
-        """The cutoffs: whole numbers, alone or with commas."""
+        """The cutoffs."""
         text = ",".join(self.k or ["10"])
         try:
             return [int(part) for part in text.split(",")]
@@ -162,12 +165,12 @@ class MetricOptions:
 
     @property
     def names(self) -> list[str] | None:
-        """The metrics, if any is named."""
-        return names_of(self.metrics) if self.metrics else None
+        """The names of the metrics, or None for the default ones."""
+        return parse_metric_names(self.metrics) if self.metrics else None
 
 
-def given_options(*groups: Any) -> list[str]:
-    """Return the options of some groups that are not at their defaults."""
+def list_changed_options(*groups: Any) -> list[str]:
+    """Return the options that do not have their default values."""
     return [
         f"--{one.name.replace('_', '-')}"
         for group in groups
@@ -176,12 +179,12 @@ def given_options(*groups: Any) -> list[str]:
     ]
 
 
-def pairs_from(text: str, option: str) -> dict[str, str] | None:
-    """Return ``a=b,c=d`` as a dict, None for no text.
+def parse_pairs(text: str, option: str) -> dict[str, str] | None:
+    """Parse ``a=b,c=d`` as a dict; return None for an empty text.
 
     Examples
     --------
-    >>> pairs_from("estimated=est,true=r_ui", "--columns")
+    >>> parse_pairs("estimated=est,true=r_ui", "--columns")
     {'estimated': 'est', 'true': 'r_ui'}
     """
     found = {}
@@ -194,22 +197,22 @@ def pairs_from(text: str, option: str) -> dict[str, str] | None:
     return found or None
 
 
-def spread(words: Sequence[str]) -> list[str]:
-    """Repeat an option that takes several values before each of them.
+def repeat_options(words: Sequence[str]) -> list[str]:
+    """Repeat an option before each of its values, as click requires.
 
     Examples
     --------
-    >>> spread(["--convention", "gain=linear", "ties=input", "-k", "5"])
+    >>> repeat_options(["--convention", "gain=linear", "ties=input", "-k", "5"])
     ['--convention', 'gain=linear', '--convention', 'ties=input', '-k', '5']
-    >>> spread(["--metrics", "ndcg", "rr", "data.csv"])
+    >>> repeat_options(["--metrics", "ndcg", "rr", "data.csv"])
     ['--metrics', 'ndcg', '--metrics', 'rr', 'data.csv']
     """
     result: list[str] = []
     option = ""
     for before, word in pairwise(["", *words]):
-        if before in _TAKES:
+        if before in _IS_VALUE:
             option = before
-        elif option and _TAKES[option](word):
+        elif option and _IS_VALUE[option](word):
             result.append(option)
         else:
             option = ""
@@ -217,7 +220,7 @@ def spread(words: Sequence[str]) -> list[str]:
     return result
 
 
-def _is_choice(word: str) -> bool:
+def _is_convention(word: str) -> bool:
     from recsys_ndcg.convention import Convention
 
     return word.partition("=")[0] in Convention.names() and "=" in word
@@ -227,55 +230,55 @@ def _is_metric(word: str) -> bool:
     from recsys_ndcg.metrics import parse
 
     try:
-        return all(_OWN.fullmatch(name) or parse(name) for name in _COMMA.split(word))
+        return all(_CUSTOM_METRIC.fullmatch(name) or parse(name) for name in _COMMA.split(word))
     except RecsysNdcgError:
         return False
 
 
-_TAKES = {"--convention": _is_choice, "--metrics": _is_metric}
+_IS_VALUE = {"--convention": _is_convention, "--metrics": _is_metric}
 
 
-def names_of(texts: Sequence[str]) -> list[str]:
-    """Return the metrics that stand in texts, with commas or one by one.
+def parse_metric_names(texts: Sequence[str]) -> list[str]:
+    """Split lists of metrics at their commas, and import custom metrics.
 
-    ``package.module:name@10`` imports a metric of one's own, from the current folder too.
+    ``package.module:name@10`` is a custom metric, which may be in the current folder.
 
     Examples
     --------
-    >>> names_of(["ndcg@5,rr", "rbp(p=0.9)@10"])
+    >>> parse_metric_names(["ndcg@5,rr", "rbp(p=0.9)@10"])
     ['ndcg@5', 'rr', 'rbp(p=0.9)@10']
     """
     names = _COMMA.split(",".join(texts))
-    return [_imported(name.strip()) for name in names if name.strip()]
+    return [_import_metric(name.strip()) for name in names if name.strip()]
 
 
-def metric_of(text: str, option: str, k: Sequence[int]) -> Metric:
-    """Return the one metric that a text names.
+def parse_metric(text: str, option: str, k: Sequence[int]) -> Metric:
+    """Parse the name of one metric.
 
     Raises
     ------
     InvalidInputError
-        It names several.
+        The text names no metric, or several.
     """
     from recsys_ndcg.metrics import parse
 
-    found = [one for name in names_of([text]) for one in parse(name, k)]
+    found = [one for name in parse_metric_names([text]) for one in parse(name, k)]
     if len(found) != 1:
-        told = f": {', '.join(map(str, found))}" if found else ""
-        msg = f"{option} {text}: that is {len(found)} metrics{told}. Name one, such as ndcg@10."
+        names = f": {', '.join(map(str, found))}" if found else ""
+        msg = f"{option} {text}: that is {len(found)} metrics{names}. Name one, such as ndcg@10."
         raise InvalidInputError(msg)
     return found[0]
 
 
-def _imported(text: str) -> str:
-    """Return the name of a metric, imported first where it says from where.
+def _import_metric(text: str) -> str:
+    """Return the name of a metric; import it first if the text has its module.
 
     Raises
     ------
     InvalidInputError
-        There is no such module, no such metric in it, or it fails.
+        The module is missing or fails, or has no such metric.
     """
-    found = _OWN.fullmatch(text)
+    found = _CUSTOM_METRIC.fullmatch(text)
     if found is None:
         return text
     from recsys_ndcg.metrics import Metric, register
@@ -287,10 +290,10 @@ def _imported(text: str) -> str:
             kind = getattr(import_module(found["module"]), found["name"])
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - somebody's own, failing or ending in any way
+        except BaseException as error:  # noqa: BLE001 - a user's module may raise anything
             msg = f"it cannot be imported ({error!r})."
             raise InvalidInputError(msg) from None
         if not (isinstance(kind, type) and issubclass(kind, Metric)):
-            msg = f"{found['name']!r} is no metric; make it one with @rn.metric."
+            msg = f"{found['name']!r} is no metric. Decorate it with @rn.metric."
             raise InvalidInputError(msg)
         return f"{register(kind).name}{found['rest']}"

@@ -1,4 +1,4 @@
-"""What a command prints and writes: documents in a form, and files; '-' is standard output."""
+"""Printing documents in every format, and writing files; '-' is standard output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from recsys_ndcg.cli.options import FORMATS, option
-from recsys_ndcg.cli.reading import is_dash, same_file
+from recsys_ndcg.cli.sources import is_dash, is_same_file
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_choice,
@@ -33,32 +33,32 @@ if TYPE_CHECKING:
 
     Values = pd.DataFrame | dict[str, Any]
 
-_NO_WIDTH = 500  # a pipe has none, so nothing is cut there
+_PIPE_WIDTH = 500  # so that nothing is cut in a pipe
 
 
 def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
-    watched = stream is not None and stream.isatty()
+    is_terminal = stream is not None and stream.isatty()
     return Console(
         stderr=stderr,
         highlight=False,
         markup=False,
         emoji=False,
         soft_wrap=True,
-        width=None if watched else _NO_WIDTH,
+        width=None if is_terminal else _PIPE_WIDTH,
     )
 
 
 out, err = _console(stderr=False), _console(stderr=True)
 
 
-def say(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
-    """Print a line, whatever stands in it."""
+def print_line(text: str = "", style: str | None = None, *, wrap: bool = False) -> None:
+    """Print a line, with control characters escaped."""
     out.print(escape_for_stdout(text), style=style, soft_wrap=not wrap)
 
 
-def emit(text: str) -> None:
-    """Print a text for a program as it is; a person sees what acts on a terminal as escapes."""
+def write_text(text: str) -> None:
+    """Write a text to standard output; a terminal gets control characters as escapes."""
     if sys.stdout.isatty():
         sys.stdout.writelines(f"{escape_for_stdout(line)}\n" for line in text.splitlines())
     else:
@@ -66,60 +66,63 @@ def emit(text: str) -> None:
         sys.stdout.buffer.write(text.encode())
 
 
-def complain(kind: str, text: str) -> None:
-    """Print an error or a warning as one line of its own."""
+def print_message(kind: str, text: str) -> None:
+    """Print an error, a warning or a gate's result as one line on standard error."""
     err.print(f"{kind}: {escape_invisible(text)}")
 
 
 @dataclass(frozen=True)
-class Style:
-    """How what was found is shown."""
+class OutputOptions:
+    """The format and the amount of output."""
 
     form: str = option(
-        f"{', '.join(FORMATS)}; the last two for programs, with every digit.",
+        f"Output format: {', '.join(FORMATS)}. csv and json have all digits.",
         "--format",
         default="text",
-        words="format",
+        completion="format",
+        metavar="FORMAT",
     )
     quiet: bool = option(
-        "The table alone: no remarks, no warnings.", "--quiet", "-q", default=False
+        "Print only the table, without remarks and warnings.", "--quiet", "-q", default=False
     )
     full_signature: bool = option(
-        "Every choice, also the usual ones.", "--full-signature", default=False
+        "Print signatures with every option, not only changed ones.",
+        "--full-signature",
+        default=False,
     )
 
     def __post_init__(self) -> None:
-        """Refuse a format that there is not."""
+        """Raise for an unknown format."""
         object.__setattr__(self, "form", self.form.lower())
         check_choice("form", self.form, FORMATS)
 
     def show(
         self, document: Document, values: Values, *, to: Console = out, tables_only: bool = False
     ) -> None:
-        """Print a document, or its numbers.
+        """Print a document, or its values in CSV or JSON.
 
         Parameters
         ----------
         document : Document
-            What people read.
+            For text, Markdown and LaTeX.
         values : pandas.DataFrame or dict
-            The same for programs.
+            For CSV and JSON.
         to : Console
-            Where text goes.
+            The console for text.
         tables_only : bool
-            Whether Markdown and LaTeX are the tables alone.
+            Whether Markdown and LaTeX have only the tables.
         """
         from recsys_ndcg.cli.terminal import print_document
 
         if self.form == "text":
             print_document(document, to, quiet=self.quiet, full=self.full_signature)
         elif self.form in {"csv", "json"}:
-            emit(_data_as(self.form, values))
+            write_text(_format_data(self.form, values))
         elif self.quiet or tables_only:
-            emit(document.render(self.form, tables_only=True))
+            write_text(document.render(self.form, tables_only=True))
         else:
             for line in document.render(self.form).splitlines():
-                say(line)
+                print_line(line)
 
     def show_report(self, report: Report, to: Console = out) -> None:
         """Print a report."""
@@ -127,7 +130,7 @@ class Style:
         self.show(report.document(), values, to=to)
 
     def show_comparison(self, found: Comparison, kinds: Sequence[str] = ("leaderboard",)) -> None:
-        """Print tables of a comparison; for programs the first of them, of all metrics."""
+        """Print tables of a comparison; CSV has the first of them, for all metrics."""
         values: Values
         if self.form == "json":
             values = found.to_dict()
@@ -140,7 +143,7 @@ class Style:
         self.show(found.document(kinds=kinds), values)
 
     def _with_signatures(self, table: pd.DataFrame, found: Report | Comparison) -> pd.DataFrame:
-        """Return a table of metrics with how each was computed, complete or in short."""
+        """Return a table with a column of each metric's signature, in full or short."""
         signed = {
             name: escape_invisible(one.text if self.full_signature else one.short)
             for name, one in found.signatures.items()
@@ -149,16 +152,16 @@ class Style:
         return values.assign(signature=values["metric"].map(signed))
 
 
-def _data_as(form: str, values: Values) -> str:
-    """Return numbers with every digit.
+def _format_data(form: str, values: Values) -> str:
+    """Return values as text with all digits.
 
     Parameters
     ----------
     form : str
-        "csv", in which no text is a formula, or "json": a list of objects, null for what is not
-        there, in ASCII alone.
+        "csv", in which no text is a formula, or "json" in ASCII: an object per row, with null
+        for missing values.
     values : pandas.DataFrame or dict
-        A table, or, for JSON, plain values.
+        A table, or, for JSON, a dict of plain values.
     """
     if isinstance(values, dict):
         return json.dumps(values, indent=2) + "\n"
@@ -171,7 +174,7 @@ def _data_as(form: str, values: Values) -> str:
     return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
 
 
-def table_document(
+def build_table_document(
     title: str,
     cells: pd.DataFrame,
     remarks: Sequence[str] = (),
@@ -183,15 +186,15 @@ def table_document(
     Parameters
     ----------
     title : str
-        What is in it.
+        The table's title.
     cells : pandas.DataFrame
-        All text.
+        Its cells, as text.
     remarks : sequence of str
-        What is said below it.
+        Lines below the table.
     signature : Signature, optional
-        How its numbers were computed.
+        The signature of its numbers.
     **how
-        As `ShownTable` takes it.
+        Further arguments of `ShownTable`.
     """
     from recsys_ndcg.rendering import Document, Section, ShownTable
     from recsys_ndcg.report import build_signatures_section
@@ -202,116 +205,117 @@ def table_document(
 
 
 @dataclass(frozen=True)
-class Page:
-    """Where a page goes."""
+class PageOptions:
+    """The option that writes an HTML page."""
 
     html: Path | None = option(
-        "Write a page: one file that needs no network, with charts and all users; '-' is "
+        "Write an HTML page with charts and all users, in one file that works offline. '-' is "
         "standard output."
     )
 
     def check(self, read: Mapping[str, Path], **written: Path | None) -> None:
-        """Refuse a page that cannot be made, before anything is measured.
+        """Raise if the page cannot be written, before anything is evaluated.
 
         Raises
         ------
         InvalidInputError
-            It would be written onto what is read or written, too.
+            The page is also an input, or another output.
         MissingExtraError
-            What the extra `report` brings is not installed.
+            The extra `report` is not installed.
         """
-        check_apart(read, **written, html=self.html)
+        check_outputs(read, **written, html=self.html)
         if self.html is not None:
             with require_libraries("jinja2", "altair", "vl_convert", job="A page", extra="report"):
                 return
 
     def write(self, found: Report | Comparison) -> bool:
-        """Write a page that says what was typed to make it, and tell if it is the output itself.
+        """Write the page with the typed command; return whether it went to standard output.
 
-        To be called before anything is printed: a pipe that is closed early leaves the file whole.
+        Call this before anything is printed, so that a closed pipe does not prevent the page.
         """
         if self.html is None:
             return False
         command = shlex.join(["recsys-ndcg", *sys.argv[1:]])
-        _write(self.html, found.page(command).render("page").encode())
+        _write_bytes(self.html, found.page(command).render("page").encode())
         return is_dash(self.html)
 
 
 @dataclass(frozen=True)
-class Files:
-    """Where the scores of users and the report go."""
+class FileOptions:
+    """The options that write per-user scores and the report."""
 
     per_user: Path | None = option(
-        "Write the scores of every user to this file, .csv, .csv.gz or .parquet; '-' is "
-        "standard output, and the table then goes to the other stream."
+        "Write per-user scores to this file (.csv, .csv.gz or .parquet). '-' is standard output, "
+        "and the table then goes to standard error."
     )
-    json: Path | None = option("Write the report to this file, or to '-'.")
+    json: Path | None = option("Write the report as JSON to this file, or to '-'.")
 
     @property
-    def users(self) -> Path | None:
-        """The file that the scores of users go to as they are measured."""
-        return None if self.per_user is None or _is_streamed(self.per_user) else self.per_user
+    def per_user_file(self) -> Path | None:
+        """The file that per-user scores are written to as they are computed, if any."""
+        return None if self.per_user is None or _is_stream(self.per_user) else self.per_user
 
     @property
-    def pipes(self) -> bool:
-        """Whether something goes to standard output."""
+    def uses_stdout(self) -> bool:
+        """Whether a file is standard output."""
         return any(path is not None and is_dash(path) for path in (self.per_user, self.json))
 
     def check(self, read: Mapping[str, Path], form: str) -> None:
-        """Refuse what cannot be written, before anything is computed.
+        """Raise if an output cannot be written, before anything is computed.
 
         Raises
         ------
         InvalidInputError
-            A file is read, or written, too; or a table in another form than text is for standard
-            output, too.
+            A file is also an input or another output, or two outputs are standard output.
         """
-        if self.pipes and form != "text":
-            msg = f"--format {form}: standard output, '-', is for another file. Give it a name."
+        if self.uses_stdout and form != "text":
+            msg = (
+                f"--format {form}: standard output, '-', is already used by a file. Give it a name."
+            )
             raise InvalidInputError(msg)
-        check_apart(read, per_user=self.per_user, json=self.json)
+        check_outputs(read, per_user=self.per_user, json=self.json)
 
     def write(self, report: Report) -> None:
-        """Write what was not written as it was measured: the report, and what goes to streams."""
+        """Write the report, and per-user scores to streams: those to files are written already."""
         from recsys_ndcg.rendering import per_user_writer
 
-        if self.per_user is not None and _is_streamed(self.per_user):
-            _write(self.per_user, per_user_writer(".csv")(report.per_user))
+        if self.per_user is not None and _is_stream(self.per_user):
+            _write_bytes(self.per_user, per_user_writer(".csv")(report.per_user))
         if self.json is not None and is_dash(self.json):
             with TemporaryDirectory() as folder:
                 part = Path(folder) / "report.json"
                 report.save(part)
-                _write(self.json, part.read_bytes())
+                _write_bytes(self.json, part.read_bytes())
         elif self.json is not None:
             report.save(self.json)
 
 
-def check_apart(read: Mapping[str, Path], **written: Path | None) -> None:
-    """Refuse to write onto what is read, or onto what else is written, under whatever name."""
+def check_outputs(read: Mapping[str, Path], **written: Path | None) -> None:
+    """Raise if an output file is also an input or another output, under any name."""
     known = dict(read)
     for name, path in written.items():
         if path is None:
             continue
         option = f"--{name.replace('_', '-')}"
         for other, there in known.items():
-            if same_file(there, path) and not (is_dash(there) and other in read):
+            if is_same_file(there, path) and not (is_dash(there) and other in read):
                 owner = "the data" if other.startswith("FILE") else other
-                msg = f"{option} {path}: this is the file of {owner}. Give it a name of its own."
+                msg = f"{option} {path}: this is also the file of {owner}. Give it another name."
                 raise InvalidInputError(msg)
         known[option] = path
 
 
-def _is_streamed(path: Path) -> bool:
-    """Tell standard output and pipes from files, whose names say in which form they are."""
+def _is_stream(path: Path) -> bool:
+    """Return whether a path is standard output or a pipe, which have no suffix."""
     from recsys_ndcg.files import is_stream
 
     return is_dash(path) or is_stream(path)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_bytes(path: Path, content: bytes) -> None:
     from recsys_ndcg.files import write_whole
 
     if is_dash(path):
-        emit(content.decode())
+        write_text(content.decode())
     else:
         write_whole(path, content)

@@ -1,4 +1,4 @@
-"""The program: its commands, how it is started, and how it ends."""
+"""The program: its commands, its start and its exit codes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
+from pathlib import Path
 from textwrap import indent
 from types import FrameType
 from typing import Annotated, Any, NoReturn, get_type_hints
@@ -32,39 +33,42 @@ try:
 except RecsysNdcgError as error:
     sys.exit(str(error))
 
-from recsys_ndcg.cli.options import spread
-from recsys_ndcg.cli.output import complain, say
+from recsys_ndcg.cli.options import repeat_options
+from recsys_ndcg.cli.output import print_line, print_message
 from recsys_ndcg.version import __version__
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
-_SELDOM = 100_000  # objects; importing libraries makes many that stay, looked through in vain
-#: Parameters that a message is about, at its beginning or behind the name of a model.
-_NAMES = re.compile(r"(?:^|(?<=: ))\w+(?==| must be | tells )")
+_GC_THRESHOLD = (
+    100_000  # objects; fewer collections while libraries are imported, which frees nothing
+)
+#: The parameter at the beginning of a message, or after the name of a model.
+_PARAMETERS = re.compile(r"(?:^|(?<=: ))\w+(?==| must be | tells )")
 _NAME = "recsys-ndcg"
-#: Where each is, in the order of the help.
+#: The module of each command, in the order of --help.
 _COMMANDS = {
-    "evaluate": "measuring",
-    "compare": "comparing",
-    "report": "showing",
-    "leaderboard": "showing",
-    "explain": "measuring",
-    "reconcile": "measuring",
-    "experiment": "training",
-    "demo": "training",
-    "presets": "showing",
-    "metrics": "showing",
+    "evaluate": "evaluation",
+    "compare": "comparison",
+    "report": "reports",
+    "leaderboard": "reports",
+    "explain": "evaluation",
+    "reconcile": "evaluation",
+    "experiment": "experiments",
+    "demo": "experiments",
+    "presets": "reports",
+    "metrics": "reports",
 }
+_METAVARS: dict[Any, str] = {Path: "FILE", Path | None: "FILE"}
 _EXAMPLES = "\n\nExamples\n--------\n"
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        say(f"{_NAME} {__version__}")
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
+        print_line(f"{_NAME} {__version__}")
         raise typer.Exit
 
 
-def _program(
+def _print_nothing(
     version: Annotated[
         bool,
         typer.Option(
@@ -74,12 +78,12 @@ def _program(
 ) -> None: ...
 
 
-def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
-    """Return the program with some of its commands, of which no other is imported.
+def build_application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
+    """Return the program with some of its commands; the modules of others are not imported.
 
     Examples
     --------
-    >>> [command.name for command in application(["evaluate"]).registered_commands]
+    >>> [command.name for command in build_application(["evaluate"]).registered_commands]
     ['evaluate']
     """
     app = typer.Typer(
@@ -87,13 +91,14 @@ def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         no_args_is_help=True,
-        help="Ranking evaluation for recommenders: NDCG@k and its kin, and how they were computed.",
+        help="Evaluate the rankings of recommenders: NDCG@k and other metrics, each with a "
+        "signature that defines how it is computed.",
         epilog="\b\nExample:\n  recsys-ndcg evaluate predictions.csv --threshold 4",
     )
-    app.callback()(_program)
+    app.callback()(_print_nothing)
     for name in names:
         module = import_module(f"{__package__}.{_COMMANDS[name]}")
-        command = flattened(getattr(module, name))
+        command = flatten_options(getattr(module, name))
         text, _, examples = (getdoc(command) or "").partition(_EXAMPLES)
         # \b keeps the lines as they are
         epilog = f"\b\nExamples:\n{indent(examples, '  ')}"
@@ -101,10 +106,10 @@ def application(names: Iterable[str] = _COMMANDS) -> typer.Typer:
     return app
 
 
-def flattened(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose parameters that are dataclasses became their fields.
+def flatten_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose dataclass parameters are replaced by their fields.
 
-    Typer reads one option from each parameter; the command still gets the dataclasses.
+    Typer declares one option per parameter; the command still gets the dataclasses.
 
     Examples
     --------
@@ -112,9 +117,9 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
     >>> from recsys_ndcg.cli.options import option
     >>> @dataclass
     ... class Size:
-    ...     width: int = option("How wide.", default=3)
-    >>> @flattened
-    ... def draw(size: Size, sign: str = option("Of what.", default="x")) -> None:
+    ...     width: int = option("Width.", default=3)
+    >>> @flatten_options
+    ... def draw(size: Size, sign: str = option("Character.", default="x")) -> None:
     ...     print(size.width * sign)
     >>> draw(width=2, sign="o")
     oo
@@ -144,14 +149,23 @@ def flattened(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameter(name: str, kind: Any, declared: Field[Any]) -> Parameter:
-    """Return a parameter as typer reads it."""
-    hint = Annotated[kind, declared.metadata["typer"]]
+    """Return a parameter as typer reads it, named after its type or itself in --help."""
+    typed = declared.metadata["typer"]
+    typed.metavar = typed.metavar or _METAVARS.get(kind, name.upper())
+    hint = Annotated[kind, typed]
     default = Parameter.empty if declared.default is MISSING else declared.default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 class _Command(TyperCommand):
-    """A command that prints warnings and errors as one line each, with its options as typed."""
+    """A command that prints each warning and error as one line, with names of options."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page without the Python types of arguments, such as <list[Path]>."""
+        for one in self.params:
+            if one.param_type_name == "argument":
+                vars(one)["display_type_rich"] = lambda **_: ""
+        super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -162,19 +176,20 @@ class _Command(TyperCommand):
             try:
                 return super().invoke(ctx)
             except RecsysNdcgError as error:
-                complain("error", _NAMES.sub(lambda name: typed.get(name[0], name[0]), str(error)))
+                print_message(
+                    "error", _PARAMETERS.sub(lambda name: typed.get(name[0], name[0]), str(error))
+                )
                 raise typer.Exit(_WRONG) from None
             finally:
                 for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
-                    complain("warning", message)
+                    print_message("warning", message)
 
 
-def ended(command: Callable[[], int | None]) -> int | None:
-    """Run a command to its end, and return the code to exit with.
+def run_to_exit_code(command: Callable[[], int | None]) -> int | None:
+    """Run a command, print its error, and return the exit code.
 
-    A wrong call is told in one line, like wrong data, and so is a mistake of ours, unless the
-    environment asks for the traceback. Who stops the command, or what reads its output, is told
-    nothing.
+    Errors are one line, also those of invalid calls and bugs; a variable of the environment shows
+    a bug's traceback. An interrupt and a closed pipe are silent.
     """
     try:
         code = command()
@@ -183,38 +198,38 @@ def ended(command: Callable[[], int | None]) -> int | None:
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except BrokenPipeError:
-        _silence()
+        _discard_output()
         return _CLOSED
-    except Exception as error:  # noqa: BLE001 - the last who can say it
-        return _INTERRUPTED if is_caused_by_interrupt(error) else _failed(error)
+    except Exception as error:  # noqa: BLE001 - nothing else reports it
+        return _INTERRUPTED if is_caused_by_interrupt(error) else _report_error(error)
     return code
 
 
-def _failed(error: Exception) -> int:
-    """Say what went wrong, if there is still somebody to hear it."""
+def _report_error(error: Exception) -> int:
+    """Print an error, if standard error is open; return the exit code."""
     code, text = _WRONG, ""
     if hasattr(error, "format_message"):
-        text = f"{error.format_message()} (--help tells more)"
-    elif isinstance(error, OSError) and error.filename is None:  # one of a file has its name
+        text = f"{error.format_message()} (see --help)"
+    elif isinstance(error, OSError) and error.filename is None:  # an error of a file has its name
         text = f"The output cannot be written ({error.strerror or error})."
-        _silence()
+        _discard_output()
     elif isinstance(error, MemoryError):
-        text = f"The memory does not suffice. {error}"
+        text = f"Out of memory. {error}"
     elif os.environ.get(_TRACEBACK):
         raise error
     else:
         code = _BUG
         text = (
-            f"{type(error).__name__}: {error} - a mistake of recsys-ndcg, not of yours. Please "
-            f"report it with what it prints under {_TRACEBACK}=1."
+            f"{type(error).__name__}: {error} - a bug in recsys-ndcg. Please report it with the "
+            f"traceback, which {_TRACEBACK}=1 prints."
         )
     with suppress(OSError):
-        complain("error", text)
+        print_message("error", text)
     return code
 
 
-def _silence() -> None:
-    """Let what was not printed go nowhere, lest Python tries again when it exits."""
+def _discard_output() -> None:
+    """Discard unprinted output, so that Python does not try to print it when it exits."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()
@@ -224,31 +239,31 @@ def _silence() -> None:
             os.close(nowhere)
 
 
-def prepared() -> None:
-    """Make the streams able to take any text, and an end from outside clean up behind itself.
+def prepare_process() -> None:
+    """Prepare the streams for any text, signals for a clean exit, and the garbage collector.
 
-    What can be thrown away is looked for seldom, which the start is faster for.
+    It collects rarely, which makes the start faster.
     """
-    gc.set_threshold(_SELDOM)
+    gc.set_threshold(_GC_THRESHOLD)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed; and some libraries write there as they are loaded
+        if getattr(sys, name) is None:  # closed; some libraries write to it when imported
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
         stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _stopped)
+            signal.signal(getattr(signal, name), _exit_on_signal)
 
 
-def _stopped(number: int, _: FrameType | None) -> NoReturn:
+def _exit_on_signal(number: int, _: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
 
 
 def main() -> None:
     """Run the command line."""
-    prepared()
+    prepare_process()
     words = sys.argv[1:] or ["--help"]
-    asked = words[:1] if words[0] in _COMMANDS else _COMMANDS
+    commands = words[:1] if words[0] in _COMMANDS else _COMMANDS
     how = {"prog_name": _NAME, "standalone_mode": False}
-    sys.exit(ended(lambda: application(asked)(spread(words), **how)))
+    sys.exit(run_to_exit_code(lambda: build_application(commands)(repeat_options(words), **how)))

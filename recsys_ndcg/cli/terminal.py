@@ -1,4 +1,4 @@
-"""A document on a terminal, by rich."""
+"""Printing documents on a terminal, with rich."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _BREAKS = re.compile(r"_(?=\w\w)")  # d_z is one word
 _USUAL_WIDTH = 80
-_LEAST = 8
-_NARROW = 72  # columns; below, a row with long cells is a paragraph
+_MIN_WIDTH = 8
+_NARROW = 72  # columns; in a narrower terminal, a row with long cells is a paragraph
 
 
 def print_document(
@@ -32,18 +32,18 @@ def print_document(
     full: bool = False,
     legend: bool = True,
 ) -> None:
-    """Print a document: the tables, the verdict below the first one, and what else is said.
+    """Print a document: its tables, the verdict below the first one, and other text.
 
     Parameters
     ----------
     document : Document
-        Any.
+        The document.
     to : rich.console.Console
-        Where it goes.
+        The console.
     quiet : bool
-        Whether the tables are printed alone.
+        Whether only the tables are printed.
     full : bool
-        Whether signatures are, in place of their short forms.
+        Whether signatures are printed in full.
     legend : bool
         Whether the meaning of the headings is printed above the signatures, unless quiet.
     """
@@ -84,18 +84,18 @@ def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: boo
 
 
 def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
-    """Give a table in blocks that fit; all but the first columns are set to the right.
+    """Yield a table in blocks that fit the terminal.
 
-    Headings break at their underscores, cells do not break, and the gaps are as wide as a
-    terminal of the usual width allows. Where a terminal is narrower than the table, the columns
-    stand in blocks below each other, the first ones in each.
+    Headings break at underscores, cells do not break, and gaps are as wide as 80 columns allow. If
+    the terminal is narrower than the table, columns are split into blocks below each other, and
+    each block repeats the first columns.
 
     Parameters
     ----------
     table : ShownTable
-        Of text.
+        The table, all of text.
     room : int
-        How wide the terminal is.
+        The width of the terminal.
     """
     frame, left = table.cells.map(escape_for_stdout), table.left
     headings = [_BREAKS.split(escape_for_stdout(str(name))) for name in frame]
@@ -104,18 +104,18 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
         for words, (_, cells) in zip(headings, frame.items(), strict=True)
     ]
     if sum(widths[:left]) + left + max(widths[left:], default=0) > room:
-        widths = [min(width, max(room // 3, _LEAST)) for width in widths]  # long ones break
-    gap = 2 if _width(widths, 2) <= min(room, _USUAL_WIDTH) else 1
+        widths = [min(width, max(room // 3, _MIN_WIDTH)) for width in widths]  # long ones break
+    gap = 2 if _total_width(widths, 2) <= min(room, _USUAL_WIDTH) else 1
     blocks = [[*range(left)]]
     for column in range(left, len(widths)):
-        wide = _width([widths[one] for one in (*blocks[-1], column)], gap)
+        wide = _total_width([widths[one] for one in (*blocks[-1], column)], gap)
         if wide > room and len(blocks[-1]) > left:
             blocks.append([*range(left)])
         blocks[-1].append(column)
     for place, columns in enumerate(blocks):
         if place:
             yield ""
-        block = _titled("" if place else table.note, padding=0)
+        block = _start_table("" if place else table.note, padding=0)
         for column in columns:
             # not as padding, of which rich before 15 leaves some behind the last column
             block.add_column(
@@ -130,8 +130,8 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
         yield block
 
 
-def _titled(title: str, **layout: Any) -> Table:
-    """Return an empty table without rules, below its title."""
+def _start_table(title: str, **layout: Any) -> Table:
+    """Return an empty table with a title and without rules."""
     return Table(
         title=escape_for_stdout(title) or None,
         title_justify="left",
@@ -141,24 +141,24 @@ def _titled(title: str, **layout: Any) -> Table:
     )
 
 
-def _width(widths: Sequence[int], gap: int) -> int:
+def _total_width(widths: Sequence[int], gap: int) -> int:
     return sum(widths) + gap * (len(widths) - 1)
 
 
 def _draw_list(table: ShownTable, room: int) -> Iterator[RenderableType]:
-    """Give a table whose cells may be long, or, where there is little room, a paragraph a row."""
+    """Yield a table with long cells; in a narrow terminal, a paragraph per row."""
     cells, numeric = table.cells.map(escape_for_stdout), table.numeric or ()
     if room < _NARROW:
         if table.note:
-            yield _folding(escape_for_stdout(table.note), "bold")
+            yield _fold_text(escape_for_stdout(table.note), "bold")
         for row in cells.to_dict("records"):
             numbers = "  ".join(cell for name, cell in row.items() if name in numeric)
             words = (cell for name, cell in row.items() if name not in numeric)
             first, *others = filter(None, [numbers, *words])
-            yield _folding(first)
-            yield from (Padding(_folding(one), (0, 0, 0, 2), expand=False) for one in others)
+            yield _fold_text(first)
+            yield from (Padding(_fold_text(one), (0, 0, 0, 2), expand=False) for one in others)
         return
-    shown = _titled(table.note, pad_edge=False)
+    shown = _start_table(table.note, pad_edge=False)
     for column in cells:
         is_number = column in numeric
         shown.add_column(
@@ -172,5 +172,5 @@ def _draw_list(table: ShownTable, room: int) -> Iterator[RenderableType]:
     yield shown
 
 
-def _folding(text: str, style: str = "") -> Text:
+def _fold_text(text: str, style: str = "") -> Text:
     return Text(text, style, no_wrap=False, overflow="fold")

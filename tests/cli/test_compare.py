@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.reading import named, read_entry
+from recsys_ndcg.cli.sources import name_models, parse_entry
 from recsys_ndcg.cli.terminal import print_document
 from tests.cli.conftest import write
 from tests.commands import error_of, run
@@ -114,7 +114,7 @@ def test_pairs_and_segments_are_shown_on_request(folder: Path) -> None:
     expected = rn.compare(reports, by="list_length").segments.reset_index()
     ours, theirs = (one["difference"].dropna().tolist() for one in (table, expected))
     assert ours == pytest.approx(theirs, rel=1e-14)  # an old pandas reads its neighbours
-    assert "csv holds one table" in error_of("compare", *FILES, *words, "--pairs")
+    assert "csv has one table" in error_of("compare", *FILES, *words, "--pairs")
 
 
 def test_a_saved_report_is_a_model(folder: Path) -> None:
@@ -140,7 +140,7 @@ def test_options_without_effect_on_saved_reports_are_errors(folder: Path) -> Non
     both = ["compare", "good.json", "fair.json"]
     assert run(*both).exit_code == 0
     message = error_of(*both, "--threshold", "4", "--sep", ";", "--preset", "sklearn")
-    assert "--threshold and --preset and --sep would change nothing" in message
+    assert "on which --threshold and --preset and --sep has no effect" in message
     assert run(*both[:2], "fair.csv", "--convention", "ties=expected").exit_code == 0
 
 
@@ -196,7 +196,7 @@ def test_names_of_models_are_short_and_unique(
         ("-", ".csv"): ["standard input", ".csv"],
     }
     for words, names in cases.items():
-        assert list(named([read_entry(word) for word in words])) == names
+        assert list(name_models([parse_entry(word) for word in words])) == names
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,8 @@ def test_names_of_models_are_short_and_unique(
         (["-", "-"], "- is given twice"),
         ([*FILES, "--baseline", "god"], "'god' is not a model. Did you mean 'good'"),
         (["good.csv", "broken.json"], "broken.json"),
-        ([*FILES, "--labels", "good.csv", "--qrels", "good.csv"], "Say in one way"),
-        ([*FILES, "--labels", "-"], "read once"),
+        ([*FILES, "--labels", "good.csv", "--qrels", "good.csv"], "Pass one input"),
+        ([*FILES, "--labels", "-"], "cannot be standard input"),
         ([*FILES, "--labels", "none.csv"], "none.csv: cannot be read"),
         ([*FILES, "--n-items", "9"], "--n-items tells"),
         ([*FILES, "--test", "f"], "test must be one of 't'"),

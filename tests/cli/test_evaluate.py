@@ -170,14 +170,14 @@ def test_the_input_is_never_overwritten(path: Path, option: str, way: str) -> No
         os.link(path, other)
     message = error_of("evaluate", path, option, other)
     assert f"{option} " in message
-    assert "this is the file of the data" in message
+    assert "this is also the file of the data" in message
     assert path.read_text() == HEADING + ROWS
 
 
 def test_two_outputs_are_two_files(path: Path) -> None:
     """Also before they exist; /dev/null is no file."""
     message = error_of("evaluate", path, "--per-user", "new", "--json", path.parent / "new")
-    assert "this is the file of --per-user" in message
+    assert "this is also the file of --per-user" in message
     assert not path.with_name("new").exists()
     nowhere = run("evaluate", path, "--per-user", "/dev/null", "--json", "/dev/null")
     assert nowhere.exit_code == 0

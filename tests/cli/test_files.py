@@ -143,8 +143,8 @@ def test_standard_streams_are_used_once() -> None:
     assert "--labels and --results: only one can be standard input" in message
     words = ["evaluate", "p.csv", "--per-user", "-"]
     message = error_of(*words, "--format", "csv")
-    assert "--format csv: standard output, '-', is for another file" in message
-    assert "--json -: this is the file of --per-user" in error_of(*words, "--json", "-")
+    assert "--format csv: standard output, '-', is already used by a file" in message
+    assert "--json -: this is also the file of --per-user" in error_of(*words, "--json", "-")
 
 
 def test_a_file_on_standard_output_leaves_the_table_on_standard_error(joined: Path) -> None:
@@ -213,7 +213,7 @@ def test_labels_with_results_or_trec_files_replace_the_file(command: str, joined
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "by FILE, or --labels and --results, or --qrels and --run. Given: none of them."),
+        ([], "--labels with --results, or --qrels with --run. Given: nothing."),
         (["--labels", "l.csv"], "Given: --labels."),
         (["p.csv", "--run", "run"], "Given: FILE and --run."),
         (["--qrels", "q", "--results", "r.csv"], "Given: --results and --qrels."),

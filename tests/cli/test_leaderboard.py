@@ -54,7 +54,7 @@ def test_a_saved_report_has_a_leaderboard(folder: Path) -> None:
         rows = json.loads(run(*words, *more).stdout)
         assert [row["user"] for row in rows] == list(found.leaderboard(name).index)
     assert "no metric 'ndcg@10'; it has rr, ndcg@3" in error_of(*words, "--metric", "ndcg")
-    assert "saved report, in which all is measured" in error_of(*words, "--threshold", "4")
+    assert "saved report, which cannot be evaluated again" in error_of(*words, "--threshold", "4")
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_a_saved_report_has_a_leaderboard(folder: Path) -> None:
         (["p.csv", "--metric", "ndcg,rr"], "2 metrics"),
         (["p.csv", "--metric", "p@5"], "--threshold 4"),
         (["p.csv", "--metric", "rmse", "--sort", "z"], "no z for any user"),
-        (["p.csv", "--labels", "p.csv"], "Say in one way"),
+        (["p.csv", "--labels", "p.csv"], "Pass one input"),
         (["empty.csv"], "the file is empty"),
         (["none.csv"], "cannot be read"),
-        ([], "Given: none of them."),
+        ([], "Given: nothing."),
     ],
 )
 def test_an_invalid_leaderboard_is_an_error(path: Path, words: list[str], message: str) -> None:

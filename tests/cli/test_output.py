@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.measuring import explanation_document
+from recsys_ndcg.cli.evaluation import build_explanation_document
 from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
@@ -130,7 +130,7 @@ def test_a_narrow_terminal_shows_everything(table: Path, width: int) -> None:
         width,
         report.document(),
         reconciliation_document(rn.reconcile(table, "precision@10", threshold=4), None, []),
-        explanation_document(report.explain("ann"), report.signature("ndcg@10")),
+        build_explanation_document(report.explain("ann"), report.signature("ndcg@10")),
     )
     for row in report.summary.itertuples():
         assert f"{row.mean:.4f}" in text
@@ -145,7 +145,7 @@ def test_a_name_that_is_wider_than_the_terminal_is_folded(path: Path) -> None:
     """No letter is lost."""
     path.write_text(HEADING + f"ann,{'i' * 70},2,5\nann,b,1,2\n")
     report = rn.evaluate(path)
-    document = explanation_document(report.explain("ann"), report.signature("ndcg@10"))
+    document = build_explanation_document(report.explain("ann"), report.signature("ndcg@10"))
     assert _on_screen(40, document).count("i") > 70
 
 

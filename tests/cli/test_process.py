@@ -80,9 +80,9 @@ def test_a_command_works_with_closed_streams(path: Path) -> None:
     ("error", "code", "message"),
     [
         (KeyboardInterrupt(), 130, ""),
-        (ZeroDivisionError("\x1b[31m"), 70, r"error: ZeroDivisionError: \x1b[31m - a mistake of"),
+        (ZeroDivisionError("\x1b[31m"), 70, r"error: ZeroDivisionError: \x1b[31m - a bug in"),
         (FileNotFoundError(2, "No such file", "x"), 70, "error: FileNotFoundError"),
-        (MemoryError("Unable to allocate 9 TiB"), 2, "does not suffice. Unable to allocate 9 TiB"),
+        (MemoryError("Unable to allocate 9 TiB"), 2, "Out of memory. Unable to allocate 9 TiB"),
     ],
 )
 def test_an_unexpected_error_is_one_line(
@@ -118,7 +118,7 @@ def test_a_signal_ends_the_program_like_an_exception(number: signal.Signals) -> 
     """So that a file which is being written is removed; garbage is collected rarely."""
     before, threshold = signal.getsignal(number), gc.get_threshold()
     gc.set_threshold(700)
-    program.prepared()
+    program.prepare_process()
     try:
         with pytest.raises(SystemExit) as end:
             signal.raise_signal(number)

@@ -69,7 +69,7 @@ def test_a_page_of_models(saved: Path) -> None:
 def test_options_of_measuring_are_errors_for_a_saved_file(name: str) -> None:
     """And a page never overwrites an input."""
     for late in (["-k", "5"], ["--threshold", "4"], ["--metrics", "rr"], ["--sep", ";"]):
-        assert "in which all is measured" in error_of("report", name, *late)
+        assert "cannot be evaluated again" in error_of("report", name, *late)
     assert "the file of the data" in error_of("report", name, "--html", name)
 
 
@@ -77,8 +77,8 @@ def test_options_of_measuring_are_errors_for_a_saved_file(name: str) -> None:
     ("words", "message"),
     [
         (["report", "none.json"], "No such file"),
-        (["report"], "Say in one way"),
-        (["compare", "good.csv", "poor.csv", "--html", "good.csv"], "this is the file of"),
+        (["report"], "Pass one input"),
+        (["compare", "good.csv", "poor.csv", "--html", "good.csv"], "this is also the file of"),
         (["compare", "good.csv", "poor.csv", "--html", "x", "--save", "x"], "the file of --save"),
     ],
 )

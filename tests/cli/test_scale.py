@@ -83,15 +83,15 @@ def test_none_of_several_inputs_is_overwritten(folder: Path) -> None:
     """The second, for example."""
     content = (folder / FILES[1]).read_bytes()
     message = error_of("evaluate", *FILES, "--per-user", FILES[1])
-    assert "p1.parquet: this is the file of the data" in message
+    assert "p1.parquet: this is also the file of the data" in message
     assert (folder / FILES[1]).read_bytes() == content
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-", *LIMIT], "neither for standard input"),
-        (["--qrels", "q", "--run", "r", *LIMIT], "neither for standard input"),
+        (["-", *LIMIT], "not with standard input"),
+        (["--qrels", "q", "--run", "r", *LIMIT], "not with standard input"),
         (["p.csv", "--memory-limit", "much"], "--memory-limit must be an amount of memory"),
         (["none.csv", "other.csv"], "none.csv: cannot be read"),
     ],

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.training import LiveLeaderboard
+from recsys_ndcg.cli.experiments import LiveLeaderboard
 from recsys_ndcg.experiments.trials import from_toml
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular
 from tests.commands import error_of
@@ -114,7 +114,7 @@ def test_the_leaderboard_shows_several_runs(config: Path) -> None:
     assert csv.stdout.splitlines()[0].startswith("run,model,ndcg@5,ndcg@5:catalogue,users,done,of")
     assert "map" in error_of("leaderboard", "other", "--metric", "map")
     for words in (["-n", "3"], ["--sort", "z"], ["--threshold", "4"], ["--ascending"]):
-        assert "Runs are measured already" in error_of("leaderboard", "other", *words)
+        assert "Saved runs cannot be evaluated again" in error_of("leaderboard", "other", *words)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_the_live_leaderboard_shows_the_means_so_far(
 ) -> None:
     """Also of a run that resumes; errors in ascending order."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=60)
-    monkeypatch.setattr("recsys_ndcg.cli.training.err", screen)
+    monkeypatch.setattr("recsys_ndcg.cli.experiments.err", screen)
     config.write_text(CONFIG.replace('["ndcg@5", "ndcg@5:catalogue"]', '["rmse", "ndcg@5"]'))
     asked = from_toml(config)
     models = [*asked["models"], "new"]
@@ -234,7 +234,7 @@ def test_the_live_leaderboard_shows_the_means_so_far(
     again.resume(asked["folder"])
     pd.testing.assert_frame_equal(again.table(), table)
     again.progress("Training", 0.5)
-    with again.shown():
+    with again.display():
         pass
     drawn = screen.file.getvalue()  # type: ignore[attr-defined] # it is a StringIO
     assert "mine" in drawn
@@ -247,9 +247,9 @@ def test_the_live_leaderboard_is_removed_at_the_end(monkeypatch: pytest.MonkeyPa
     """Control characters and markup in names do not act."""
     written = io.StringIO()
     screen = Console(file=written, force_terminal=True, width=60, highlight=False, markup=False)
-    monkeypatch.setattr("recsys_ndcg.cli.training.err", screen)
+    monkeypatch.setattr("recsys_ndcg.cli.experiments.err", screen)
     shown = LiveLeaderboard(["[red]?[31m" + "m" * 80, "top"])
-    with shown.shown():
+    with shown.display():
         shown.progress("Training", 0.25)
         run({"top": MostPopular(), "other": MostPopular()}, on_result=shown.add)
     text = written.getvalue()

@@ -1,4 +1,4 @@
-"""What is read: the options that name files, and the lists, reports and models in these."""
+"""The options that name input files, and how these files are read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from recsys_ndcg.cli.options import REQUIRED, argument, given_options, option, pairs_from
+from recsys_ndcg.cli.options import REQUIRED, argument, list_changed_options, option, parse_pairs
 from recsys_ndcg.errors import InvalidInputError, is_encodable
 from recsys_ndcg.input import FileKind
 
@@ -21,74 +21,75 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
 
-_WAYS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
+_INPUTS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
 
 
 @dataclass(frozen=True)
-class Written:
-    """How files are written."""
+class FormatOptions:
+    """The format of text files."""
 
     columns: str = option(
-        "Our column names to the file's: estimated=est,true=r_ui; without a heading their "
-        "places: user=1,item=2,estimated=3,true=4.",
+        "Map required columns to the file's: user=uid,item=iid. Without a header line, give "
+        "their positions: user=1,item=2,estimated=3,true=4.",
         default="",
+        metavar="OURS=THEIRS,...",
     )
     no_heading: bool = option(
-        "The first line is data. Without --columns: user, item, estimated, true.",
+        "The file has no header line. Default columns: user, item, estimated, true.",
         "--no-heading",
         default=False,
     )
-    sep: str | None = option("What separates fields: one sign, tab, or '::'.  [default: found]")
-    decimal: str = option("What stands before decimals: '.' or ','.", default=".")
-    encoding: str | None = option("Such as latin-1 or utf-16.  [default: UTF-8]")
+    sep: str | None = option("Field separator: one character, tab, or '::'.  [default: detected]")
+    decimal: str = option("Decimal separator: '.' or ','.", default=".")
+    encoding: str | None = option("Text encoding, such as latin-1 or utf-16.  [default: UTF-8]")
 
-    def form(self) -> dict[str, Any]:
-        """Return what the columns are called, and how text is written, as `evaluate` takes it."""
+    def to_keywords(self) -> dict[str, Any]:
+        """Return the keywords of `evaluate` for the columns and the text format."""
         from recsys_ndcg.input import TextFormat
 
         text = TextFormat(self.sep, self.decimal, self.encoding, not self.no_heading)
-        return {"columns": pairs_from(self.columns, "--columns"), "text": text}
+        return {"columns": parse_pairs(self.columns, "--columns"), "text": text}
 
 
 @dataclass(frozen=True)
-class Scale:
-    """How many files there are, and how much memory."""
+class ScaleOptions:
+    """Further files, and the memory limit."""
 
-    more: list[Path] | None = argument("More files of it.", "FILE")
+    more: list[Path] | None = argument("Further files with rows of the same table.", "FILES")
     memory_limit: str | None = option(
-        "How much memory may be used, such as 2GB: the rows of CSV and Parquet are then "
-        "brought together on disk, as those of several files are in any case."
+        "Memory limit, such as 2GB, for CSV and Parquet files: rows are grouped by user on disk, "
+        "as they always are if there are several files."
     )
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files beyond the first one, by what messages call them."""
+        """The further files, by their names in messages."""
         return {f"FILE {place}": path for place, path in enumerate(self.more or (), start=2)}
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Where the predictions are."""
+    """The options that name the predictions."""
 
     file: Path | None = argument(
         f"Predictions: {FileKind.describe_all()}, made by Surprise. "
-        "'-' reads text from standard input.",
+        "'-' is text from standard input.",
         "FILE",
     )
-    labels: Path | None = option(
-        "In place of FILE: what is known (user, item, true); with --results."
+    labels: Path | None = option("Instead of FILE: the labels (user, item, true), with --results.")
+    results: Path | None = option(
+        "The recommendations (user, item, and rank or estimated), with --labels."
     )
-    results: Path | None = option("What was recommended (user, item, rank or estimated).")
-    qrels: Path | None = option("In place of FILE: judgements of TREC; with --run.")
-    run: Path | None = option("A run of TREC.")
+    qrels: Path | None = option("Instead of FILE: TREC judgements, with --run.")
+    run: Path | None = option("A TREC run, with --qrels.")
     n_items: int | None = option(
-        "The size of the catalogue that --results or --run were chosen from: chance is "
-        "then that of lists drawn from it."
+        "Number of items in the catalogue that the recommendations were chosen from. The chance "
+        "level is then that of random lists of these items."
     )
 
     @property
     def files(self) -> dict[str, Path]:
-        """What is read, by the options that name it."""
+        """The input files, by their options."""
         named = {
             "FILE": self.file,
             "--labels": self.labels,
@@ -99,12 +100,12 @@ class DataOptions:
         return {option: path for option, path in named.items() if path is not None}
 
     def check(self) -> None:
-        """Refuse options that name the data in none of the three ways, or in several."""
+        """Raise unless the options name one input."""
         given = self.files
-        if set(given) not in _WAYS:
+        if set(given) not in _INPUTS:
             msg = (
-                "Say in one way where the predictions are: by FILE, or --labels and --results, or "
-                f"--qrels and --run. Given: {' and '.join(given) or 'none of them'}."
+                "Pass one input: FILE ('-' is standard input), --labels with --results, or "
+                f"--qrels with --run. Given: {' and '.join(given) or 'nothing'}."
             )
             raise InvalidInputError(msg)
         if sum(map(is_dash, given.values())) > 1:
@@ -112,63 +113,62 @@ class DataOptions:
             raise InvalidInputError(msg)
 
     def data(self) -> Any:
-        """Return what is read, as `recsys_ndcg.evaluate` takes it.
+        """Return the input as `recsys_ndcg.evaluate` takes it.
 
         Raises
         ------
         InvalidInputError
-            As for `check`; or standard input is closed.
+            The options do not name one input, or standard input is closed.
         """
         self.check()
-        opened = {option.strip("-"): _opened(path) for option, path in self.files.items()}
+        opened = {option.strip("-"): _open_input(path) for option, path in self.files.items()}
         return opened.get("FILE", opened)
 
-    def with_baseline(self, word: str) -> dict[str, Path]:
-        """Return the file that is measured, and the baseline's, by their names; both are there.
+    def name_with_baseline(self, word: str) -> dict[str, Path]:
+        """Return the evaluated file and the baseline's file, by the names of their models.
 
         Raises
         ------
         InvalidInputError
-            As for `check`; or a file is not there, or is given twice.
+            The options do not name one input, or a file is missing or given twice.
         """
         self.check()
         *_, path = self.files.values()
-        models = named([("", path), read_entry(word)])
-        check_there(*self.files.values(), *models.values())
+        models = name_models([("", path), parse_entry(word)])
+        check_files_exist(*self.files.values(), *models.values())
         return models
 
     def evaluate(
         self,
-        written: Written,
+        text_format: FormatOptions,
         plan: Plan,
-        scale: Scale | None = None,
+        scale: ScaleOptions | None = None,
         *,
         per_user: Path | None = None,
         progress: bool = False,
     ) -> Report:
-        """Measure the lists in the files.
+        """Evaluate the lists in the files.
 
         Raises
         ------
         InvalidInputError
-            The options do not go together, the data cannot be read, or nothing can be measured of
-            it.
+            The options exclude each other, or the data cannot be read or evaluated.
         """
         from recsys_ndcg.evaluation import evaluated
 
-        scale = Scale() if scale is None else scale
+        scale = ScaleOptions() if scale is None else scale
         data = self.data()
         several = bool(scale.more) or scale.memory_limit is not None
         if several and (self.qrels is not None or any(map(is_dash, self.files.values()))):
             msg = (
-                "Several files, and --memory-limit, are for tables in files of their own, and "
-                "neither for standard input nor for --qrels and --run."
+                "Several files and --memory-limit work with tables in files only, not with "
+                "standard input or with --qrels and --run."
             )
             raise InvalidInputError(msg)
         return evaluated(
             [data, *scale.more] if scale.more else data,
             plan,
-            **written.form(),
+            **text_format.to_keywords(),
             n_items=self.n_items,
             memory_limit=scale.memory_limit,
             per_user=per_user,
@@ -178,31 +178,31 @@ class DataOptions:
     def evaluate_each(
         self,
         models: Mapping[str, Path],
-        written: Written,
+        text_format: FormatOptions,
         plan: Plan,
         gated: Sequence[Metric],
         *,
         progress: bool,
     ) -> dict[str, Report]:
-        """Return the report of each file, in place of what is named here beside what is known.
+        """Return each model's report.
 
         Parameters
         ----------
         models : mapping of str to path
-            By their names: a saved report is taken as it is, predictions are measured by the plan.
-        written : Written
-            How the files are written.
+            Their files by name: saved reports are loaded, predictions are evaluated.
+        text_format : FormatOptions
+            The format of text files.
         plan : Plan
-            What is measured.
+            What is evaluated.
         gated : sequence of Metric
-            What a saved report must have.
+            The metrics that a saved report must have.
         progress : bool
-            Whether a bar counts the files, where a person watches.
+            Whether a terminal shows a progress bar of the files.
 
         Raises
         ------
         InvalidInputError
-            A file cannot be read, or nothing can be measured of it.
+            A file cannot be read or evaluated.
         """
         from recsys_ndcg.comparison import map_models
         from recsys_ndcg.files import Archive
@@ -213,48 +213,48 @@ class DataOptions:
         def work(_: str, path: Path) -> Report:
             if not Archive.is_saved(path):
                 own: dict[str, Any] = {"file": None, "results": None, "run": None, place: path}
-                return replace(self, **own).evaluate(written, plan)
+                return replace(self, **own).evaluate(text_format, plan)
             report = Report.load(path)
             lacking = [str(one) for one in gated if str(one) not in report.metrics]
             if lacking:
                 has = ", ".join(report.metrics)
-                msg = f"it was not measured in {', '.join(lacking)}; it has {has}."
+                msg = f"the saved report has no {', '.join(lacking)}. It has {has}."
                 raise InvalidInputError(msg)
             return report
 
-        # what is saved is quickly found to be damaged
+        # loading is quick, so a damaged file is reported before anything is evaluated
         order = sorted(models, key=lambda name: not Archive.is_saved(models[name]))
         found = map_models({name: models[name] for name in order}, work, progress=progress)
         return {name: found[name] for name in models}
 
-    def load(self, kinds: Sequence[Any], *late: Any, beside: str) -> Any:
-        """Return what was saved in FILE, if it is of one of the kinds.
+    def load_saved(self, kinds: Sequence[Any], *late: Any, allowed: str) -> Any:
+        """Return the object saved in FILE, or None if it is not of one of the kinds.
 
         Parameters
         ----------
         kinds : sequence of type
-            Of what may be saved there, such as `Report`.
+            The classes that FILE may hold, such as `Report`.
         *late : options
-            Those that come too late to change what is saved.
-        beside : str
-            Which options may stand beside FILE, for the message.
+            Those that would have no effect on a saved object.
+        allowed : str
+            The options that are allowed with FILE, for the message.
 
         Raises
         ------
         InvalidInputError
-            There is no such file, or options come too late.
+            There is no such file, or an option has no effect.
         """
         from recsys_ndcg.files import Archive
 
         given = self.files
-        check_there(*given.values())
+        check_files_exist(*given.values())
         for kind in kinds if self.file is not None else ():
             name = kind.__name__.lower()
             if Archive.is_saved(given["FILE"], name):
-                if given_options(*late) or len(given) > 1:
+                if list_changed_options(*late) or len(given) > 1:
                     msg = (
-                        f"{self.file} is a saved {name}, in which all is measured: give it{beside} "
-                        "alone."
+                        f"{self.file} is a saved {name}, which cannot be evaluated again. Pass "
+                        f"only FILE{allowed}."
                     )
                     raise InvalidInputError(msg)
                 return kind.load(given["FILE"])
@@ -262,51 +262,55 @@ class DataOptions:
 
 
 @dataclass(frozen=True)
-class Models:
-    """The files of the models, and what is known apart from them."""
+class ModelOptions:
+    """The files of several models, and the labels or judgements for all of them."""
 
     models: list[str] = argument(
-        "One per model: predictions, of any kind that 'evaluate' reads, or a saved report. "
-        "NAME=FILE gives it a name.",
-        "FILES...",
+        "One file per model: predictions in any format that 'evaluate' reads, or a saved report. "
+        "NAME=FILE gives the model a name.",
+        "FILES",
         REQUIRED,
     )
-    labels: Path | None = option("What is known (user, item, true): every file then holds results.")
-    qrels: Path | None = option("Judgements of TREC: every file is then a run.")
-    n_items: int | None = option("The size of the catalogue that results were chosen from.")
+    labels: Path | None = option("The labels (user, item, true): every file then holds results.")
+    qrels: Path | None = option("TREC judgements: every file is then a TREC run.")
+    n_items: int | None = option(
+        "Number of items in the catalogue that the recommendations were chosen from."
+    )
 
     @property
     def source(self) -> DataOptions:
-        """What is known, in each model's place of FILE."""
+        """The labels or judgements, without a model's file."""
         return DataOptions(labels=self.labels, qrels=self.qrels, n_items=self.n_items)
 
     def files(self, baseline: str | None) -> tuple[dict[str, Path], str | None]:
-        """Return the files by name, and the baseline's name: one of theirs, or of one file more."""
-        given = [read_entry(one) for one in self.models]
-        files = named(given)
+        """Return the files by name, with the baseline's file, and the baseline's name."""
+        given = [parse_entry(one) for one in self.models]
+        files = name_models(given)
         if baseline is None or baseline in files:
             return files, baseline
-        entry = read_entry(baseline)
+        entry = parse_entry(baseline)
         for name, path in files.items():
-            if same_file(path, entry[1]):
+            if is_same_file(path, entry[1]):
                 return files, name
-        files = named([*given, entry])
+        files = name_models([*given, entry])
         return files, list(files)[-1]
 
     def check(self, files: Mapping[str, Path], *late: Any) -> None:
-        """Refuse files that are not there, and options that come too late for what is in them."""
+        """Raise if a file is missing, or if options have no effect on saved reports."""
         from recsys_ndcg.files import Archive
 
         for name, path in self.source.files.items():
             if is_dash(path):
-                msg = f"{name}: every model needs it, and standard input is read once."
+                msg = (
+                    f"{name} is read for every model, so it cannot be standard input. Pass a file."
+                )
                 raise InvalidInputError(msg)
-        check_there(*files.values(), *self.source.files.values())
-        options = given_options(*late)
+        check_files_exist(*files.values(), *self.source.files.values())
+        options = list_changed_options(*late)
         if options and all(map(Archive.is_saved, files.values())):
             msg = (
-                f"Every model is a saved report, so that {' and '.join(options)} would change "
-                "nothing. Leave it, or give the predictions."
+                f"Every model is a saved report, on which {' and '.join(options)} has no effect. "
+                "Remove it, or pass predictions."
             )
             raise InvalidInputError(msg)
 
@@ -328,37 +332,37 @@ def escape_surrogates(values: Any) -> Any:
 
 
 def is_dash(path: Path) -> bool:
-    """Tell the sign for standard input or standard output from the name of a file."""
+    """Return whether a path is "-", standard input or standard output."""
     return str(path) == "-"
 
 
-def same_file(first: Path, second: Path) -> bool:
-    """Tell whether two names are those of one file, also before there is any."""
+def is_same_file(first: Path, second: Path) -> bool:
+    """Return whether two paths name one file, even if it does not exist yet."""
     try:
         if first.exists() and second.exists():
             return first.samefile(second) and first.is_file()
         return first.resolve() == second.resolve()
-    except (OSError, ValueError, RuntimeError):  # told when it is opened
+    except (OSError, ValueError, RuntimeError):  # opening it raises the error
         return False
 
 
-def _opened(path: Path) -> Path | IO[bytes]:
-    """Return a path, or standard input in place of '-'."""
+def _open_input(path: Path) -> Path | IO[bytes]:
+    """Return a path, or standard input for '-'."""
     if not is_dash(path):
         return path
     if sys.stdin is None:
-        msg = "-: standard input is closed. Give the name of a file."
+        msg = "-: standard input is closed. Pass the name of a file."
         raise InvalidInputError(msg)
     return sys.stdin.buffer
 
 
-def check_there(*paths: Path) -> None:
-    """Refuse files that are not there, before anything is measured.
+def check_files_exist(*paths: Path) -> None:
+    """Raise if a file is missing.
 
     Raises
     ------
     InvalidInputError
-        One is not, or is a folder.
+        A file is missing, or is a folder.
     """
     from recsys_ndcg.files import reading
 
@@ -368,51 +372,51 @@ def check_there(*paths: Path) -> None:
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
-def named(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
+def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     """Return the files by the names of their models.
 
-    A file without a name has that of the file, without its end; equal ones are told apart by
-    their folders. Bytes of a name that are not UTF-8 are written as escapes.
+    A model without a name has that of its file, without suffix; equal names get their folders.
+    Bytes that are not UTF-8 become escapes.
 
     Raises
     ------
     InvalidInputError
-        Two models are one file, or have one name.
+        Two models have the same file or the same name.
 
     Examples
     --------
-    >>> [*named([("", Path("out/svd.csv.gz")), ("best", Path("out/knn.parquet"))])]
+    >>> [*name_models([("", Path("out/svd.csv.gz")), ("best", Path("out/knn.parquet"))])]
     ['svd', 'best']
-    >>> [*named([("", Path("monday/svd.csv")), ("", Path("tuesday/svd.csv"))])]
+    >>> [*name_models([("", Path("monday/svd.csv")), ("", Path("tuesday/svd.csv"))])]
     ['monday/svd', 'tuesday/svd']
     """
     for (_, one), (_, other) in combinations(given, 2):
-        if (is_dash(one) and is_dash(other)) or same_file(one, other):
-            msg = f"{other} is given twice: a model is not compared with itself."
+        if (is_dash(one) and is_dash(other)) or is_same_file(one, other):
+            msg = f"{other} is given twice. A model cannot be compared with itself."
             raise InvalidInputError(msg)
-    stems = iter(_short_names([path for name, path in given if not name]))
+    stems = iter(_shorten_names([path for name, path in given if not name]))
     names = escape_surrogates([name or next(stems) for name, _ in given])
     for place, name in enumerate(names):
         if name in names[:place]:
-            msg = f"Two models are called {name!r}: give one of them another name, NAME=FILE."
+            msg = f"Two models are called {name!r}. Give one of them another name: NAME=FILE."
             raise InvalidInputError(msg)
     return dict(zip(names, (path for _, path in given), strict=True))
 
 
-def read_entry(word: str) -> tuple[str, Path]:
-    """Return the name of a model, if it is given one, ``NAME=FILE``, and its file."""
+def parse_entry(word: str) -> tuple[str, Path]:
+    """Parse ``FILE`` or ``NAME=FILE``: return the model's name, or "", and its file."""
     name, equals, path = word.partition("=")
     if equals and path and name.strip() and os.sep not in name and not os.path.lexists(word):
         return name.strip(), Path(path)
     return "", Path(word)
 
 
-def _short_names(paths: Sequence[Path]) -> list[str]:
-    """Return short names of files: equal ones with as many folders as they need."""
+def _shorten_names(paths: Sequence[Path]) -> list[str]:
+    """Return short unique names of files, with as many folders as that needs."""
     places = [Path(os.path.abspath(path)).parts[1:] for path in paths]  # noqa: PTH100 - links stay
     steps = [
         ["/".join([*one[-depth:-1], last(path)]) for one, path in zip(places, paths, strict=True)]
-        for last in (_stem, lambda path: path.name)  # svd.csv and svd.json of one folder
+        for last in (_stem_of, lambda path: path.name)  # svd.csv and svd.json of one folder
         for depth in range(1, max(map(len, places), default=0) + 1)
     ]
     return [
@@ -421,7 +425,7 @@ def _short_names(paths: Sequence[Path]) -> list[str]:
     ]
 
 
-def _stem(path: Path) -> str:
+def _stem_of(path: Path) -> str:
     if is_dash(path):
         return "standard input"
     return FileKind.stem_of(path.name, ".run") or path.name or str(path)

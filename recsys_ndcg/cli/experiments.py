@@ -1,4 +1,4 @@
-"""experiment, demo: models are trained, and compared."""
+"""experiment, demo: commands that train and compare models."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.live import Live
 
-from recsys_ndcg.cli.options import REQUIRED, Choices, argument, option
-from recsys_ndcg.cli.output import Page, Style, err, out, say
-from recsys_ndcg.cli.showing import leaderboard_document
+from recsys_ndcg.cli.options import REQUIRED, ConventionOptions, argument, option
+from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, out, print_line
+from recsys_ndcg.cli.reports import build_leaderboard_document
 from recsys_ndcg.errors import InvalidInputError, check_integer
 from recsys_ndcg.progress import Steps, build_table
 
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
     from recsys_ndcg.experiments import Result
     from recsys_ndcg.report import Report
 
-_FEWEST = 50
+_MIN_RATINGS = 50
 
 
 def experiment(
     *,
     config: Path = argument(
-        "TOML: ratings, metrics, splits, folder, and a table [models.NAME] each.",
+        "TOML file with ratings, metrics, splits, folder, and a table [models.NAME] per model.",
         "CONFIG",
         REQUIRED,
     ),
     folder: str | None = option(
-        "Folder to keep results in and to resume from.", metavar="PATH"
+        "Folder that results are saved to and resumed from.", metavar="FOLDER"
     ),  # not Path: an empty one would be the current folder
-    n_jobs: int | None = option("How many processes train at once."),
-    page: Page,
-    style: Style,
+    n_jobs: int | None = option("Number of processes that train at the same time."),
+    page: PageOptions,
+    output: OutputOptions,
 ) -> None:
     """Train and evaluate models over folds and seeds.
 
-    What CONFIG asks for. With a folder, the same command goes on where it was stopped.
+    CONFIG describes the experiment. With a folder, the same command resumes an interrupted run.
 
     Examples
     --------
@@ -58,29 +58,31 @@ def experiment(
 
     page.check({"CONFIG": config})
     options = {"folder": folder, "n_jobs": n_jobs}
-    with _printing_aside():
-        asked = from_toml(config) | {name: one for name, one in options.items() if one is not None}
-        if style.quiet or not err.is_terminal:
-            found = run(**asked, progress=False)
+    with _print_to_stderr():
+        keywords = from_toml(config) | {
+            name: one for name, one in options.items() if one is not None
+        }
+        if output.quiet or not err.is_terminal:
+            comparison = run(**keywords, progress=False)
         else:
-            live = LiveLeaderboard(list(asked["models"]))
-            live.resume(asked.get("folder"))
-            with live.shown():
-                found = run(**asked, progress=live.progress, on_result=live.add)
-    if page.write(found):
+            live = LiveLeaderboard(list(keywords["models"]))
+            live.resume(keywords.get("folder"))
+            with live.display():
+                comparison = run(**keywords, progress=live.progress, on_result=live.add)
+    if page.write(comparison):
         return
-    style.show_comparison(found)
-    if style.form == "text" and not style.quiet:
-        _say_costs(found)
+    output.show_comparison(comparison)
+    if output.form == "text" and not output.quiet:
+        _print_costs(comparison)
 
 
 class LiveLeaderboard:
-    """The means of what each model has so far, while an experiment runs.
+    """Each model's mean scores so far, while an experiment runs.
 
     Parameters
     ----------
     models : list of str
-        All that there are.
+        Their names.
     """
 
     def __init__(self, models: list[str]) -> None:
@@ -90,12 +92,12 @@ class LiveLeaderboard:
         self.add = self._results.append
         self.progress = self._steps.set
 
-    def shown(self) -> Live:
-        """Show it on the terminal, and take it away in the end."""
-        return Live(console=err, transient=True, get_renderable=self._drawn)
+    def display(self) -> Live:
+        """Show it on the terminal, and remove it at the end."""
+        return Live(console=err, transient=True, get_renderable=self._render)
 
     def resume(self, folder: Path | None) -> None:
-        """Take what a folder has of the models; what is wrong with it, the experiment says."""
+        """Add the models' saved results; an invalid folder is ignored, the experiment raises."""
         from recsys_ndcg.experiments import RunFolder
 
         if folder is None or not RunFolder.is_one(folder):
@@ -105,7 +107,7 @@ class LiveLeaderboard:
             self._results += [run.result(cell) for one in self._models for cell in run.cells(one)]
 
     def table(self) -> pd.DataFrame:
-        """Return a row per model: the folds that are done, and the means over them."""
+        """Return a row per model: the number of finished folds, and the means over them."""
         import pandas as pd
 
         from recsys_ndcg.folds import lower_is_better
@@ -114,15 +116,15 @@ class LiveLeaderboard:
             {"model": one.model, **one.scores, "fit s": one.costs["fit_time"]}
             for one in self._results
         ]
-        found = pd.DataFrame(rows, columns=None if rows else ["model"]).groupby("model")
-        table = found.mean().reindex(pd.Index(self._models, name="model"))
-        table.insert(0, "folds", found.size().reindex(self._models, fill_value=0))
+        groups = pd.DataFrame(rows, columns=None if rows else ["model"]).groupby("model")
+        table = groups.mean().reindex(pd.Index(self._models, name="model"))
+        table.insert(0, "folds", groups.size().reindex(self._models, fill_value=0))
         if not rows:
             return table
         first = table.columns[1]
         return table.sort_values(first, ascending=lower_is_better(first))
 
-    def _drawn(self) -> Group:
+    def _render(self) -> Group:
         from recsys_ndcg.cli.terminal import draw_grid
         from recsys_ndcg.rendering import ShownTable
         from recsys_ndcg.report import format_cells
@@ -132,8 +134,8 @@ class LiveLeaderboard:
 
 
 @contextmanager
-def _printing_aside() -> Iterator[None]:
-    """Let what models print, here and in workers, stand with the warnings, not in the output."""
+def _print_to_stderr() -> Iterator[None]:
+    """Send what models print, here and in workers, to standard error."""
     kept = -1
     with suppress(OSError):  # a stream that is closed
         sys.stdout.flush()
@@ -148,10 +150,10 @@ def _printing_aside() -> Iterator[None]:
             os.close(kept)
 
 
-def _say_costs(found: Comparison) -> None:
-    """Say how long each model takes, and how much memory."""
-    for model, rows in found.runs.groupby(level="model", sort=False):
-        say(
+def _print_costs(comparison: Comparison) -> None:
+    """Print each model's times and memory."""
+    for model, rows in comparison.runs.groupby(level="model", sort=False):
+        print_line(
             f"- {model}: fit {rows['fit_time'].mean():.2f} s, test {rows['test_time'].mean():.2f} "
             f"s, {rows['peak_memory_mb'].max():.0f} MB at most ({len(rows)} folds)."
         )
@@ -160,18 +162,16 @@ def _say_costs(found: Comparison) -> None:
 def demo(
     *,
     ratings: Path | None = option(
-        "A file of user, item, rating[, timestamp], CSV or '::'-separated."
+        "A file of user, item, rating[, timestamp]: CSV, or separated by '::'.  [default: a sample]"
     ),
     threshold: float | None = option(
-        "From which rating an item is relevant.  [default: 4/5 of the top]"
+        "Ratings at or above this are relevant.  [default: 4/5 of the highest]"
     ),
     k: int = option("Cutoff.", "-k", default=10),
-    seed: int = option("For the sample, the split and the models.", default=0),
-    page: Page,
+    seed: int = option("Random seed of the sample, the split and the models.", default=0),
+    page: PageOptions,
 ) -> None:
-    """Train four Surprise models, and compare them.
-
-    By their rankings, user by user.
+    """Train four Surprise models and compare their rankings.
 
     Examples
     --------
@@ -186,13 +186,13 @@ def demo(
     from recsys_ndcg.input import read_ratings
     from recsys_ndcg.surprise import import_library
 
-    check_integer("seed", seed, 0, 2**32 - 1)  # as NumPy takes it
+    check_integer("seed", seed, 0, 2**32 - 1)  # the range of NumPy
     page.check({} if ratings is None else {"--ratings": ratings})
     table = sample_ratings(seed=seed) if ratings is None else read_ratings(ratings)
-    _check_enough(table)
+    _check_ratings(table)
     scale = float(table["rating"].min()), float(table["rating"].max())
     limit = scale[1] * 0.8 if threshold is None else threshold
-    plan = Choices(limit).plan(["ndcg", "precision", "recall", "rmse"], [k])
+    plan = ConventionOptions(limit).plan(["ndcg", "precision", "recall", "rmse"], [k])
     surprise = import_library("The demo")
     order = np.random.default_rng(seed).permutation(len(table))
     shuffled = table[["user", "item", "rating"]].iloc[order]
@@ -219,21 +219,21 @@ def demo(
     if page.write(comparison):
         return
     source = "sample ratings" if ratings is None else str(ratings)
-    say(
+    print_line(
         f"{len(table)} {source}: {len(table) - n_test} to train on, {n_test} to "
         f"rank; relevant from {limit:g}.",
         wrap=True,
     )
-    _show_models(comparison, reports)
+    _print_models(comparison, reports)
 
 
-def _check_enough(ratings: pd.DataFrame) -> None:
-    """Refuse ratings that nothing can be learnt from."""
+def _check_ratings(ratings: pd.DataFrame) -> None:
+    """Raise if there are too few ratings, or a pair is rated twice."""
     grades = ratings["rating"].nunique()
-    if len(ratings) < _FEWEST or grades < 2:
+    if len(ratings) < _MIN_RATINGS or grades < 2:
         msg = (
-            f"{len(ratings)} ratings with {grades} different values are too few to train on; "
-            f"give at least {_FEWEST}."
+            f"{len(ratings)} ratings with {grades} different values are too few to train on. "
+            f"Pass at least {_MIN_RATINGS}."
         )
         raise InvalidInputError(msg)
     repeats = ratings[ratings.duplicated(["user", "item"])]
@@ -245,24 +245,26 @@ def _check_enough(ratings: pd.DataFrame) -> None:
         raise InvalidInputError(msg)
 
 
-def _show_models(comparison: Comparison, reports: dict[str, Report]) -> None:
+def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
     from recsys_ndcg.cli.terminal import print_document, print_legend
 
     name, best = comparison.metrics[0], comparison.leaderboard.index[0]
-    say()
+    print_line()
     models = comparison.document(name)
     print_document(models, out, quiet=True)
-    say(comparison.verdict, wrap=True)
+    print_line(comparison.verdict, wrap=True)
     report = reports[best]
-    say()
-    say(f"{best}, {name}, in detail", "bold")
+    print_line()
+    print_line(f"{best}, {name}, in detail", "bold")
     scores = report.document()
     print_document(scores, out, legend=False)
     for title, ascending in (("Best users", False), ("Worst users", True)):
         users = report.leaderboard(name, n=5, by="z", ascending=ascending)
-        say()
-        document = leaderboard_document(users, f"{title} by z", report.signature(name))
+        print_line()
+        document = build_leaderboard_document(users, f"{title} by z", report.signature(name))
         print_document(document, out, quiet=True)
-    say(f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True)
-    say()
+    print_line(
+        f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True
+    )
+    print_line()
     print_legend([models, scores, document], out)

@@ -1,0 +1,271 @@
+"""compare, and the gates that end a command with exit code 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from recsys_ndcg.cli.options import (
+    ConventionOptions,
+    MetricOptions,
+    list_changed_options,
+    option,
+    parse_metric,
+)
+from recsys_ndcg.cli.output import OutputOptions, PageOptions, print_message
+from recsys_ndcg.cli.sources import FormatOptions, ModelOptions, check_files_exist
+from recsys_ndcg.errors import InvalidInputError, is_number
+from recsys_ndcg.significance import CORRECTIONS, TESTS
+
+if TYPE_CHECKING:
+    from recsys_ndcg.comparison import Gate
+    from recsys_ndcg.metrics import Metric
+
+_USERS = "all: different users are an error; common: compare the users that all models have."
+_MARGIN = "Largest difference that does not matter, such as 0.005."
+_FAILED = 1
+
+
+class Limit(NamedTuple):
+    """The limit of a metric's mean.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric: its mean fails below the limit, or above it if the metric is an error.
+    value : float
+        The limit.
+    """
+
+    metric: Metric
+    value: float
+
+    def check(self, row: Any, of: str = "") -> Gate:
+        """Return whether a model passes; `row` has its mean and its number of users."""
+        from recsys_ndcg.comparison import Gate
+
+        name, mean = str(self.metric), row["mean"]
+        if math.isnan(mean):
+            return Gate(passed=False, reason=f"No user has a score in {name}{of}.")
+        more = self.metric.greater_is_better
+        bad = mean < self.value if more else mean > self.value
+        side = f"{'' if bad else 'not '}{'below' if more else 'above'}"
+        reason = (
+            f"The mean {name}{of} is {mean:.6g} over {row['users']:.0f} users, {side} "
+            f"{self.value:g}."
+        )
+        return Gate(passed=not bad, reason=reason)
+
+
+def _parse_limit(option: str, text: str, k: Sequence[int]) -> Limit:
+    name, equals, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not (equals and name.strip() and is_number(value)):
+        msg = f"{option}: {text!r} is not of the form metric=number, such as ndcg@10=0.8."
+        raise InvalidInputError(msg)
+    metric = parse_metric(name, option, k)
+    side = "--fail-under" if metric.greater_is_better else "--fail-over"
+    if option != side:
+        better = "higher" if metric.greater_is_better else "lower"
+        msg = f"{option} {text}: {better} {metric} is better. Use {side} {metric}={value:g}."
+        raise InvalidInputError(msg)
+    if metric.bounded and not 0 <= value <= 1:
+        msg = f"{option} {text}: {metric} is between 0 and 1. Give a limit in this range."
+        raise InvalidInputError(msg)
+    return Limit(metric, value)
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """Limits of means, and a baseline that the other models must not be worse than."""
+
+    fail_under: list[str] | None = option(
+        "Exit with 1 if the mean of a metric is below a limit, such as ndcg@10=0.8; repeatable.",
+        metavar="METRIC=NUMBER",
+    )
+    fail_over: list[str] | None = option(
+        "Exit with 1 if the mean of an error is above a limit, such as rmse=0.95; repeatable.",
+        metavar="METRIC=NUMBER",
+    )
+    fail_if_worse: str | None = option(
+        "Exit with 1 unless every other model is significantly non-inferior to BASELINE, the name "
+        "of a model or a file, by --margin.",
+        metavar="BASELINE",
+    )
+    metric: str | None = option(
+        "Metric of --fail-if-worse.  [default: the first]", completion="metric"
+    )
+
+    def parse(self, margin: float | None, k: Sequence[int]) -> tuple[list[Limit], list[Metric]]:
+        """Return the limits of means, and the metric of --fail-if-worse if it is given.
+
+        Raises
+        ------
+        InvalidInputError
+            A limit is invalid, the margin is missing, or an option needs --fail-if-worse.
+        """
+        given = {"--fail-under": self.fail_under, "--fail-over": self.fail_over}
+        limits = [
+            _parse_limit(one, text, k) for one, texts in given.items() for text in texts or []
+        ]
+        late = [one for one in list_changed_options(self) if not one.startswith("--fail")]
+        if self.fail_if_worse is None and late:
+            msg = f"{late[0]} has no effect without --fail-if-worse."
+            raise InvalidInputError(msg)
+        if self.fail_if_worse is not None and margin is None:
+            msg = (
+                "--fail-if-worse needs --margin, the largest difference that does not matter, such "
+                "as --margin 0.005."
+            )
+            raise InvalidInputError(msg)
+        return limits, [] if self.metric is None else [parse_metric(self.metric, "--metric", k)]
+
+
+@dataclass(frozen=True)
+class BaselineGateOptions(GateOptions):
+    """The gates of one model."""
+
+    fail_if_worse: str | None = option(
+        "Exit with 1 unless the model is significantly non-inferior to BASELINE, a file of "
+        "predictions or a saved report, by --margin.",
+        metavar="BASELINE",
+    )
+    margin: float | None = option(_MARGIN)
+    alpha: float = option("Significance level of the non-inferiority test.", default=0.05)
+    users: str = option(_USERS, default="all", completion="users")
+
+    def check(self) -> None:
+        """Raise if an option is invalid, before anything is evaluated."""
+        from recsys_ndcg.comparison import check_options
+
+        check_options(users=self.users, margin=self.margin, alpha=self.alpha)
+
+
+def exit_if_failed(gates: Iterable[Gate], *, quiet: bool = False) -> None:
+    """Print whether each gate passed, and why; exit with 1 if one failed."""
+    gates = list(gates)
+    for one in gates:
+        if not (quiet and one.passed):
+            print_message("passed" if one.passed else "failed", one.reason)
+    if not all(gates):
+        raise typer.Exit(_FAILED)
+
+
+@dataclass(frozen=True)
+class StatisticsOptions:
+    """The options of a comparison."""
+
+    baseline: str | None = option(
+        "Model that the others are compared with, or chance.  [default: the first]"
+    )
+    by: str | None = option(
+        "Compare segments of users as well: activity, list_length, relevant, cold, or a file "
+        "with columns user and segment.",
+        completion="segments",
+    )
+    train: Path | None = option("The training ratings, for --by activity and --by cold.")
+    users: str = option(_USERS, default="all", completion="users")
+    test: str = option(f"Significance test: {', '.join(TESTS)}.", default="t", completion="test")
+    correction: str | None = option(
+        f"Correction for several pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]",
+        completion="correction",
+    )
+    alpha: float = option("Significance level.", default=0.05)
+    margin: float | None = option(_MARGIN)
+    draws: int = option("Number of random draws of resampling tests.", default=10_000)
+    seed: int = option("Random seed of the draws.", default=0)
+
+    def check(self, models: Collection[str]) -> None:
+        """Raise if an option is invalid, before anything is evaluated."""
+        from recsys_ndcg.comparison import check_options
+        from recsys_ndcg.report import Report
+
+        options = asdict(self)
+        by, train = options.pop("by"), options.pop("train")
+        check_options(models, **options)
+        files = (None if by in Report.SEGMENTS else by, train)
+        check_files_exist(*(Path(path) for path in files if path is not None))
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Further tables, and a file for the comparison."""
+
+    pairs: bool = option("Print a table of all pairs of models.", "--pairs", default=False)
+    save: Path | None = option("Write the comparison as JSON to this file.")
+
+    def kinds(self, form: str, *, segments: bool) -> list[str]:
+        """Return the kinds of tables to print.
+
+        Raises
+        ------
+        InvalidInputError
+            CSV would have two tables.
+        """
+        more = ["pairs"] * self.pairs + ["segments"] * segments
+        if form == "csv" and len(more) > 1:
+            msg = "--format csv has one table. Pass --pairs or --by, not both."
+            raise InvalidInputError(msg)
+        return more if form == "csv" and more else ["leaderboard", *more]
+
+
+def compare(  # noqa: PLR0913 - one parameter per option
+    *,
+    models: ModelOptions,
+    text_format: FormatOptions,
+    metric_options: MetricOptions,
+    convention: ConventionOptions,
+    statistics: StatisticsOptions,
+    gate: GateOptions,
+    tables: TableOptions,
+    page: PageOptions,
+    output: OutputOptions,
+) -> None:
+    """Compare models user by user.
+
+    Shows which model is better, for which users, and whether the difference is significant.
+
+    Examples
+    --------
+    recsys-ndcg compare svd.csv knn.csv --threshold 4 --by activity
+    recsys-ndcg compare --labels clicks.csv old=a.csv new=b.csv --metrics p@5
+    recsys-ndcg compare old.json new.csv --fail-if-worse old --margin 0.005
+    recsys-ndcg compare svd.csv knn.csv --html page.html
+    """
+    from recsys_ndcg.comparison import compare as comparison_of
+
+    ks, names = metric_options.ks, metric_options.names
+    kinds = tables.kinds(output.form, segments=statistics.by is not None)
+    files, other = models.files(gate.fail_if_worse)
+    limits, worse = gate.parse(statistics.margin, ks)
+    statistics.check(files)
+    models.check(files, convention, models.source, text_format)
+    page.check(files, save=tables.save)
+    gated = [*(one.metric for one in limits), *worse]
+    plan = convention.plan(names, ks, gated)
+    progress = not output.quiet
+    reports = models.source.evaluate_each(files, text_format, plan, gated, progress=progress)
+    how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}
+    comparison = comparison_of(reports, metrics=names and [*names, *gated], k=ks, **how)
+    if tables.save is not None:
+        comparison.save(tables.save)
+    if not page.write(comparison):
+        output.show_comparison(comparison, kinds)
+    gated_models = [name for name in files if name != other]
+    gates = [
+        limit.check(comparison.leaderboards[str(limit.metric)].loc[model], f" of {model}")
+        for limit in limits
+        for model in gated_models
+    ]
+    if other is not None:
+        metric = worse[0] if worse else None
+        gates += [comparison.not_worse(model, other, metric=metric) for model in gated_models]
+    exit_if_failed(gates, quiet=output.quiet)

@@ -1,0 +1,174 @@
+"""evaluate, explain, reconcile: commands for one model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.cli.comparison import BaselineGateOptions, exit_if_failed
+from recsys_ndcg.cli.options import (
+    REQUIRED,
+    ConventionOptions,
+    MetricOptions,
+    option,
+    parse_metric_names,
+)
+from recsys_ndcg.cli.output import FileOptions, OutputOptions, build_table_document, err, out
+from recsys_ndcg.cli.sources import DataOptions, FormatOptions, ScaleOptions, escape_surrogates
+from recsys_ndcg.errors import emit_labelled_warnings, label_messages
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recsys_ndcg.rendering import Document
+    from recsys_ndcg.report import Report
+    from recsys_ndcg.scoring import Signature
+
+#: Columns of an explanation whose numbers have as few digits as possible.
+_SHORT_NUMBERS = ("estimated", "true", "gain", "discounted_gain", "dcg", "ideal_gain", "ideal_dcg")
+
+
+def evaluate(  # noqa: PLR0913 - one parameter per option
+    *,
+    source: DataOptions,
+    scale: ScaleOptions,
+    text_format: FormatOptions,
+    metric_options: MetricOptions,
+    convention: ConventionOptions,
+    files: FileOptions,
+    gate: BaselineGateOptions,
+    output: OutputOptions,
+) -> None:
+    """Evaluate the lists in a file of user, item, estimated, true.
+
+    Examples
+    --------
+    recsys-ndcg evaluate predictions.csv -k 5,10 --threshold 4
+    recsys-ndcg evaluate --labels clicks.csv --results top.csv.gz --metrics p@5
+    zcat p.csv.gz | recsys-ndcg evaluate - --json - > report.json
+    recsys-ndcg evaluate parts/*.parquet --memory-limit 2GB
+    recsys-ndcg evaluate new.csv --fail-under ndcg@10=0.8
+    recsys-ndcg evaluate new.csv --fail-if-worse old.json --margin 0.005
+    """
+    ks, progress = metric_options.ks, not output.quiet
+    means, metric = gate.parse(gate.margin, ks)
+    models: dict[str, Path] = {}
+    read = {**source.files, **scale.files}
+    if gate.fail_if_worse is not None:
+        gate.check()
+        models = source.name_with_baseline(gate.fail_if_worse)
+        name, other = models
+        read["--fail-if-worse"] = models[other]
+    files.check(read, output.form)
+    plan = convention.plan(metric_options.names, ks, [*(one.metric for one in means), *metric])
+    if models:
+        metric = metric or plan.metrics[:1]
+        part = tuple(one for one in plan.measurements if one.metric in metric)
+        gated = replace(plan, measurements=part)
+        older = {other: models[other]}
+        with label_messages("") as messages:
+            reports = source.evaluate_each(older, text_format, gated, metric, progress=progress)
+        emit_labelled_warnings({"": [], other: messages})
+    report = source.evaluate(
+        text_format, plan, scale, per_user=files.per_user_file, progress=progress
+    )
+    gates = [one.check(report.summary.loc[str(one.metric)]) for one in means]
+    if models:
+        from recsys_ndcg.comparison import compare
+
+        found = compare(
+            reports | {name: report},
+            metrics=metric,
+            alpha=gate.alpha,
+            users=gate.users,
+            progress=False,
+        )
+        gates.append(found.not_worse(name, other, margin=gate.margin))
+    output.show_report(report, err if files.uses_stdout else out)
+    files.write(report)
+    exit_if_failed(gates, quiet=output.quiet)
+
+
+def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Document:
+    """Return the table of `Report.explain` as a document; stars mark relevant items."""
+    from recsys_ndcg.report import format_cells
+
+    cells = format_cells(table.drop(columns="relevant"), brief=_SHORT_NUMBERS)
+    stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
+    cells["true"] += stars.to_numpy()
+    cells = cells.rename(columns={"estimated": "est."})
+    return build_table_document("Rank by rank", cells, signature=signature, left=2)
+
+
+def explain(  # noqa: PLR0913 - one parameter per option
+    *,
+    source: DataOptions,
+    text_format: FormatOptions,
+    user: str = option("Id of the user.", default=REQUIRED, show_default=False),
+    k: int = option("Number of ranks.", "-k", default=10),
+    convention: ConventionOptions,
+    output: OutputOptions,
+) -> None:
+    """Show rank by rank how a user's NDCG is computed.
+
+    Examples
+    --------
+    recsys-ndcg explain predictions.csv --user 42 -k 5
+    recsys-ndcg explain --qrels qrels.txt --run run.txt --user 301 --format csv
+    """
+    report = source.evaluate(text_format, convention.plan([f"ndcg@{k}"], [k]))
+    table = report.explain(_find_user_id(report, user), k)
+    for name in ("item", "ideal_item"):
+        table[name] = escape_surrogates(table[name])
+    (signature,) = report.signatures.values()
+    document = build_explanation_document(table, signature)
+    output.show(document, table.reset_index(), tables_only=True)
+
+
+def _find_user_id(report: Report, user: str) -> Any:
+    """Return the user's id, which may be a number."""
+    ids = {str(one): one for one in report.users.tolist()}
+    # in a locale of ASCII, Python decodes other characters as surrogates
+    typed = os.fsencode(user).decode(errors="surrogateescape")
+    return ids.get(user, ids.get(typed, user))
+
+
+def reconcile(  # noqa: PLR0913 - one parameter per option
+    *,
+    source: DataOptions,
+    text_format: FormatOptions,
+    metric: list[str] = option(
+        "Metric, such as precision@10; repeatable.",
+        default=REQUIRED,
+        show_default=False,
+        completion="metric",
+    ),
+    convention: ConventionOptions,
+    reported: float | None = option("A published number to explain."),
+    output: OutputOptions,
+) -> None:
+    """Compute a metric as every library does.
+
+    Shows which options explain the differences.
+
+    Examples
+    --------
+    recsys-ndcg reconcile predictions.csv --metric precision@10 --threshold 4
+    recsys-ndcg reconcile p.parquet --metric ndcg@10 --reported 0.591
+    """
+    from recsys_ndcg.evaluation import lists_of
+    from recsys_ndcg.reconciliation import in_one_table, reconciled, reconciliation_document
+
+    plan = convention.plan(parse_metric_names(metric), [10])
+    lists = lists_of(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
+    with err.status("Computing the metric as every library does"):
+        table = reconciled(lists, plan, reported)
+    if output.form == "text":
+        conventions = [one.convention for one in plan.measurements]
+        document = reconciliation_document(table, reported, conventions)
+    else:
+        document = in_one_table(table)
+    values = table.drop(columns="causes")
+    output.show(document, values, tables_only=True)

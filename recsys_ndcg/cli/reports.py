@@ -1,0 +1,218 @@
+"""report, leaderboard, presets, metrics: commands that show or list something."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recsys_ndcg.cli.options import (
+    FORMATS,
+    ConventionOptions,
+    MetricOptions,
+    argument,
+    option,
+    parse_metric,
+)
+from recsys_ndcg.cli.output import OutputOptions, PageOptions, build_table_document
+from recsys_ndcg.cli.sources import DataOptions, FormatOptions, ScaleOptions, escape_surrogates
+from recsys_ndcg.errors import InvalidInputError, escape_invisible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recsys_ndcg.metrics import Metric
+    from recsys_ndcg.rendering import Document
+    from recsys_ndcg.scoring import Signature
+
+_FORMAT = option(
+    f"Output format: {', '.join(FORMATS)}.",
+    "--format",
+    default="text",
+    completion="format",
+    metavar="FORMAT",
+)
+_SHORT_HEADINGS = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
+
+
+def report(  # noqa: PLR0913 - one parameter per option
+    *,
+    source: DataOptions,
+    scale: ScaleOptions,
+    text_format: FormatOptions,
+    metric_options: MetricOptions,
+    convention: ConventionOptions,
+    page: PageOptions,
+    output: OutputOptions,
+) -> None:
+    """Show a report, or write it as an HTML page.
+
+    FILE is a saved report, a saved comparison, or predictions to evaluate.
+
+    Examples
+    --------
+    recsys-ndcg report predictions.csv --threshold 4 --html page.html
+    recsys-ndcg report report.json
+    recsys-ndcg report comparison.json --html page.html
+    """
+    from recsys_ndcg.comparison import Comparison
+    from recsys_ndcg.report import Report
+
+    files = {**source.files, **scale.files}
+    page.check(files)
+    late = (scale, text_format, convention, metric_options)
+    found = source.load_saved([Report, Comparison], *late, allowed=", --html and --format")
+    if found is None:
+        plan = convention.plan(metric_options.names, metric_options.ks)
+        found = source.evaluate(text_format, plan, scale, progress=not output.quiet)
+    if page.write(found):
+        return
+    if isinstance(found, Report):
+        output.show_report(found)
+    else:
+        segments = [] if found.groups is None else ["segments"]
+        output.show_comparison(found, ["leaderboard", *segments])
+
+
+def leaderboard(  # noqa: PLR0913 - one parameter per option
+    *,
+    source: DataOptions,
+    more: list[Path] | None = argument("Further folders of experiments.", "RUNS"),
+    text_format: FormatOptions,
+    metric: str | None = option(
+        "Metric, such as precision@5.  [default: ndcg@10, or the first of a saved report]",
+        completion="metric",
+    ),
+    by: str = option(
+        "score; adjusted: 0 is chance, 1 is the best order of the list; z: distance from "
+        "chance in standard deviations.",
+        "--sort",
+        default="score",
+        completion="sort",
+    ),
+    n: int = option("Number of users.", "-n", default=20),
+    ascending: bool = option("Show the worst users first.", "--ascending", default=False),
+    convention: ConventionOptions,
+    output: OutputOptions,
+) -> None:
+    """Show the users with the best lists.
+
+    Users for whom every order has the same score are left out. FILE may also be a saved report,
+    or the folder of an experiment, whose models are then shown.
+
+    Examples
+    --------
+    recsys-ndcg leaderboard predictions.csv --sort z --ascending -n 5
+    recsys-ndcg leaderboard report.json --metric precision@10
+    recsys-ndcg leaderboard runs/today runs/yesterday
+    """
+    if source.file is not None and (more or source.file.is_dir()):
+        if (convention, text_format, by, n, ascending) != (
+            ConventionOptions(),
+            FormatOptions(),
+            "score",
+            20,
+            False,
+        ):
+            msg = "Saved runs cannot be evaluated again. Pass only folders, --metric and --format."
+            raise InvalidInputError(msg)
+        _print_runs([source.file, *(more or ())], metric, output)
+        return
+    from recsys_ndcg.report import Report
+
+    name = None if metric is None else str(parse_metric(metric, "--metric", [10]))
+    report = source.load_saved([Report], convention, text_format, allowed=", --metric and --format")
+    if report is None:
+        report = source.evaluate(text_format, convention.plan([name or "ndcg@10"], [10]))
+    name = report.metrics[0] if name is None else name
+    board = report.leaderboard(name, n, by=by, ascending=ascending)
+    board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
+    document = build_leaderboard_document(board, f"{name} by {by}", report.signature(name))
+    values = board.reset_index()
+    values.insert(0, "rank", values.pop("rank"))
+    output.show(document, values, tables_only=True)
+
+
+def build_leaderboard_document(board: pd.DataFrame, title: str, signature: Signature) -> Document:
+    """Return a leaderboard of users as a document."""
+    from recsys_ndcg.report import format_cells
+
+    cells = format_cells(board.reset_index().set_index("rank")).map(escape_invisible)
+    trivial = board.attrs["trivial"]
+    left_out = [f"{trivial} users for whom every order is the same are left out."]
+    return build_table_document(
+        title, cells, left_out if trivial else (), signature, left=2, note=title
+    )
+
+
+def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) -> None:
+    """Print the models of some runs, the best first."""
+    from recsys_ndcg.experiments import load_runs
+    from recsys_ndcg.report import format_cells
+
+    runs = load_runs(*paths)
+    table = runs.sorted_by(metric).reset_index()
+    folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
+    brief = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
+        columns=["of", "failed", "data", "how"]
+    )
+    cells = format_cells(brief.set_index("run")).map(escape_invisible)
+    shown = cells.rename(columns=_SHORT_HEADINGS) if output.form == "text" else cells
+    output.show(
+        build_table_document("Models", shown, runs.remarks, left=2), table, tables_only=True
+    )
+
+
+def presets(*, form: str = _FORMAT) -> None:
+    """List the libraries whose numbers --preset reproduces.
+
+    Examples
+    --------
+    recsys-ndcg presets --format markdown
+    """
+    from recsys_ndcg.convention import PRESETS
+
+    rows = [
+        {
+            "preset": name,
+            "as computed by": one.library,
+            "metrics": one.metrics.replace(" ", ", "),
+            "to be known": one.caveat,
+        }
+        for name, one in PRESETS.items()
+    ]
+    _print_rows(rows, "Presets", form)
+
+
+def metrics(*, form: str = _FORMAT) -> None:
+    """List the metrics and their other names.
+
+    Examples
+    --------
+    recsys-ndcg metrics --format json
+    """
+    from recsys_ndcg.metrics import METRICS
+
+    rows = [
+        {
+            "metric": _format_metric(kind),
+            "what it is": (vars(kind).get("__doc__") or "").strip().partition("\n")[0],
+            "also called": ", ".join(kind.also_called),
+        }
+        for _, kind in sorted(METRICS.items())
+    ]
+    _print_rows(rows, "Metrics", form)
+
+
+def _print_rows(rows: list[dict[str, Any]], title: str, form: str) -> None:
+    import pandas as pd
+
+    table = pd.DataFrame(rows)
+    document = build_table_document(title, table, left=len(table.columns), numeric=())
+    OutputOptions(form).show(document, table, tables_only=True)
+
+
+def _format_metric(kind: type[Metric]) -> str:
+    """Return a metric's name as users type it, with its options and cutoff."""
+    given = ",".join(f"{one.name}={one.default!r}" for one in fields(kind) if one.name != "k")
+    return f"{kind.name}{f'({given})' if given else ''}{'' if kind.cutoff == 'none' else '@k'}"
