@@ -646,7 +646,9 @@ def test_the_command_line_imports_metrics(words: list[str]) -> None:
     given = [part for word in words for part in ("--metrics", word)]
     result = run("evaluate", "p.csv", *given, "--threshold", "4", "-k", "2")
     assert result.exit_code == 0, result.stderr
-    names = options.names_of([",".join(words).replace("own_metrics:", "").replace(" ", "")])
+    names = options.parse_metric_names(
+        [",".join(words).replace("own_metrics:", "").replace(" ", "")]
+    )
     report = rn.evaluate(ROWS, metrics=[name.lower() for name in names], threshold=4, k=2)
     lines = result.stdout.splitlines()[1 : 1 + len(names)]
     assert [line.split()[:2] for line in lines] == [
@@ -679,7 +681,7 @@ def test_words_that_are_metrics_are_distinguished_from_files() -> None:
         (["rr", "ndcg,own_metrics:early@2", "p.csv"], 2),
         (["rr", "data:v2.csv"], 1),
     ):
-        assert options.spread(["--metrics", *words]).count("--metrics") == n_metrics
+        assert options.repeat_options(["--metrics", *words]).count("--metrics") == n_metrics
 
 
 @pytest.mark.parametrize(
@@ -687,7 +689,7 @@ def test_words_that_are_metrics_are_distinguished_from_files() -> None:
     [
         ("nowhere:early@2", "nowhere:early@2: it cannot be imported .*No module named 'nowhere'"),
         ("own_metrics:late@2", "own_metrics:late@2: it cannot be imported .*no attribute 'late'"),
-        ("own_metrics:number", "'number' is no metric; make it one with @rn.metric"),
+        ("own_metrics:number", "'number' is no metric. Decorate it with @rn.metric"),
         ("own_metrics:dataclass", "'dataclass' is no metric"),
         ("broken:early@2", "broken:early@2: it cannot be imported .*division by zero"),
         ("stolen:taken@2", "stolen:taken@2: it cannot be imported .*'ndcg' is taken"),
