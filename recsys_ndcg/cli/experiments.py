@@ -100,7 +100,7 @@ class LiveLeaderboard:
         """Add the models' saved results; an invalid folder is ignored, the experiment raises."""
         from recsys_ndcg.experiments import RunFolder
 
-        if folder is None or not RunFolder.is_one(folder):
+        if folder is None or not RunFolder.is_run(folder):
             return
         with suppress(InvalidInputError):
             run = RunFolder.read(folder)

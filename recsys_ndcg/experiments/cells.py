@@ -161,17 +161,17 @@ def run_fold(task: Task) -> Result | Failure:
             model = task.model.fresh(task.cell.seed)
             fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
-            return _failure_of(task, fold.diverged)
+            return _build_failure(task, fold.diverged)
         return Result(task.cell, fold, _peak_megabytes(), task.split, tuple(said))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a model raises, the others go on
-        return _failure_of(task, error)
+        return _build_failure(task, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
 
 
-def _failure_of(task: Task, error: BaseException) -> Failure:
+def _build_failure(task: Task, error: BaseException) -> Failure:
     """Return the first line of an error's message, and its traceback."""
     told = ""
     with suppress(Exception):  # an error of somebody's own may not even say what it is
@@ -209,7 +209,7 @@ def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | F
                 "its process was ended from outside or by the model itself, perhaps for lack of "
                 "memory; n_jobs=1 takes the least"
             )
-            yield _failure_of(task, InvalidInputError(msg))
+            yield _build_failure(task, InvalidInputError(msg))
 
 
 def _in_processes(
@@ -220,7 +220,7 @@ def _in_processes(
     is_last = False
     while not is_last:
         pool = ProcessPoolExecutor(
-            n_workers, initializer=_depend_on_parent, initargs=(os.getpid(),)
+            n_workers, initializer=_exit_with_parent, initargs=(os.getpid(),)
         )
         is_whole = True
         outcomes: list[Result | Failure] = []
@@ -243,7 +243,7 @@ def _in_processes(
                         is_whole = False
                         broken.append(task)
                     else:  # something that cannot be sent to a worker, or back
-                        outcomes.append(_failure_of(task, error))
+                        outcomes.append(_build_failure(task, error))
         finally:
             _end(pool, kill=bool(running) or not is_whole)
 
@@ -267,7 +267,7 @@ def _end(pool: ProcessPoolExecutor, *, kill: bool) -> None:
         threading.excepthook = before
 
 
-def _depend_on_parent(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it ends, also if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     set_signal_at_parents_death = 1  # PR_SET_PDEATHSIG

@@ -164,7 +164,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         _, args, (attributes, slots), *_ = found
         if isinstance(obj, FunctionType):
             del slots["_cloudpickle_submodules"]  # what has been imported by now
-            named = _names_in(obj.__code__)
+            named = _find_names(obj.__code__)
             used = {name: _used_of(one, named) for name, one in slots["__globals__"].items()}
             slots |= {"__globals__": used, "imports": self._imported_by(obj, named)}
             args = (obj.__code__,)
@@ -176,7 +176,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
     def _imported_by(self, function: FunctionType, named: set[str]) -> dict[str, Any]:
         """Return what a function uses of the modules that it imports while it runs."""
         found = {}
-        for name, members, level in _imports_in(function.__code__):
+        for name, members, level in _find_imports(function.__code__):
             top = name.partition(".")[0]
             if level == 0 and _is_library(top):
                 self.libraries |= _version_of(top)
@@ -239,17 +239,17 @@ def _is_library(name: str) -> bool:
     return False
 
 
-def _codes_in(code: CodeType) -> Iterator[CodeType]:
+def _iterate_code(code: CodeType) -> Iterator[CodeType]:
     """Give the code of a function, and of all functions in it."""
     yield code
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            yield from _codes_in(one)
+            yield from _iterate_code(one)
 
 
-def _names_in(code: CodeType) -> set[str]:
+def _find_names(code: CodeType) -> set[str]:
     """Return the names of globals and attributes in the code of a function."""
-    return {name for one in _codes_in(code) for name in one.co_names}
+    return {name for one in _iterate_code(code) for name in one.co_names}
 
 
 def _used_of(value: Any, names: set[str], seen: tuple[ModuleType, ...] = ()) -> Any:
@@ -265,9 +265,9 @@ def _used_of(value: Any, names: set[str], seen: tuple[ModuleType, ...] = ()) -> 
     return {name: _used_of(one, names, (*seen, value)) for name, one in held.items()}
 
 
-def _imports_in(code: CodeType) -> Iterator[tuple[str, tuple[str, ...], int]]:
+def _find_imports(code: CodeType) -> Iterator[tuple[str, tuple[str, ...], int]]:
     """Give what a function imports while it runs: the module, what of it, and how relative."""
-    for one in _codes_in(code):
+    for one in _iterate_code(code):
         steps = list(dis.get_instructions(one))
         for level, members, step in zip(steps, steps[1:], steps[2:], strict=False):
             if step.opname == "IMPORT_NAME":
@@ -314,7 +314,7 @@ def globals_of(code: Any) -> dict[str, Any]:
     if not inspect.isfunction(function):
         return {}
     found = {}
-    for name in sorted(_names_in(function.__code__) & function.__globals__.keys()):
+    for name in sorted(_find_names(function.__code__) & function.__globals__.keys()):
         value = function.__globals__[name]
         is_number = isinstance(value, int | float | None)  # others may be secrets
         found[name] = value if is_number else _type_and_digest(value)

@@ -34,7 +34,7 @@ _CELLS = "cells"
 _DONE = re.compile(r"seed(\d{1,10})-fold(\d{1,6})\.json", re.ASCII)
 _SIMPLE = re.compile(r"[\w=+,-][\w .=+,-]{0,58}[\w=+,-]|\w", re.ASCII)
 _FAILED = ".failed.txt"
-_STALE = 3600  # seconds, after which nobody is writing a part of a file any more
+_STALE = 3600  # seconds, after which an unfinished file is no longer being written
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class RunFolder:
     path : Path
         The folder.
     asked : dict
-        What `run.json` holds.
+        The content of `run.json`.
     models : dict of str to dict
-        What the `model.json` of each model holds, by its name.
+        The content of each model's `model.json`, by name.
     """
 
     path: Path
@@ -59,34 +59,33 @@ class RunFolder:
     def open(
         cls, path: str | Path, asked: dict[str, Any], models: Mapping[str, dict[str, Any]]
     ) -> RunFolder:
-        """Make the folder, or go on with it if its results are of the same experiment.
+        """Create the folder, or resume its run if the experiment is the same.
 
         Parameters
         ----------
         path : str or Path
             The folder.
         asked : dict
-            What the numbers of all models depend on.
+            What the numbers of all models depend on: ratings, splits, measures.
         models : mapping of str to dict
-            What `Model.describe` returns, by the names of the models.
+            The results of `Model.describe`, by name.
 
         Raises
         ------
         InvalidInputError
-            The folder has results of a different experiment: what differs is named, and nothing
-            is written. Or it cannot be written.
+            The folder has results of a different experiment, or cannot be written.
 
         Warns
         -----
         DataWarning
-            A model cannot be compared with the one whose results are there: they are deleted.
+            A model cannot be compared with the saved one: its results are deleted.
         """
         check_path(path)
         place = Path(path).absolute()  # a model may change the working directory
-        stored = cls.read(place) if cls.is_one(place) else cls(place, {}, {})
+        stored = cls.read(place) if cls.is_run(place) else cls(place, {}, {})
         named = {name: {"name": name, **model} for name, model in models.items()}
-        stored.refuse_changes(asked, named)
-        machine = {  # what times may hang on
+        stored.check_same_experiment(asked, named)
+        machine = {  # times depend on it
             "system": platform.platform(),
             "processor": platform.processor() or platform.machine(),
             "cores": os.cpu_count(),
@@ -112,14 +111,16 @@ class RunFolder:
                     f"cannot be compared: {model['incomparable']}. To resume it, pass "
                     f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
                 )
-            # results that cannot be known to be of the same model
+            # these results may be of a different model
             if fingerprint is None or (before and before["fingerprint"] != fingerprint):
                 for done in folder._folder_of(name).glob("seed*"):
                     done.unlink(missing_ok=True)
         return folder
 
-    def refuse_changes(self, asked: dict[str, Any], models: dict[str, dict[str, Any]]) -> None:
-        """Refuse to add results of a different experiment to those that are here."""
+    def check_same_experiment(
+        self, asked: dict[str, Any], models: dict[str, dict[str, Any]]
+    ) -> None:
+        """Raise if the folder has results of a different experiment."""
         found = []
         if any(self.cells(name) for name in self.models):
             found += _differences("", {name: self.asked.get(name) for name in asked}, asked)
@@ -129,23 +130,23 @@ class RunFolder:
         if found:
             msg = (
                 f"{self.path}: this folder has results of a different experiment: "
-                f"{'; '.join(found)}. Take another folder, or another name for a changed model."
+                f"{'; '.join(found)}. Use another folder, or another name for a changed model."
             )
             raise InvalidInputError(msg)
 
     @classmethod
     def read(cls, path: str | Path) -> RunFolder:
-        """Return a folder that there is.
+        """Read the folder of a run.
 
         Raises
         ------
         InvalidInputError
-            It is no folder of a run, or a damaged one.
+            The folder has no run, or a damaged one.
         """
         check_path(path)
         folder = Path(path)
-        if not cls.is_one(folder):
-            msg = f"{folder}: no folder of an experiment, which has a {_RUN}."
+        if not cls.is_run(folder):
+            msg = f"{folder}: no folder of an experiment: it has no {_RUN}."
             raise InvalidInputError(msg)
         files = sorted((folder / _CELLS).glob(f"*/{_MODEL}"))
         models = [_read_record(file, "model") for file in files]
@@ -162,24 +163,24 @@ class RunFolder:
         return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
 
     @staticmethod
-    def is_one(path: str | Path) -> bool:
-        """Tell the folder of a run from anything else."""
+    def is_run(path: str | Path) -> bool:
+        """Return whether a path is the folder of a run."""
         return (Path(path) / _RUN).is_file()
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether there is a result of a fold that is known to be of the same model."""
+        """Return whether the folder has a result of the same model for a fold."""
         return self._fingerprint(cell.model) is not None and self._file(cell, ".json").exists()
 
     def keep(self, result: Result) -> None:
-        """Write what came of a cell: the scores of its users, and then that it is done.
+        """Save a result: first the per-user scores, then the record that marks it as done.
 
         Raises
         ------
         InvalidInputError
-            It cannot be written, or a different experiment has begun here meanwhile.
+            A file cannot be written, or another process started a different experiment here.
         """
         cell, fold = result.cell, result.fold
-        self._refuse_other_experiment(cell.model)
+        self._check_not_replaced(cell.model)
         ranked = []
         for one in fold.ranked:
             if one.audit is None:
@@ -211,32 +212,32 @@ class RunFolder:
         _write_record(self._file(cell, ".json"), "cell", values)
         self._file(cell, _FAILED).unlink(missing_ok=True)
 
-    def _refuse_other_experiment(self, model: str) -> None:
-        """Refuse to write a result where another process has begun something else meanwhile."""
+    def _check_not_replaced(self, model: str) -> None:
+        """Raise if another process has started a different experiment in the folder."""
         asked = _read_record(self.path / _RUN, "run")
         described = _read_record(self._folder_of(model) / _MODEL, "model")
         now_here = RunFolder(self.path, asked, {model: described})
         if now_here._fingerprint(model) != self._fingerprint(model):
             msg = (
-                f"{self.path}: another process has begun a different experiment in this folder. "
-                "Take another folder."
+                f"{self.path}: another process has started a different experiment in this folder. "
+                "Use another folder."
             )
             raise InvalidInputError(msg)
 
     def fail(self, failure: Failure) -> Path:
-        """Write what went wrong in a cell, and return where."""
+        """Save the traceback of a failed fold, and return its file."""
         path = self._file(failure.cell, _FAILED)
         told = f"{failure.cell}\n{failure.traceback}"
         write_whole(path, told.encode(errors="backslashreplace"))
         return path
 
     def result(self, cell: Cell) -> Result:
-        """Return what came of a cell that is done.
+        """Load the result of a finished fold.
 
         Raises
         ------
         InvalidInputError
-            A file is damaged: it is named.
+            A file is damaged.
         """
         path = self._file(cell, ".json")
         redo = f"Delete {path}, and run the experiment again: that cell is redone."
@@ -269,7 +270,7 @@ class RunFolder:
         return sorted(Cell(model, int(one[1]), int(one[2])) for one in found)
 
     def failures(self, model: str) -> list[Path]:
-        """Return where it says what went wrong with a model."""
+        """Return the files with a model's tracebacks."""
         return sorted(self._folder_of(model).glob(f"*{_FAILED}"))
 
     def _folder_of(self, model: str) -> Path:
@@ -301,7 +302,7 @@ def _number(stored: float | None) -> float:
 
 
 def _folder(model: str) -> str:
-    """Return the name of a model's folder: its own, where every system has such names."""
+    """Return the name of a model's folder: the model's name if every system allows it."""
     if _SIMPLE.fullmatch(model):
         return model
     simple = re.sub(r"[^\w.=+,-]+", "_", model, flags=re.ASCII)[:40].strip("._")
@@ -309,7 +310,7 @@ def _folder(model: str) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what was being written when a process was killed."""
+    """Remove the unfinished files of killed processes."""
     for path in folder.rglob(".*.part"):
         with suppress(FileNotFoundError):  # another process has just finished it
             if path.stat().st_mtime < time.time() - _STALE:
@@ -353,7 +354,7 @@ def _changes_of_model(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of what numbers may hang on."""
+    """Return the versions of the libraries that numbers depend on."""
     found = {"python": platform.python_version()}
     for name in ("recsys-ndcg", "scikit-surprise", "numpy", "pandas", "scipy", "joblib"):
         with suppress(PackageNotFoundError):

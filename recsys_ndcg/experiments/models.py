@@ -1,4 +1,4 @@
-"""The models of an experiment, fresh for every fold; and what models, splits and measures are."""
+"""Models of an experiment, and descriptions of models, splits and measures."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 GIVEN = "given: "  # begins a fingerprint that the user gave
 _SEED = "random_state"
-_MOST = 1_000_000  # seeds, where their number is given
+_MOST = 1_000_000  # seeds, if their number is given
 _OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model that is trained anew in every fold.
+    """A model, of which a copy is trained in every fold.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Model:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What it holds, or what its function was given, as JSON."""
+        """Its attributes, or the arguments of its function, as JSON."""
         held = _arguments(self.given)
         if is_algorithm(self.given):
             held = dict(sorted(_attributes(self.given).items()))
@@ -71,7 +71,7 @@ class Model:
         return {name: readable(one) for name, one in held.items()}
 
     def describe(self, given_text: str | Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Return what identifies it, as JSON.
+        """Return a description that identifies the model, as JSON.
 
         Parameters
         ----------
@@ -90,20 +90,20 @@ class Model:
             return {**unknown, "fingerprint": f"{GIVEN}{given_text[self.name]}"}
         try:
             return self._described()
-        except Exception as error:  # noqa: BLE001 - whatever an object does that is looked at
+        except Exception as error:  # noqa: BLE001 - inspecting an object may raise anything
             if isinstance(given_text, str):
                 return {**unknown, "fingerprint": f"{GIVEN}{given_text}"}
             why = escape_invisible(str(error) or repr(error))
             return {**unknown, "fingerprint": None, "incomparable": why}
 
     def _described(self) -> dict[str, Any]:
-        """Describe it without what the run sets: its seed, and whether it prints."""
+        """Describe the model without its seed and its verbosity, which the run sets."""
         if is_algorithm(self.given):
             given = _silent(seeded(copy.copy(self.given), None, always=self.reseeded))
             code: Any = type(given)
         else:
-            given = _without_seeds(self.given) if self.reseeded else self.given
-            inner = unwrapped(given)
+            given = _drop_seeds(self.given) if self.reseeded else self.given
+            inner = unwrap_function(given)
             code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
         digest, libraries = fingerprint(given)
         return {
@@ -134,7 +134,7 @@ def _attributes(given: Any) -> Mapping[str, Any]:
 
 
 def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return what a function has before it is called.
+    """Return the values that a function holds.
 
     Arguments, defaults, closure, and the attributes of the object whose method it is.
     """
@@ -155,12 +155,12 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     return own | found
 
 
-def unwrapped(function: Any) -> Any:
+def unwrap_function(function: Any) -> Any:
     """Return the function inside of `functools.partial`."""
     return function.func if isinstance(function, functools.partial) else function
 
 
-def _without_seeds(function: Any) -> Any:
+def _drop_seeds(function: Any) -> Any:
     """Return a function without the seeds that `functools.partial` gives it."""
     if not isinstance(function, functools.partial):
         return function
@@ -168,7 +168,7 @@ def _without_seeds(function: Any) -> Any:
     return functools.partial(function.func, *function.args, **kept)
 
 
-def describe_asked(
+def describe_experiment(
     ratings: CheckedSplits, plan: FoldPlan, *, several_seeds: bool
 ) -> dict[str, Any]:
     """Return what the numbers of all models depend on, as JSON."""
@@ -219,7 +219,7 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
     return described
 
 
-def models_of(
+def parse_models(
     models: Any,
     seeds: Sequence[int],
     baseline: str | None,
@@ -265,12 +265,12 @@ def models_of(
 
 
 def is_algorithm(given: Any) -> bool:
-    """Tell what is fitted and tested from a function."""
+    """Return whether a model has `fit` and `test`, unlike a function."""
     return all(callable(getattr(given, name, None)) for name in ("fit", "test"))
 
 
-def refuse_for_catalogue(models: Mapping[str, Model]) -> None:
-    """Refuse models that can only say what they think of a testset.
+def check_models_rank_catalogue(models: Mapping[str, Model]) -> None:
+    """Raise if a model cannot estimate arbitrary pairs.
 
     Raises
     ------
@@ -286,8 +286,8 @@ def refuse_for_catalogue(models: Mapping[str, Model]) -> None:
             raise InvalidInputError(msg)
 
 
-def seeds_of(seeds: Any) -> list[int]:
-    """Return the seeds: so many from 0 on, or those that are given.
+def parse_seeds(seeds: Any) -> list[int]:
+    """Return the seeds: the given ones, or a given number of them from 0.
 
     Raises
     ------
@@ -309,10 +309,10 @@ def _is_seed(one: Any) -> bool:
     return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < 2**32
 
 
-def typed_call(given: Any) -> str:
-    """Return a call of a class with what differs from its defaults, or the name of a function."""
+def format_call(given: Any) -> str:
+    """Return a call of a class with changed parameters, or the name of a function, as code."""
     if not is_algorithm(given) and not hasattr(given, "split"):
-        return str(getattr(unwrapped(given), "__name__", type(given).__name__))
+        return str(getattr(unwrap_function(given), "__name__", type(given).__name__))
     usual = {name: repr(one.default) for name, one in signature_of(type(given)).items()}
     own = {name: one for name, one in vars(given).items() if name in {*usual, *_OPTIONS}}
     told = [

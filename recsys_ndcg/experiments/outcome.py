@@ -1,4 +1,4 @@
-"""An experiment: every model in every fold of every seed, trained, kept, and compared."""
+"""Training every model in every fold of every seed, and comparing the results."""
 
 from __future__ import annotations
 
@@ -26,8 +26,14 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.experiments.cells import Cell, Failure, Result, Task, run_cells
 from recsys_ndcg.experiments.folder import RunFolder
-from recsys_ndcg.experiments.models import Model, describe_asked, is_algorithm, seeded, typed_call
-from recsys_ndcg.experiments.ratings import digest_of_split, refuse_unkept_users
+from recsys_ndcg.experiments.models import (
+    Model,
+    describe_experiment,
+    format_call,
+    is_algorithm,
+    seeded,
+)
+from recsys_ndcg.experiments.ratings import check_savable_users, digest_of_split
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 
@@ -108,7 +114,7 @@ class SavedRuns:
         Columns: the means of all measures; users; done, how many folds of all seeds, of so many
         that the run has by now, and failed; fit_time and test_time (mean seconds of a fold),
         peak_memory_mb; begun; data and how, digests of the ratings and of splits and measures:
-        rows that agree in both stand together, and their numbers can be compared.
+        rows with equal digests are adjacent, and their numbers can be compared.
         """
         return self.sorted_by(None)
 
@@ -188,26 +194,26 @@ class SavedRuns:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All cells, every model in every fold of every seed, and what came of them so far.
+    """All fold runs of an experiment, and their results so far.
 
     Parameters
     ----------
     models : mapping of str to Model
         By name.
     ratings : CheckedSplits
-        What is split, and how.
+        The ratings and their splitter.
     seeds : sequence of int
-        For the splitter and the models.
+        The seeds of the splitter and the models.
     plan : FoldPlan
-        What is measured.
+        The measures.
     folder : RunFolder, optional
-        Where results are kept.
+        The folder that results are saved to.
     results : dict of Cell to Result
-        Of those that are done.
+        The results of finished fold runs.
     failures : dict of Cell to str
-        What is said of those that failed.
+        The messages of failed fold runs.
     said : list of str
-        What is to be warned of the ratings.
+        Warnings about the ratings.
     """
 
     models: Mapping[str, Model]
@@ -219,10 +225,12 @@ class Outcome:
     failures: dict[Cell, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
 
-    def kept_in(self, folder: str | Path, fingerprint: str | Mapping[str, str] | None) -> Outcome:
-        """Return the same with a folder for its results."""
-        refuse_unkept_users(self.ratings.data)
-        asked = describe_asked(self.ratings, self.plan, several_seeds=len(self.seeds) > 1)
+    def with_folder(
+        self, folder: str | Path, fingerprint: str | Mapping[str, str] | None
+    ) -> Outcome:
+        """Return the same experiment with a folder for its results."""
+        check_savable_users(self.ratings.data)
+        asked = describe_experiment(self.ratings, self.plan, several_seeds=len(self.seeds) > 1)
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
         return replace(self, folder=RunFolder.open(folder, asked, models))
 
@@ -232,7 +240,7 @@ class Outcome:
         on_result: Callable[[Result], object] | None,
         show: Callable[[str, float], object],
     ) -> None:
-        """Do what is not done yet, and keep each result before the next is waited for."""
+        """Run the missing fold runs; save each result before waiting for the next."""
         total = (self.ratings.n_folds or 0) * len(self.seeds) * len(self.models)
         show("Training", 0.0 if total else -1.0)
         with closing(run_cells(self._tasks(), n_jobs)) as found:
@@ -250,14 +258,14 @@ class Outcome:
                 show("Training", n_done / total if total else -1.0)
 
     def _tasks(self) -> Iterator[Task]:
-        """Give what is to be done, fold by fold, each split as long as it is needed."""
+        """Yield the missing fold runs, fold by fold, so that one split is in memory at a time."""
         for seed in self.seeds:
             splitter = self.ratings.splitter
-            with suppress(TypeError):  # of what cannot be copied
-                splitter = copy.copy(splitter)  # PredefinedKFold notes in itself what it has split
+            with suppress(TypeError):  # the splitter cannot be copied
+                splitter = copy.copy(splitter)  # PredefinedKFold stores state when it splits
             splitter = seeded(splitter, seed, always=len(self.seeds) > 1)
             with label_messages("") as said:
-                parts = self.ratings.iterate(self._look_at, splitter)
+                parts = self.ratings.iterate(self._warn_about_ratings, splitter)
             if seed == self.seeds[0]:
                 self.said.extend(said)
             for fold, (trainset, testset) in enumerate(parts, 1):
@@ -267,8 +275,8 @@ class Outcome:
                     if not self._is_done(cell, split):
                         yield Task(cell, model, trainset, testset, split, self.plan)
 
-    def _look_at(self, ratings: Floats) -> None:
-        """Warn of what algorithms do to the ratings of the first trainset."""
+    def _warn_about_ratings(self, ratings: Floats) -> None:
+        """Warn if an algorithm truncates the ratings of the first trainset."""
         for kind in dict.fromkeys(type(one.given) for one in self.models.values()):
             if is_algorithm(kind):
                 from recsys_ndcg.surprise import warn_of_truncation  # noqa: PLC0415 - an extra
@@ -276,21 +284,21 @@ class Outcome:
                 warn_of_truncation(kind, ratings)
 
     def _is_done(self, cell: Cell, split: str) -> bool:
-        """Take a result from the folder, if it is there and of the same split."""
+        """Load a result from the folder, if it exists; raise if its split differs."""
         if self.folder is None or not self.folder.holds(cell):
             return False
         result = self.folder.result(cell)
         if result.split != split:
             msg = (
-                f"{self.folder.path}: {cell} was measured on another split than there is now. "
-                "Give the splitter a random_state, or take another folder."
+                f"{self.folder.path}: {cell} was measured on another split than the current one. "
+                "Give the splitter a random_state, or use another folder."
             )
             raise InvalidInputError(msg)
         self.results[cell] = result
         return True
 
-    def say(self) -> None:
-        """Warn of what makes the numbers deceive, and of what failed."""
+    def emit_warnings(self) -> None:
+        """Warn about leaks, suspicious models and ratings."""
         self.ratings.warn_of_leaks()
         for told in self.said:
             warn(told)
@@ -305,14 +313,14 @@ class Outcome:
             )
 
     def comparison(self, baseline: str | None, *, progress: bool) -> Comparison:
-        """Compare the models that failed nowhere; one alone with random order.
+        """Compare the models without failed folds; compare a single one with random order.
 
         Raises
         ------
         InvalidInputError
-            All failed.
+            All models failed.
         """
-        failed = self._failed()
+        failed = self._describe_failures()
         if len(failed) == len(self.models):
             msg = f"All models failed. {' '.join(failed.values())}"
             raise InvalidInputError(msg)
@@ -333,14 +341,14 @@ class Outcome:
             for one in run.results
         ]
         cells = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
-        return replace(found, cells=cells, made_by=self._typed_for(found))
+        return replace(found, cells=cells, made_by=self._format_code(found))
 
     def _of(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""
         return [one for cell, one in sorted(self.results.items()) if cell.model == model]
 
-    def _failed(self) -> dict[str, str]:
-        """Return what is said of each model that failed somewhere."""
+    def _describe_failures(self) -> dict[str, str]:
+        """Return a message for each model that failed in a fold."""
         told = {}
         for name in self.models:
             bad = [cell for cell in self.failures if cell.model == name]
@@ -352,9 +360,9 @@ class Outcome:
                 ).rstrip(".") + "."
         return told
 
-    def _typed_for(self, found: Comparison) -> str:
+    def _format_code(self, found: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
-        models = [f"    {name!r}: {typed_call(one.given)}," for name, one in self.models.items()]
+        models = [f"    {name!r}: {format_call(one.given)}," for name, one in self.models.items()]
         how, splitter = found.signatures[found.metrics[0]].typed, self.ratings.splitter
         usual = self.ratings.is_default_kind
         lines = [
@@ -367,7 +375,7 @@ class Outcome:
             "    ratings,",
             "    models,",
             f"    metrics={found.metrics!r}{how},",
-            f"    splits={splitter.n_splits if usual else typed_call(splitter)},",
+            f"    splits={splitter.n_splits if usual else format_call(splitter)},",
             f"    seeds={[*self.seeds]!r},",
             ")",
         ]

@@ -61,12 +61,12 @@ class PlainTrainset:
 
 
 class PlainDataset:
-    """Ratings for splits, where no algorithm of Surprise is trained.
+    """A dataset for splits, if no algorithm of Surprise is trained.
 
     Parameters
     ----------
     raw_ratings : list of (user, item, rating, time)
-        The time is None where there is none.
+        The time is None if it is missing.
     rating_scale : pair of float
         The lowest and the highest rating there may be.
     """
@@ -105,10 +105,10 @@ class FunctionModel:
     name : str
         For messages.
     seed : int, optional
-        Of the run; None leaves the parameter alone.
+        The seed of the run, or None to keep the function's own.
     """
 
-    vectorised = False  # a function of somebody's own need not bear threads
+    vectorised = False  # a user's function need not be thread-safe
     #: What a parameter that takes a seed is called.
     SEEDS = ("seed", "random_state")
 
@@ -147,7 +147,7 @@ class FunctionModel:
         ]
 
     def check_not_diverged(self, predictions: list[Any]) -> None:
-        """Let them pass: what is no number has been refused."""
+        """Do nothing: values that are no numbers have raised an error already."""
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""
@@ -175,7 +175,7 @@ class FunctionModel:
         return self._estimates(pairs.infer_objects()).reshape(len(users), len(items)), None
 
     def _estimates(self, pairs: pd.DataFrame) -> Floats:
-        asked = pairs.copy()  # which the function may change
+        asked = pairs.copy()  # the function may change it
         if self._at_once:
             found = self._function(self._train, asked, **self._seeds)
         else:
@@ -192,9 +192,9 @@ class FunctionModel:
         return values
 
     def _in_order(self, found: Any, pairs: pd.DataFrame) -> Floats:
-        """Return the estimates of the pairs that were asked for."""
+        """Return the estimates in the order of the pairs."""
         if hasattr(found, "columns"):
-            return self._looked_up(found, pairs)
+            return self._look_up_estimates(found, pairs)
         try:
             values = np.array(found, dtype=np.float64)
         except (TypeError, ValueError):
@@ -204,7 +204,7 @@ class FunctionModel:
             self._refuse(f"returns {shape} numbers for {len(pairs)} pairs")
         return values
 
-    def _looked_up(self, found: Any, pairs: pd.DataFrame) -> Floats:
+    def _look_up_estimates(self, found: Any, pairs: pd.DataFrame) -> Floats:
         """Return the estimates that a table has of the pairs."""
         lacking = [one for one in ("user", "item", "estimated") if one not in found.columns]
         if lacking:
@@ -302,7 +302,7 @@ def dataset_of(
 
 
 def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any]]:
-    """Return rows (user, item, rating, time), the last None where there is none."""
+    """Return rows (user, item, rating, time); a missing time is None."""
     time = columns.pop(_TIME, None)
     if "rating" in columns:
         columns["true"] = columns.pop("rating")
@@ -327,7 +327,7 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
 
 
 def _times(table: Table) -> list[float]:
-    """Return times as numbers: those of dates are seconds since 1970."""
+    """Return times as numbers; dates become seconds since 1970."""
     try:
         found: list[float] = table.numbers("estimated").tolist()
     except InvalidInputError as error:
@@ -354,14 +354,14 @@ def describe_ratings(data: Any) -> dict[str, Any]:
     }
 
 
-def refuse_unkept_users(data: Any) -> None:
+def check_savable_users(data: Any) -> None:
     """Refuse users whose ids no folder can keep, before anything is trained."""
     users = dict.fromkeys(row[0] for row in _all_of(data))
     arrow_column(np.fromiter(users, dtype=object, count=len(users)))
 
 
 def _all_of(data: Any) -> Sequence[Any]:
-    """Return the rows of a dataset, those of folds in files one file after the other."""
+    """Return the rows of a dataset; those of folds in files are concatenated."""
     if not hasattr(data, "folds_files"):
         return get_ratings(data)
     rows: list[Any] = []
@@ -372,7 +372,7 @@ def _all_of(data: Any) -> Sequence[Any]:
 
 
 def digest_of_split(trainset: Any, testset: list[Any]) -> str:
-    """Return a digest of what a model is trained on, and tested."""
+    """Return a digest of a trainset and a testset."""
     training = Training(trainset)
     ratings = training.ratings
     train = [ratings.offsets, ratings.codes, ratings.values]  # noqa: PD011 - no table

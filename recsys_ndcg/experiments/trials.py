@@ -1,4 +1,4 @@
-"""Experiments: models over folds and seeds, as Python or a file asks; and what came of them."""
+"""Running experiments, from Python or a TOML file, and loading saved runs."""
 
 from __future__ import annotations
 
@@ -59,75 +59,75 @@ def experiment(  # noqa: PLR0913 - the contract
     Parameters
     ----------
     data : surprise.Dataset, table, or path
-        The ratings: a row each, with the columns user, item, rating and, for splits by time,
-        timestamp; or a file of such rows.
+        The ratings: a table with columns user, item, rating and, for splits by time, timestamp; or
+        a file of one.
     models : mapping of str to models
-        By name. A model has ``fit(trainset)`` and ``test(testset)``, as those of Surprise; a copy
-        is trained in each fold. Or it is a function: ``f(train)`` gets a table user, item, rating,
+        By name. A model has ``fit(trainset)`` and ``test(testset)``, like Surprise's; a copy is
+        trained in each fold. Or it is a function: ``f(train)`` gets a table user, item, rating,
         and returns a function that estimates pairs, a table user, item; or ``f(train, pairs)``
-        returns these estimates at once, where only test ratings are ranked. Estimates are a
+        returns the estimates directly, if only test ratings are ranked. Estimates are a
         number per pair, or a table user, item, estimated.
     metrics : names, metrics, or measures of `recsys_ndcg.surprise`, optional
-        As in `cross_validate`; the first decides. A name without ``@k`` takes every `k`; one with
-        ``:catalogue`` ranks that alone, whatever `protocol` says. By default ndcg, and with a
-        threshold precision and recall.
+        As in `cross_validate`; the first is the main metric. A name without ``@k`` takes every
+        `k`; one with ``:catalogue`` ranks only the catalogue, whatever the `protocol`. By default
+        ndcg, and with a threshold also precision and recall.
     k, threshold, convention
         As in `recsys_ndcg.evaluate`; estimates are equal to at least 1e-9.
     protocol : {'rated', 'catalogue', 'both'}
-        What is ranked: the test ratings of each user, all items that the user did not rate in
-        training, or once this and once that.
+        What is ranked: each user's test ratings, all items that the user did not rate in training,
+        or both, separately.
     splits : int or splitter
-        How many folds of each user's ratings (`UserKFold`); or an object with ``split(data)``,
-        Surprise's own or `LeaveLastOut`, `TimeSplit` and their like.
+        Number of folds of each user's ratings (`UserKFold`), or an object with ``split(data)``: a
+        splitter of Surprise, `LeaveLastOut`, `TimeSplit` or another.
     seeds : int or several
-        How many times all of it is done, or with which seeds: for splits and models that have a
-        `random_state`. A single seed is for those that have none of their own.
+        Number of repetitions, or their seeds, for splits and models with a `random_state`. A
+        single seed is used only if they have none of their own.
     folder : path, optional
-        Where every result is kept as soon as it is there: scores of users as Parquet, all else as
-        JSON. The same call resumes an interrupted one; models and seeds may be added. A folder
-        with results of other ratings, splits, measures, versions or model code is refused.
-        `load_runs` reads it. Several processes may share it.
+        Folder that every result is saved to as soon as it is computed: per-user scores as Parquet,
+        the rest as JSON. The same call resumes an interrupted run; models and seeds may be added.
+        Results of other ratings, splits, measures, versions or model code are an error.
+        `load_runs` reads the folder. Several processes may share it.
     fingerprint : str or mapping of str to str, optional
-        A text for each model, by its name, that is compared in place of the model's code and
-        content: change it whenever the model changes. A single text is used only for models that
-        cannot be compared, such as those that hold a lock, a connection or an open file. Without
-        it these are trained again in every run.
+        A text per model that replaces the comparison of its code and content when a run resumes:
+        change it whenever the model changes. A single text is used only for models that cannot be
+        compared, for example because they hold a lock, a connection or an open file. Without a
+        text, these are trained again in every run.
     n_jobs : int, optional
-        How many processes train at once; -1 for as many as there are processors.
+        Number of processes that train at the same time; -1 for the number of processors.
     baseline : str, optional
         As in `recsys_ndcg.compare`; a single model is compared with ``"chance"``.
     columns : mapping, optional
-        What a table calls the columns: ``{"rating": "stars"}``.
+        The table's names of the columns: ``{"rating": "stars"}``.
     rating_scale : pair of float, optional
-        Of a table or a file; by default from its lowest rating to its highest.
+        For a table or a file; by default its lowest and highest ratings.
     progress : bool or callable
-        Whether a bar is shown, on a terminal or in a notebook; or what is called in its place,
-        with what is done and how much of it, from 0 to 1.
+        Whether a terminal or a notebook shows a progress bar; or a function that is called instead,
+        with a title and the finished share, from 0 to 1.
     on_result : callable, optional
-        Called with each new `Result` after it is kept: for trackers, ``result.to_metrics()``.
+        Called with each new `Result` after it is saved. Trackers log ``result.to_metrics()``.
 
     Returns
     -------
     Comparison
-        Of all models, users averaged over folds and seeds. ``comparison.runs`` has what every fold
-        took, in seconds and memory.
+        The comparison of all models; each user's scores are averaged over folds and seeds.
+        ``comparison.runs`` has the scores, seconds and memory of every fold.
 
     Raises
     ------
     InvalidInputError
-        Something cannot be used, which is said before anything is trained; the folder holds
-        another experiment, or cannot be written; or all models failed.
+        An argument is invalid (before anything is trained), the folder holds another experiment or
+        cannot be written, or all models failed.
 
     Warns
     -----
     DataWarning
-        A model failed in some fold: it is left out of the comparison, and its traceback is in the
-        folder. And as `cross_validate` does.
+        A model failed in a fold: it is left out of the comparison, and its traceback is in the
+        folder. Also the warnings of `cross_validate`.
 
     Notes
     -----
-    The users of a fold are not those of another, and neither are two seeds independent: scores
-    are averaged within each user before anything is tested.
+    Folds have different users, and seeds are not independent: each user's scores are averaged
+    before significance is tested.
 
     Examples
     --------
@@ -150,16 +150,16 @@ def experiment(  # noqa: PLR0913 - the contract
     """
     with require_libraries("cloudpickle", "joblib", job="An experiment", extra="experiments"):
         from recsys_ndcg.experiments.models import (  # noqa: PLC0415 - an extra
+            check_models_rank_catalogue,
             is_algorithm,
-            models_of,
-            refuse_for_catalogue,
-            seeds_of,
+            parse_models,
+            parse_seeds,
         )
         from recsys_ndcg.experiments.outcome import Outcome  # noqa: PLC0415
         from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
         from recsys_ndcg.folds import CheckedSplits, FoldPlan  # noqa: PLC0415
-    each = seeds_of(seeds)
-    known = models_of(models, each, baseline, fingerprint)
+    each = parse_seeds(seeds)
+    known = parse_models(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(one.given) for one in known.values())
     ratings = dataset_of(data, columns, rating_scale, plain=plain)
     plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention)
@@ -167,14 +167,14 @@ def experiment(  # noqa: PLR0913 - the contract
     split.check_n_jobs(n_jobs)
     plan = split.resolve(plan)
     if plan.catalogue is not None:
-        refuse_for_catalogue(known)
+        check_models_rank_catalogue(known)
     outcome = Outcome(known, split, each, plan)
     if folder is not None:
-        outcome = outcome.kept_in(folder, fingerprint)
+        outcome = outcome.with_folder(folder, fingerprint)
     shown_by = nullcontext(progress) if callable(progress) else progress_bar(enabled=progress)
     with shown_by as show:
         outcome.gather(n_jobs, on_result, show)
-    outcome.say()
+    outcome.emit_warnings()
     return outcome.comparison(baseline, progress=progress is True)
 
 
@@ -229,42 +229,42 @@ def load_runs(*paths: str | Path) -> SavedRuns:
 
 
 def from_toml(path: str | Path) -> dict[str, Any]:
-    """Return what `experiment` is to be called with.
+    """Read a TOML file as the arguments of `experiment`.
 
     Parameters
     ----------
     path : str or Path
         A file with ``ratings``, a table ``[models.NAME]`` for each model, and any option of
         `experiment`. A model has ``class`` or ``function``, an import path such as
-        ``"surprise.SVD"``, and parameters; so has a table ``[splits]``. Paths start where the file
-        is, and modules beside it can be imported.
+        ``"surprise.SVD"``, and parameters; so has a table ``[splits]``. Paths are relative to the
+        file's folder, from which modules can be imported.
 
     Raises
     ------
     InvalidInputError
-        The file cannot be read, or something in it is none of this.
+        The file cannot be read, or has invalid content.
     """
     with open_file(path) as file:
         content = file.read()
-    beside = str(Path(path).resolve().parent)
+    directory = str(Path(path).resolve().parent)
     try:
-        with _blamed("no TOML of an experiment"):
+        with _label_errors("no TOML of an experiment"):
             parsed = tomllib.loads(content.decode())
-        if beside not in sys.path:  # for good, as workers import modules of the folder again
-            sys.path.append(beside)
+        if directory not in sys.path:  # for good, as workers import modules of the folder again
+            sys.path.append(directory)
         return _options(parsed, Path(path).parent)
     except InvalidInputError as error:
         msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
 
 
-def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _options(given: dict[str, Any], folder: Path) -> dict[str, Any]:
     known = [name for name in inspect.signature(experiment).parameters if name not in _OWN]
-    for name in told:
+    for name in given:
         if name not in {*known, "ratings", "models"}:
             msg = f"there is no option {name!r}. {suggest(name, [*known, 'ratings', 'models'])}"
             raise InvalidInputError(msg)
-    ratings, models = told.pop("ratings", None), told.pop("models", None)
+    ratings, models = given.pop("ratings", None), given.pop("models", None)
     if not isinstance(ratings, str):
         msg = f'ratings is the path of a file, ratings = "ratings.csv", not {quote(ratings)}.'
         raise InvalidInputError(msg)
@@ -272,30 +272,30 @@ def _options(told: dict[str, Any], folder: Path) -> dict[str, Any]:
         msg = 'a model is a table, [models.SVD], with class = "surprise.SVD" and parameters.'
         raise InvalidInputError(msg)
     found = {name: _made(f"models.{name}", one) for name, one in models.items()}
-    if isinstance(told.get("splits"), dict):
-        told["splits"] = _made("splits", told["splits"])
-    if isinstance(told.get("convention"), dict):
-        told["convention"] = Convention(**told["convention"])
-    if isinstance(told.get("folder"), str) and told["folder"]:
-        told["folder"] = folder / told["folder"]
-    return {**told, "data": folder / ratings, "models": found}
+    if isinstance(given.get("splits"), dict):
+        given["splits"] = _made("splits", given["splits"])
+    if isinstance(given.get("convention"), dict):
+        given["convention"] = Convention(**given["convention"])
+    if isinstance(given.get("folder"), str) and given["folder"]:
+        given["folder"] = folder / given["folder"]
+    return {**given, "data": folder / ratings, "models": found}
 
 
-def _made(place: str, told: Mapping[str, Any]) -> Any:
-    """Return what an import path stands for, made with the parameters beside it."""
-    ways = [way for way in ("class", "function") if way in told]
-    if len(ways) != 1 or not isinstance(told[ways[0]], str):
+def _made(place: str, given: Mapping[str, Any]) -> Any:
+    """Return the imported function, or a new object of the imported class, with its parameters."""
+    ways = [way for way in ("class", "function") if way in given]
+    if len(ways) != 1 or not isinstance(given[ways[0]], str):
         msg = f'[{place}] needs class = "module.Class", or function = "module.function".'
         raise InvalidInputError(msg)
     (way,) = ways
-    found = _imported(place, told[way])
-    parameters = {name: value for name, value in told.items() if name != way}
+    found = _imported(place, given[way])
+    parameters = {name: value for name, value in given.items() if name != way}
     if way == "function" or not isinstance(found, type):
         if not callable(found) or hasattr(found, "fit"):
-            msg = f"[{place}]: {told[way]} is no {way}, but {quote(found)}."
+            msg = f"[{place}]: {given[way]} is no {way}, but {quote(found)}."
             raise InvalidInputError(msg)
         return partial(found, **parameters) if parameters else found
-    with _blamed(f"[{place}]: {told[way]} cannot be made so"):
+    with _label_errors(f"[{place}]: {given[way]} cannot be made so"):
         return found(**parameters)
 
 
@@ -304,7 +304,7 @@ def _imported(place: str, path: str) -> Any:
     if not module:
         msg = f"[{place}]: {path!r} names no module. Write one, such as surprise.SVD."
         raise InvalidInputError(msg)
-    with _blamed(f"[{place}]: {path!r} cannot be imported"):
+    with _label_errors(f"[{place}]: {path!r} cannot be imported"):
         found = import_module(module)
     if not hasattr(found, name):
         known = [one for one in dir(found) if not one.startswith("_")]
@@ -314,12 +314,12 @@ def _imported(place: str, path: str) -> Any:
 
 
 @contextmanager
-def _blamed(what: str) -> Iterator[None]:
-    """Name what a module or a class of the user's own fails at, whatever it raises."""
+def _label_errors(what: str) -> Iterator[None]:
+    """Raise errors of a user's module or class as `InvalidInputError`, with a label."""
     try:
         yield
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - as it says
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's code may raise anything
         plain = isinstance(error, ModuleNotFoundError | TypeError | ValueError)
-        told = str(error) if plain else f"{type(error).__name__}: {error}"
-        msg = f"{what}: {told.rstrip('.')}."
+        given = str(error) if plain else f"{type(error).__name__}: {error}"
+        msg = f"{what}: {given.rstrip('.')}."
         raise InvalidInputError(msg) from None
