@@ -142,9 +142,9 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
         return engine(data, plan, columns=columns, text=text, **apart, progress=progress)
     if per_user is None:
         return measured(data, plan, columns, text, n_items)
-    from recsys_ndcg.rendering import per_user_writer  # noqa: PLC0415 - rarely needed
+    from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
 
-    write = per_user_writer(os.fspath(per_user))  # looked at before anything is measured
+    write = find_score_writer(os.fspath(per_user))  # looked at before anything is measured
     report = measured(data, plan, columns, text, n_items)
     write_whole(per_user, write(report.per_user))
     return report

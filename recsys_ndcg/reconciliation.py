@@ -15,7 +15,14 @@ import pandas as pd
 from recsys_ndcg.convention import PRESETS, Convention, written
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
-from recsys_ndcg.rendering import Code, Document, Section, ShownTable, number, signed
+from recsys_ndcg.rendering import (
+    Code,
+    Document,
+    Section,
+    ShownTable,
+    format_number,
+    format_signed,
+)
 from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature
 
 _CELLS = 1 << 22  # scores that are held at once
@@ -141,7 +148,7 @@ def _row(
     difference = found.value - yours.value
     causes = {} if np.isnan(difference) else _causes(numbers, mine, changes)
     told = [
-        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {signed(moved)}"
+        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {format_signed(moved)}"
         + (f" ({round(moved / difference, 2) + 0.0:.0%})" if abs(difference) >= _SHOWN else "")
         for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
         if abs(moved) >= _SHOWN
@@ -302,7 +309,7 @@ def reconciliation_document(
     goal = "" if reported is None else f", reported {reported}"
     sections = []
     for name, rows in table.groupby("metric", sort=False):
-        title = f"{name}: yours {number(rows['yours'].iloc[0])}{goal}"
+        title = f"{name}: yours {format_number(rows['yours'].iloc[0])}{goal}"
         shown_table = ShownTable(
             str(name), _grouped(rows), note=title, numeric=("value", "difference", "gap")
         )
@@ -349,10 +356,10 @@ def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
         own = {"preset": _YOURS, "value": yours, "difference": yours - yours, "changes": ""}
         rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
         rows = rows.sort_values("value", ascending=False, kind="stable")
-    cells = pd.DataFrame({"value": rows["value"].map(number)})
+    cells = pd.DataFrame({"value": rows["value"].map(format_number)})
     for name in ("difference", "gap"):
         if name in rows:
-            cells[name] = rows[name].map(signed)
+            cells[name] = rows[name].map(format_signed)
     cells["computed by"], cells["what moves yours there"] = rows["preset"], rows["changes"]
     keys = [name for name in cells if name != "computed by"]
     found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()

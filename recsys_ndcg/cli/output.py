@@ -277,10 +277,10 @@ class FileOptions:
 
     def write(self, report: Report) -> None:
         """Write the report, and per-user scores to streams: those to files are written already."""
-        from recsys_ndcg.rendering import per_user_writer
+        from recsys_ndcg.rendering import find_score_writer
 
         if self.per_user is not None and _is_stream(self.per_user):
-            _write_bytes(self.per_user, per_user_writer(".csv")(report.per_user))
+            _write_bytes(self.per_user, find_score_writer(".csv")(report.per_user))
         if self.json is not None and is_dash(self.json):
             with TemporaryDirectory() as folder:
                 part = Path(folder) / "report.json"

@@ -501,7 +501,7 @@ class Comparison(Readable):
         InvalidInputError
             The metric is unknown.
         """
-        return self._rendered("markdown", metric=metric, kinds=[_KINDS[pairs]])
+        return self._render("markdown", metric=metric, kinds=[_KINDS[pairs]])
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         r"""Return a LaTeX table with its caption, for ``\usepackage{booktabs}``.
@@ -514,7 +514,7 @@ class Comparison(Readable):
         metric, pairs
             As in `to_markdown`.
         """
-        return self._rendered("latex", metric=metric, kinds=[_KINDS[pairs]])
+        return self._render("latex", metric=metric, kinds=[_KINDS[pairs]])
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics in one table, indexed by metric and model."""

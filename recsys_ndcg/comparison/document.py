@@ -17,10 +17,10 @@ from recsys_ndcg.rendering import (
     Document,
     Section,
     ShownTable,
-    first_few,
-    number,
-    probability,
-    signed,
+    format_number,
+    format_p_value,
+    format_signed,
+    list_first,
 )
 from recsys_ndcg.report import build_remarks_section, build_signatures_section
 
@@ -50,8 +50,8 @@ def _whole(value: object) -> str:
 _FORMATS: dict[str, Any] = {
     **dict.fromkeys(("segment", "model", "a", "b"), _name),
     **dict.fromkeys(("tier", "rank", "users", "won", "tied", "lost", "ends", "outcome"), _whole),
-    **dict.fromkeys(("p", "p_corrected"), probability),
-    **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), probability),
+    **dict.fromkeys(("p", "p_corrected"), format_p_value),
+    **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
 }
 #: Headings that differ from the column's name; {} is the level of intervals.
 _HEADINGS = {
@@ -122,7 +122,9 @@ def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
         if name != metric:
             heading = escape_invisible(name)
             heading = f"mean {heading}" if heading in shown.cells else heading
-            shown.cells[heading] = [number(one) for one in boards[name].loc[board.index, "mean"]]
+            shown.cells[heading] = [
+                format_number(one) for one in boards[name].loc[board.index, "mean"]
+            ]
     return shown
 
 
@@ -183,7 +185,9 @@ def _to_shown_table(
     """Return a table with formatted cells and headings."""
     level = f"{100 * (1 - comparison.how.alpha):.10g}%"
     cells = {
-        _HEADINGS.get(name, name).format(level): list(map(_FORMATS.get(name, number), table[name]))
+        _HEADINGS.get(name, name).format(level): list(
+            map(_FORMATS.get(name, format_number), table[name])
+        )
         for name in map(str, table)
     }
     return ShownTable(
@@ -208,7 +212,9 @@ def _differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
     """Format the differences with the ends of their intervals."""
     ends = zip(table["difference"], table[low], table[high], strict=True)
     return [
-        "-" if np.isnan(middle) else f"{signed(middle)} [{signed(first)}, {signed(last)}]"
+        "-"
+        if np.isnan(middle)
+        else f"{format_signed(middle)} [{format_signed(first)}, {format_signed(last)}]"
         for middle, first, last in ends
     ]
 
@@ -295,7 +301,7 @@ def _order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     ]
     own = first.sign * first.means()
     lines = [_describe_disagreement(first, own, name, other) for name, other in views]
-    return first_few(filter(None, lines), _LINES, "… and {} more.")
+    return list_first(filter(None, lines), _LINES, "… and {} more.")
 
 
 def _describe_disagreement(first: MetricComparison, own: Floats, name: str, other: Floats) -> str:
@@ -339,7 +345,7 @@ def _segment_remarks(comparison: Comparison) -> Iterator[str]:
             for row in sure.to_dict("records")
         ]
         lines = [*_paradox_remarks(rows, metric, baseline), *opposite]
-        yield from first_few(lines, _LINES, "… and {} more (comparison.segments).")
+        yield from list_first(lines, _LINES, "… and {} more (comparison.segments).")
 
 
 def _chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
@@ -349,7 +355,7 @@ def _chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
         below = result.sign * (mean - chance) < 0
     names = [name for name, low in zip(result.models, below, strict=True) if low]
     if names:
-        yield f"Below random order in {result.name}: {', '.join(first_few(names, _LINES))}."
+        yield f"Below random order in {result.name}: {', '.join(list_first(names, _LINES))}."
 
 
 def _paradox_remarks(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:

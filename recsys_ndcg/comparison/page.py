@@ -22,10 +22,10 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     UserLists,
-    cut,
-    number,
+    format_number,
+    format_signed,
     plot,
-    signed,
+    shorten,
 )
 from recsys_ndcg.report import (
     Report,
@@ -280,7 +280,13 @@ def _movers_section(comparison: Comparison, before: str, after: str) -> list[Sec
     if table.empty:
         return []
     values = [table.index.tolist(), *(table.iloc[:, place].tolist() for place in (0, 2, 3, 4))]
-    forms: list[Callable[[Any], str]] = [written, "{:.0f}".format, number, number, signed]
+    forms: list[Callable[[Any], str]] = [
+        written,
+        "{:.0f}".format,
+        format_number,
+        format_number,
+        format_signed,
+    ]
     texts = [list(map(form, column)) for form, column in zip(forms, values, strict=True)]
     cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
     cells = cells.set_axis(["user", "items", before, after, "gain"], axis=1)
@@ -339,14 +345,14 @@ def _users_section(comparison: Comparison, before: str, after: str, best: str) -
     places, trivial = places[order], trivial[order]
     ranked = [result.models[place] for place in result.best_first]
     columns = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    minus = f"{cut(after, _SHORT)} minus {cut(before, _SHORT)}"
+    minus = f"{shorten(after, _SHORT)} minus {shorten(before, _SHORT)}"
     return build_user_section(
         f"{result.name} of {best}",
         comparison.first,
         places,
         [
-            *((name, list(map(number, result.scores_of(name)[places]))) for name in columns),
-            (minus, [signed(one) for one in gain[places].tolist()]),
+            *((name, list(map(format_number, result.scores_of(name)[places]))) for name in columns),
+            (minus, [format_signed(one) for one in gain[places].tolist()]),
         ],
         trivial=trivial,
         lists=_lists_of_both(comparison, before, after, places),

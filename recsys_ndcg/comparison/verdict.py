@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recsys_ndcg.errors import escape_invisible, format_count
-from recsys_ndcg.rendering import first_few
+from recsys_ndcg.rendering import list_first
 from recsys_ndcg.significance import power, rank_intervals
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def write_verdict(result: MetricComparison) -> str:
         means = [f"{name} {format_size(mean)}" for name, mean in scores]
         return (
             f"Only {users} can be compared in {result.name}, which is no evidence. "
-            f"The scores: {', '.join(first_few(means, _FEW_NAMES))}."
+            f"The scores: {', '.join(list_first(means, _FEW_NAMES))}."
         )
     count = len(result.models)
     if not found.wins.any() and not found.losses.any():
@@ -187,7 +187,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
 
 
 def _join_names(every: list[str]) -> str:
-    names = first_few(every, _FEW_NAMES)
+    names = list_first(every, _FEW_NAMES)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

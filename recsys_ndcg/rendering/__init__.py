@@ -1,4 +1,4 @@
-"""Documents for people to read: text, Markdown, LaTeX, HTML, pages, and charts."""
+"""Documents as text, Markdown, LaTeX, HTML and pages, and their charts."""
 
 from recsys_ndcg.lazy import attach_stub
 

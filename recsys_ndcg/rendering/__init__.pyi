@@ -1,4 +1,4 @@
-from recsys_ndcg.rendering.exports import per_user_writer as per_user_writer
+from recsys_ndcg.rendering.exports import find_score_writer as find_score_writer
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import Readable as Readable
 from recsys_ndcg.rendering.page import Charts as Charts
@@ -7,9 +7,9 @@ from recsys_ndcg.rendering.parts import Section as Section
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
 from recsys_ndcg.rendering.plots.vega import plot as plot
-from recsys_ndcg.rendering.wording import count as count
-from recsys_ndcg.rendering.wording import cut as cut
-from recsys_ndcg.rendering.wording import first_few as first_few
-from recsys_ndcg.rendering.wording import number as number
-from recsys_ndcg.rendering.wording import probability as probability
-from recsys_ndcg.rendering.wording import signed as signed
+from recsys_ndcg.rendering.wording import format_number as format_number
+from recsys_ndcg.rendering.wording import format_p_value as format_p_value
+from recsys_ndcg.rendering.wording import format_signed as format_signed
+from recsys_ndcg.rendering.wording import list_first as list_first
+from recsys_ndcg.rendering.wording import pluralise as pluralise
+from recsys_ndcg.rendering.wording import shorten as shorten

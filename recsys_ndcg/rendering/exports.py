@@ -1,4 +1,4 @@
-"""The scores of every user for programs: as CSV or Parquet."""
+"""Every user's scores as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ import pandas as pd
 from recsys_ndcg.errors import InvalidInputError, is_encodable, require_libraries
 from recsys_ndcg.input import TextFormat
 
-#: What separates cells in the spreadsheets of some countries, and a line end in those of all.
-_SEPARATES = re.compile(r"[;|\t\r]")
+#: Separators of cells in spreadsheets of some countries, and ends of lines in all.
+_SEPARATORS = re.compile(r"[;|\t\r]")
 
 
-def per_user_writer(name: str) -> Callable[[pd.DataFrame], bytes]:
-    """Return what makes a file of a table of scores by user, in the form that its name ends in.
+def find_score_writer(name: str) -> Callable[[pd.DataFrame], bytes]:
+    """Return the function that writes a table of users' scores in the format of a file's name.
 
     Raises
     ------
     InvalidInputError
-        There is no such form. What is returned raises it where the ids cannot be written so.
+        There is no such format. The function raises it if the format cannot hold the ids.
     MissingExtraError
-        From what is returned: Parquet needs pyarrow.
+        Raised by the function: Parquet needs pyarrow.
     """
     for end, write in _FORMS.items():
         if name.lower().endswith(end):
@@ -47,52 +47,51 @@ def _check_encodable(per_user: pd.DataFrame) -> None:
             raise InvalidInputError(msg)
 
 
-def _parquet(per_user: pd.DataFrame) -> bytes:
+def _write_parquet(per_user: pd.DataFrame) -> bytes:
     _check_encodable(per_user)
     stream = io.BytesIO()
     with require_libraries("pyarrow", job="Writing Parquet", extra="scale"):
         try:
             per_user.reset_index().to_parquet(stream, index=False, engine="pyarrow")
         except (ValueError, TypeError, OverflowError):  # pyarrow's own are among them
-            msg = "Parquet has no column for these ids of users. Write them as CSV, or as JSON."
+            msg = "Parquet has no type for these user ids. Write CSV or JSON."
             raise InvalidInputError(msg) from None
     return stream.getvalue()
 
 
-def per_user_csv(per_user: pd.DataFrame) -> str:
-    r"""Return a table of scores by user as CSV, in which no text is a formula.
+def write_csv(per_user: pd.DataFrame) -> str:
+    r"""Return a table of users' scores as CSV, in which no text is a formula.
 
-    Ids and headings that a spreadsheet would run have an apostrophe in front, as
-    `TextFormat.guarded` writes them. Our own reader takes it away; with
-    pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
+    Ids and headings that a spreadsheet would run get an apostrophe in front (`TextFormat.guarded`).
+    Our reader removes it; with pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
     ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
 
     Raises
     ------
     InvalidInputError
-        An id is blank, or holds a zero byte or a lone surrogate: no reader would take it for an id.
+        An id is blank, or has a zero byte or a lone surrogate, so it could not be read back.
     """
     _check_encodable(per_user)
     for one in per_user.index:
         if isinstance(one, str) and ("\0" in one or not one.strip()):
-            msg = f"The user id {one!r} would be no id in a CSV file. Save the report as JSON."
+            msg = f"The user id {one!r} cannot be read back from CSV. Save the report as JSON."
             raise InvalidInputError(msg)
-    users = pd.Index([*map(_guarded, per_user.index)], name=per_user.index.name, dtype=object)
-    table = per_user.set_axis(users, axis=0).set_axis([*map(_guarded, per_user)], axis=1)
-    odd = any(_SEPARATES.search(str(one)) for one in [*users, *table])
+    users = pd.Index([*map(_guard, per_user.index)], name=per_user.index.name, dtype=object)
+    table = per_user.set_axis(users, axis=0).set_axis([*map(_guard, per_user)], axis=1)
+    odd = any(_SEPARATORS.search(str(one)) for one in [*users, *table])
     return table.to_csv(
         lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
     )
 
 
-def _guarded(cell: Any) -> Any:
+def _guard(cell: Any) -> Any:
     return TextFormat.guarded(cell) if isinstance(cell, str) else cell
 
 
 _FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {
-    ".csv": lambda table: per_user_csv(table).encode(),
-    ".csv.gz": lambda table: gzip.compress(per_user_csv(table).encode(), mtime=0),
-    ".csv.bz2": lambda table: bz2.compress(per_user_csv(table).encode()),
-    ".csv.xz": lambda table: lzma.compress(per_user_csv(table).encode()),
-    ".parquet": _parquet,
+    ".csv": lambda table: write_csv(table).encode(),
+    ".csv.gz": lambda table: gzip.compress(write_csv(table).encode(), mtime=0),
+    ".csv.bz2": lambda table: bz2.compress(write_csv(table).encode()),
+    ".csv.xz": lambda table: lzma.compress(write_csv(table).encode()),
+    ".parquet": _write_parquet,
 }

@@ -1,4 +1,4 @@
-"""A document as text in any form, and the results that say what stands in theirs."""
+"""A document rendered as text, Markdown, LaTeX and HTML, and the base class of results."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable
 
 
 def to_text(document: Document) -> str:
-    """Return the facts, the tables, the verdict below the first section, and what else is said.
+    """Render a document as text: the facts, then the sections, with the verdict after the first.
 
-    What standard output cannot write, such as ± in a terminal of ASCII alone, is written
-    differently: ``print(report)`` asks for this text, and cannot say for whom.
+    Characters that standard output cannot encode, such as ± in an ASCII terminal, are replaced, as
+    ``print(report)`` prints this text.
     """
     lines = [escape_for_stdout(document.facts)]
     for place, section in enumerate(document.sections):
         for part in section.parts:
-            lines += _text_lines(part, bullet="- " if document.verdict else "")
+            lines += _render_part_as_text(part, bullet="- " if document.verdict else "")
         if not place and document.verdict:
             lines.append(escape_for_stdout(document.verdict))
     return "\n".join(lines)
 
 
-def _text_lines(part: Part, bullet: str) -> Iterator[str]:
+def _render_part_as_text(part: Part, bullet: str) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if part.note:
             yield escape_for_stdout(part.note)
-        yield _text_table(part)
+        yield _render_text_table(part)
     elif isinstance(part, Code):
         yield from map(escape_for_stdout, part.brief())
     elif not isinstance(part, Section):
         yield from (f"{bullet}{escape_for_stdout(line)}" for line in part)
 
 
-def _text_table(table: ShownTable) -> str:
-    """Return a table of text, all but names set to the right."""
+def _render_text_table(table: ShownTable) -> str:
+    """Render a table as text, with right-aligned numbers."""
     shown = table.cells.map(escape_for_stdout).rename(columns=escape_for_stdout)
     for name in shown.columns[: table.left]:
         if not shown[name].str.isdecimal().all():
@@ -53,81 +53,87 @@ def _text_table(table: ShownTable) -> str:
 
 
 def to_html(document: Document) -> str:
-    """Return the verdict, the facts and the parts in their order, code and details folded."""
+    """Render a document as HTML: the verdict, the facts and the parts; code and details folded."""
     above = [f"<p><strong>{escape(document.verdict)}</strong></p>"] if document.verdict else []
     facts = f"<p>{escape(document.facts)}</p>"
-    return "\n".join([*above, facts, *(text for part in document.parts for text in _html_of(part))])
+    return "\n".join(
+        [*above, facts, *(text for part in document.parts for text in _render_part_as_html(part))]
+    )
 
 
-def _html_of(part: Part) -> Iterator[str]:
+def _render_part_as_html(part: Part) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if part.note:
             yield f"<p>{escape(part.note)}</p>"
-        with pd.option_context("display.max_colwidth", None):  # or long cells would be cut
+        with pd.option_context("display.max_colwidth", None):  # otherwise long cells are cut
             yield part.cells.to_html(index=False, border=0)
     elif isinstance(part, Code):
         codes = "<br>\n".join(map(escape, part.lines))
-        yield _html_folded(part.name, f"<p><code>{codes}</code></p>")
+        yield _fold(part.name, f"<p><code>{codes}</code></p>")
     elif isinstance(part, Section):
-        inside = "\n".join(text for one in part.parts for text in _html_of(one))
-        yield _html_folded(part.title, inside)
+        inside = "\n".join(text for one in part.parts for text in _render_part_as_html(one))
+        yield _fold(part.title, inside)
     elif part:
         entries = "".join(f"<li>{escape(line)}</li>\n" for line in part)
         yield f"<ul>\n{entries}</ul>"
 
 
-def _html_folded(title: str, inside: str) -> str:
+def _fold(title: str, inside: str) -> str:
     return f"<details><summary>{escape(title)}</summary>\n{inside}\n</details>"
 
 
-_MARKDOWN_ACTS = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
-_BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
+_MARKDOWN_SYNTAX = re.compile(r"[\\`*_{}\[\]<>#|~$&!]")
+_LIST_SYNTAX = re.compile(r"^(\d*)([-+.)])")
 
 
 def to_markdown(document: Document) -> str:
-    """Return the tables with their notes, the verdict, the remarks as a list, and lines of code."""
+    """Render a document as Markdown: tables with notes, the verdict, remarks as a list, code."""
     lines: list[str] = []
     for one in document.tables:
-        lines += [_markdown_table(one), "", *([f"{_as_line(one.note)}.", ""] if one.note else [])]
+        lines += [
+            _render_markdown_table(one),
+            "",
+            *([f"{_escape_line(one.note)}.", ""] if one.note else []),
+        ]
     if document.verdict:
-        lines += [f"{_as_line(document.facts)}.", "", _as_line(document.verdict), ""]
+        lines += [f"{_escape_line(document.facts)}.", "", _escape_line(document.verdict), ""]
     for part in document.parts:
-        lines += _markdown_lines(part)
+        lines += _render_part_as_markdown(part)
     return "\n".join(lines)
 
 
-def _markdown_lines(part: Part) -> Iterator[str]:
+def _render_part_as_markdown(part: Part) -> Iterator[str]:
     if isinstance(part, Code):
         # the fence is longer than any backticks inside
         longest = max(map(len, re.findall("`+", "\n".join(part.lines))), default=0)
         fence = "`" * max(longest + 1, 3)
         yield from (fence, *part.lines, fence, "")
     elif part and not isinstance(part, ShownTable | Section):
-        yield from (*(f"- {_as_line(line)}" for line in part), "")
+        yield from (*(f"- {_escape_line(line)}" for line in part), "")
 
 
-def _markdown_table(table: ShownTable) -> str:
-    """Return a table of text, all but its first columns set to the right."""
-    shown = table.marked(_markdown_escaped, lambda text: f"**{text.strip()}**")
+def _render_markdown_table(table: ShownTable) -> str:
+    """Render a table as Markdown, with right-aligned numbers."""
+    shown = table.highlight(_escape_markdown, lambda text: f"**{text.strip()}**")
     sides = ["left" if place < table.left else "right" for place in range(len(shown.columns))]
     with require_libraries("tabulate", job="Markdown", extra="report"):
-        text: str = shown.rename(columns=_markdown_escaped).to_markdown(
+        text: str = shown.rename(columns=_escape_markdown).to_markdown(
             index=False, disable_numparse=True, colalign=sides
         )
     return text
 
 
-def _markdown_escaped(text: str) -> str:
-    """Return a text that Markdown shows as it stands."""
-    return _MARKDOWN_ACTS.sub(r"\\\g<0>", text)
+def _escape_markdown(text: str) -> str:
+    """Escape the syntax of Markdown."""
+    return _MARKDOWN_SYNTAX.sub(r"\\\g<0>", text)
 
 
-def _as_line(text: str) -> str:
-    """Return the same for the beginning of a line, where more can act."""
-    return _BEGINS_A_LIST.sub(r"\1\\\2", _markdown_escaped(text.strip()))
+def _escape_line(text: str) -> str:
+    """Escape the syntax of Markdown in a line, whose beginning may look like a list."""
+    return _LIST_SYNTAX.sub(r"\1\\\2", _escape_markdown(text.strip()))
 
 
-_LATEX_ACTS = str.maketrans(
+_LATEX_SYNTAX = str.maketrans(
     {
         **{one: f"\\{one}" for one in "&%$#_{}"},
         "\\": r"\textbackslash{}",
@@ -136,80 +142,83 @@ _LATEX_ACTS = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
-        "[": "{[}",  # behind the end of a row it would be an option
+        "[": "{[}",  # after the end of a row it would be an option
         "]": "{]}",
         "`": r"\textasciigrave{}",
     }
 )
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
-_LETTERS = "bold: the first tier; models that share a letter cannot be told apart"
+_LETTERS_NOTE = "bold: the first tier; models that share a letter cannot be told apart"
 
 
 def to_latex(document: Document) -> str:
-    """Return tables in the manner of booktabs, with captions where they have notes.
+    """Render a document as booktabs tables, with captions if they have notes.
 
-    The verdict, the remarks and the signatures stand above them as comments.
+    The verdict, the remarks and the signatures are comments above them.
     """
     comments = [document.verdict] if document.verdict else []
     for part in document.parts:
         if not isinstance(part, ShownTable | Section):
             comments += part.lines if isinstance(part, Code) else part
     tables = (
-        _captioned(document.facts, one) if one.note else _tabular(one).rstrip()
+        _add_caption(document.facts, one) if one.note else _render_latex_table(one).rstrip()
         for one in document.tables
     )
     return "\n".join([*(f"% {line}" for line in comments), *tables, ""])
 
 
-def _captioned(facts: str, table: ShownTable) -> str:
-    caption = "; ".join([facts, table.note, *([_LETTERS] if table.letters else [])])
-    above = rf"\caption{{{_latex_escaped(caption)}. \texttt{{{_latex_escaped(table.signature)}}}}}"
-    inside = [r"\centering", above, _tabular(table).rstrip()]
+def _add_caption(facts: str, table: ShownTable) -> str:
+    caption = "; ".join([facts, table.note, *([_LETTERS_NOTE] if table.letters else [])])
+    above = rf"\caption{{{_escape_latex(caption)}. \texttt{{{_escape_latex(table.signature)}}}}}"
+    inside = [r"\centering", above, _render_latex_table(table).rstrip()]
     return "\n".join([r"\begin{table}", *inside, r"\end{table}"])
 
 
-def _tabular(table: ShownTable) -> str:
-    """Return a table alone; what stands out is bold, letters join what is not told apart."""
-    shown = table.marked(_latex_escaped, r"\textbf{{{}}}".format)
-    for name in shown.columns[table.left :]:  # the signs of numbers are those of formulas
+def _render_latex_table(table: ShownTable) -> str:
+    """Render a table as LaTeX without a caption; highlights are bold, letters superscript."""
+    shown = table.highlight(_escape_latex, r"\textbf{{{}}}".format)
+    for name in shown.columns[table.left :]:  # with the minus sign of formulas
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
     if table.letters:
-        letters = [rf"\textsuperscript{{{_latex_escaped(one)}}}" for one in table.letters]
+        letters = [rf"\textsuperscript{{{_escape_latex(one)}}}" for one in table.letters]
         shown[table.key_columns[-1]] += letters
     sides = "l" * table.left + "r" * (len(shown.columns) - table.left)
     with require_libraries("jinja2", job="LaTeX", extra="report"):
-        text: str = shown.rename(columns=_latex_escaped).to_latex(
+        text: str = shown.rename(columns=_escape_latex).to_latex(
             index=False, escape=False, column_format=sides
         )
     return text
 
 
-def _latex_escaped(text: str) -> str:
-    """Return a text that LaTeX sets as it stands."""
-    return text.translate(_LATEX_ACTS)
+def _escape_latex(text: str) -> str:
+    """Escape the syntax of LaTeX."""
+    return text.translate(_LATEX_SYNTAX)
 
 
-_TABLES = {"markdown": (_markdown_table, to_markdown), "latex": (_tabular, to_latex)}
+_TABLES = {
+    "markdown": (_render_markdown_table, to_markdown),
+    "latex": (_render_latex_table, to_latex),
+}
 
 
 @dataclass(frozen=True)
 class Document:
-    """All that is said of a result, and how it looks in any form.
+    """The content of a result for people, and its rendering.
 
-    Whoever has something to show builds one; `recsys_ndcg.cli.terminal` prints it on a terminal.
+    `recsys_ndcg.cli.terminal` prints a document on a terminal.
 
     Parameters
     ----------
     facts : str
-        Of how many users, and what.
+        A line with the number of users, and of what else.
     sections : sequence of Section
-        What there is to see, the most important first.
+        The sections, the most important first.
     verdict : str
         The answer, in a sentence or two.
     title : str
-        What it is about.
+        The title of its page.
     names : sequence of str
-        What people called things, which may be too long to be shown.
+        Names of users, models and segments, which may have to be shortened.
     """
 
     facts: str
@@ -225,23 +234,23 @@ class Document:
 
     @property
     def tables(self) -> list[ShownTable]:
-        """The tables, without those that somebody may open."""
+        """The tables, without folded ones."""
         return [part for part in self.parts if isinstance(part, ShownTable)]
 
     def render(self, form: str, *, tables_only: bool = False) -> str:
-        """Return it in one of its forms.
+        """Render the document in a form.
 
         Parameters
         ----------
         form : {'text', 'markdown', 'latex', 'html', 'page'}
-            HTML is a part of a page, such as a notebook shows; a page is a whole file, with charts.
+            HTML is a fragment for a notebook; a page is a whole file with charts.
         tables_only : bool
-            Whether Markdown or LaTeX shall hold nothing beside the tables.
+            Whether Markdown or LaTeX has only the tables.
 
         Raises
         ------
         MissingExtraError
-            What the form needs is not installed.
+            A library that the form needs is not installed.
         """
         if form == "page":
             from recsys_ndcg.rendering.page import to_page  # noqa: PLC0415 - rarely needed
@@ -255,40 +264,40 @@ class Document:
 
 
 class Readable(ABC):
-    """A result that says itself what people read of it, and in which forms."""
+    """A result that can be rendered for people: its base class."""
 
     @abstractmethod
     def document(self, *, answer: bool = False) -> Document:
-        """Return what people read of it.
+        """Return the document.
 
         Parameters
         ----------
         answer : bool
-            Whether a verdict stands above it, if there is one, for forms with room for it.
+            Whether to put the verdict on top, if there is one.
         """
 
     def page(self, command: str | None = None) -> Document:  # noqa: ARG002 - of some results
-        """Return the same with all that a page has room for.
+        """Return the document of its page, which has more sections.
 
         Parameters
         ----------
         command : str, optional
-            What was typed to make it, if that was a command line.
+            The command line that made it, if any.
         """
         return self.document(answer=True)
 
     def to_markdown(self) -> str:
         """Return the table, the remarks and the signatures as Markdown."""
-        return self._rendered("markdown")
+        return self._render("markdown")
 
     def to_latex(self) -> str:
         """Return the table as LaTeX, the remarks and the signatures as comments."""
-        return self._rendered("latex")
+        return self._render("latex")
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return it as a page, and write that if a path is given.
+        """Return its page, and write it to a file if a path is given.
 
-        One file that needs no network and lets nothing else run.
+        The page is one file, needs no network and runs no foreign scripts.
 
         Parameters
         ----------
@@ -298,7 +307,7 @@ class Readable(ABC):
         Raises
         ------
         MissingExtraError
-            What the extra `report` brings is not installed.
+            The extra `report` is not installed.
         InvalidInputError
             The file cannot be written.
         """
@@ -309,12 +318,12 @@ class Readable(ABC):
 
     def __str__(self) -> str:
         """Return the table, the remarks and the signatures as text."""
-        return self._rendered("text")
+        return self._render("text")
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._rendered("html", answer=True)
+        return self._render("html", answer=True)
 
-    def _rendered(self, form: str, **what: Any) -> str:
+    def _render(self, form: str, **what: Any) -> str:
         return self.document(**what).render(form)

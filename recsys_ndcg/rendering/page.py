@@ -21,7 +21,7 @@ from recsys_ndcg.files import write_whole
 from recsys_ndcg.glossary import meanings_of
 from recsys_ndcg.rendering.parts import Part, Section, UserLists
 from recsys_ndcg.rendering.plots import vega
-from recsys_ndcg.rendering.wording import cut, with_cut_names
+from recsys_ndcg.rendering.wording import shorten, shorten_names_in
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering.forms import Document
     from recsys_ndcg.rendering.plots.vega import Spec
 
-MOST = 500_000  # signs of JSON, about a quarter of a page
+MAX_LIST_SIZE = 500_000  # characters of JSON, about a quarter of a page
 _DIGITS = 6
-#: Colours of charts, and what a page calls them: its style says which they are by day and night.
+#: Colours of charts, and their variables in the style of a page, for light and dark mode.
 _COLOURS = {
     vega.ACCENT: "var(--accent)",
     vega.AGAINST: "var(--against)",
@@ -50,67 +50,67 @@ _COLOURS = {
     "white": "var(--paper)",
     "black": "var(--ink)",
 }
-#: Where people's own words and numbers stand, in which no colour is meant.
+#: Keys of users' texts and numbers, which are not colours.
 _DATA = {"values", "domain", "text", "title", "description", "datasets"}
-#: What a page says outside of a chart, or by its width.
-_LEFT_OUT = {"$schema", "config", "labelLimit", "description", "width"}
+#: Keys that the page itself replaces.
+_REPLACED = {"$schema", "config", "labelLimit", "description", "width"}
 
-#: Signs that mean something in HTML, or end a line of JavaScript.
-_ACTING = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-#: All that a page takes of Vega.
+#: Escapes of characters with a meaning in HTML, or that end a line of JavaScript.
+_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+#: The function of Vega that pages use.
 _SNIPPET = "window.recsysDraw = vegaEmbed;"
-#: What would end a script, or hide its end.
-_ENDS = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
+#: Text that would end a script, or hide its end.
+_SCRIPT_END = re.compile(r"<(?=/script|!--)", re.IGNORECASE)
 
 
 def to_page(document: Document) -> str:
-    """Return a document as a page, in which no name is without end.
+    """Render a document as a page, with long names shortened.
 
     Raises
     ------
     MissingExtraError
-        Jinja2 is not installed, or what draws the charts.
+        Jinja2 or, for charts, vl-convert is not installed.
     """
-    drawn = any(isinstance(one, Charts) for one in _every(document.parts))
-    scripts = [*([runtime()] if drawn else []), _own("page.js")]
-    style = _own("page.css")
+    drawn = any(isinstance(one, Charts) for one in _walk(document.parts))
+    scripts = [*([runtime()] if drawn else []), _read_file("page.js")]
+    style = _read_file("page.css")
     policy = (
-        f"default-src 'none'; script-src {' '.join(map(_hashed, scripts))}; "
-        f"style-src {_hashed(style)}; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
+        f"style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     )
-    said = partial(with_cut_names, names=document.names)
-    return template().render(page=document, said=said, policy=policy, style=style, scripts=scripts)
+    show = partial(shorten_names_in, names=document.names)
+    return template().render(page=document, show=show, policy=policy, style=style, scripts=scripts)
 
 
-def _every(parts: Sequence[Part]) -> Iterator[Part]:
-    """Give all parts, those that somebody may open, too."""
+def _walk(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield all parts, including folded ones."""
     for one in parts:
         yield one
         if isinstance(one, Section):
-            yield from _every(one.parts)
+            yield from _walk(one.parts)
 
 
-def data_of(value: Any) -> str:
-    r"""Return a value as JSON for a script that is not run; nothing in it ends the script.
+def to_safe_json(value: Any) -> str:
+    r"""Return a value as JSON for a data script, which nothing in it can end.
 
     Examples
     --------
-    >>> print(data_of({"user": "</script>"}))
+    >>> print(to_safe_json({"user": "</script>"}))
     {"user":"\u003c/script\u003e"}
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.translate(_ACTING)
+    return text.translate(_ESCAPES)
 
 
 @cache
-def _own(name: str) -> str:
-    """Return a file of this room."""
+def _read_file(name: str) -> str:
+    """Read a file of this package."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
 def template() -> jinja2.Template:
-    """Return the template of all pages."""
+    """Load the template of pages."""
     with require_libraries("jinja2", job="A page", extra="report"):
         import jinja2  # noqa: PLC0415 - an extra
 
@@ -118,29 +118,29 @@ def template() -> jinja2.Template:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals |= {
-        "cut": cut,
-        "packed": packed,
-        "data": data_of,
+        "shorten": shorten,
+        "pack_lists": pack_lists,
+        "data": to_safe_json,
         "meanings_of": meanings_of,
     }
-    return environment.from_string(_own("page.html.jinja"))
+    return environment.from_string(_read_file("page.html.jinja"))
 
 
-def _hashed(text: str) -> str:
-    """Return how a policy names a script or a style: by its digest."""
+def _hash(text: str) -> str:
+    """Return the name of a script or a style in a policy: its digest."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 # The lists of users
 
 
-def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
-    """Return the lists of as many users as `most` signs of JSON have room for, in their order.
+def pack_lists(lists: UserLists, most: int = MAX_LIST_SIZE) -> dict[str, Any]:
+    """Return the lists of the first users as JSON of at most `most` characters.
 
     Examples
     --------
     >>> from recsys_ndcg.rendering.parts import UserLists
-    >>> found = packed(UserLists({"model": [{"item": ["x"], "gain": [3.0]}]}, [1.0]))
+    >>> found = pack_lists(UserLists({"model": [{"item": ["x"], "gain": [3.0]}]}, [1.0]))
     >>> found["items"], found["users"]
     (['x'], [[[[0], [3]]]])
     """
@@ -151,28 +151,28 @@ def packed(lists: UserLists, most: int = MOST) -> dict[str, Any]:
     for sides in zip(*lists.sides.values(), strict=True):
         columns = [[*one] for one in sides]
         known = len(places)
-        own = [[_values(name, one[name], places) for name in one] for one in sides]
+        own = [[_pack_values(name, one[name], places) for name in one] for one in sides]
         room -= len(json.dumps(own)) + sum(len(name) + 3 for name in [*places][known:])
         if room < 0:
             break
         kept.append(own)
     return {
-        "names": [cut(name) for name in lists.sides],
+        "names": [shorten(name) for name in lists.sides],
         "columns": columns,
-        "weights": [_short(one) for one in lists.weights],
+        "weights": [_round_number(one) for one in lists.weights],
         "items": [*places],
         "users": kept,
     }
 
 
-def _values(name: str, values: Iterable[Any], places: dict[str, int]) -> list[Any]:
+def _pack_values(name: str, values: Iterable[Any], places: dict[str, int]) -> list[Any]:
     if name != "item":
-        return [_short(value) for value in values]
-    return [None if one is None else places.setdefault(cut(one), len(places)) for one in values]
+        return [_round_number(value) for value in values]
+    return [None if one is None else places.setdefault(shorten(one), len(places)) for one in values]
 
 
-def _short(value: float) -> float | int | None:
-    """Return a number in few digits, None where there is none."""
+def _round_number(value: float) -> float | int | None:
+    """Return a number with few digits, or None for NaN."""
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{_DIGITS}g}")
@@ -183,12 +183,12 @@ def _short(value: float) -> float | int | None:
 
 
 class Charts(list[str]):
-    """What charts beside each other show, a sentence each, and their Vega-Lite for a page.
+    """The descriptions of charts, and their Vega-Lite for a page.
 
     Parameters
     ----------
     chart : altair.TopLevelMixin
-        Several of them, or one.
+        One chart or several.
     """
 
     kind = "charts"
@@ -197,27 +197,29 @@ class Charts(list[str]):
         spec: Spec = chart.to_dict(validate=False)
         panels = spec.get("concat", [spec])
         super().__init__(one["description"] for one in panels)
-        self.specs = [_for_a_page(one, spec.get("datasets", {})) for one in panels]
+        self.specs = [_adapt_to_page(one, spec.get("datasets", {})) for one in panels]
 
 
-def _for_a_page(panel: Spec, datasets: Spec) -> Spec:
-    """Return a chart with its own data, and without what the page says itself."""
+def _adapt_to_page(panel: Spec, datasets: Spec) -> Spec:
+    """Return the specification of a chart with only its data, without what the page replaces."""
     names = {one["data"].get("name") for one in panel["layer"]}
     return {
-        **_coloured(panel),
+        **_replace_colours(panel),
         "datasets": {name: rows for name, rows in datasets.items() if name in names},
         "height": float(panel["height"]),
         "title": {"text": panel["title"]["text"]},
     }
 
 
-def _coloured(part: Any, name: str = "") -> Any:
+def _replace_colours(part: Any, name: str = "") -> Any:
     if name in _DATA:
         return part
     if isinstance(part, dict):
-        return {key: _coloured(value, key) for key, value in part.items() if key not in _LEFT_OUT}
+        return {
+            key: _replace_colours(value, key) for key, value in part.items() if key not in _REPLACED
+        }
     if isinstance(part, list):
-        return [_coloured(one) for one in part]
+        return [_replace_colours(one) for one in part]
     return _COLOURS.get(part, part) if isinstance(part, str) else part
 
 
@@ -225,7 +227,7 @@ def _coloured(part: Any, name: str = "") -> Any:
 def runtime() -> str:
     """Return the script that defines ``recsysDraw``.
 
-    Making it takes seconds, so that it is kept in the folder for caches, if there is one.
+    Building it takes seconds, so it is cached in the user's cache folder, if there is one.
 
     Raises
     ------
@@ -236,18 +238,18 @@ def runtime() -> str:
         import vl_convert  # noqa: PLC0415 - an extra
 
         with suppress(OSError, ValueError, RuntimeError):
-            return _kept().read_text(encoding="utf-8")
-        made = vl_convert.javascript_bundle(_SNIPPET)
-    script = _ENDS.sub(r"\\x3c", made.replace("\r\n", "\n").replace("\r", "\n"))
+            return _cache_path().read_text(encoding="utf-8")
+        bundle = vl_convert.javascript_bundle(_SNIPPET)
+    script = _SCRIPT_END.sub(r"\\x3c", bundle.replace("\r\n", "\n").replace("\r", "\n"))
     with suppress(OSError, InvalidInputError, RuntimeError):
-        _kept().parent.mkdir(parents=True, exist_ok=True)
-        write_whole(_kept(), script)
+        _cache_path().parent.mkdir(parents=True, exist_ok=True)
+        write_whole(_cache_path(), script)
     return script
 
 
-def _kept() -> Path:
-    """Return the file in which the script is kept; raise RuntimeError for who has no home."""
-    told = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    folder = told if told.is_absolute() else Path.home() / ".cache"
-    known = sha256(_SNIPPET.encode()).hexdigest()[:12]
-    return folder / "recsys-ndcg" / f"vega-{version('vl-convert-python')}-{known}.bundle.js"
+def _cache_path() -> Path:
+    """Return the file of the cached script; raise RuntimeError if the user has no home."""
+    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    folder = chosen if chosen.is_absolute() else Path.home() / ".cache"
+    digest = sha256(_SNIPPET.encode()).hexdigest()[:12]
+    return folder / "recsys-ndcg" / f"vega-{version('vl-convert-python')}-{digest}.bundle.js"

@@ -1,4 +1,4 @@
-"""What a document is made of: tables, remarks, code, charts, in sections; all plain values."""
+"""The parts of a document: tables, remarks, code and charts in sections, all plain values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class UserLists:
     Parameters
     ----------
     sides : mapping of str
-        For each name, such as the model and the best order, a list of every user by its columns:
-        item, estimated, true, gain.
+        By name (a model, the best order), each user's list as columns: item, estimated, true,
+        gain.
     weights : sequence of float
         The discount of each rank.
     """
@@ -29,30 +29,30 @@ class UserLists:
 
 @dataclass(frozen=True)
 class ShownTable:
-    """Cells of text.
+    """A table with cells of text.
 
     Parameters
     ----------
     caption : str
-        What it is of: on a page, which has room for it.
+        Its caption on a page.
     cells : pandas.DataFrame
-        All text; the first column names the rows.
+        Its cells; the first column has the names of the rows.
     left : int
-        How many columns are set to the left.
+        Number of left-aligned columns.
     bold : sequence of int
-        The rows that stand out.
+        The highlighted rows.
     note : str
-        What is counted in it, and how to read it.
+        What it counts, and how to read it.
     letters : sequence of str
-        Of each row: rows that share a letter cannot be told apart.
+        Letters of each row: rows that share a letter do not differ significantly.
     signature : str
-        How the numbers were computed, in short.
+        The short signature of the numbers.
     numeric : sequence of str, optional
-        The columns of numbers, where all others are sentences that may break.
+        The columns of numbers, if all others are sentences, which may break.
     is_sortable : bool
-        Whether a page lets people sort the rows, which are users, and look for one.
+        Whether the rows are users, which a page can sort and search.
     lists : UserLists, optional
-        The lists of these users, which a page shows.
+        The lists of these users, for a page.
     """
 
     kind: ClassVar[str] = "table"
@@ -69,11 +69,11 @@ class ShownTable:
 
     @property
     def key_columns(self) -> list[Any]:
-        """The columns of which words stand out: the name of a row, and its first number."""
+        """The columns that are highlighted: the name of a row, and its first number."""
         return [*self.cells.columns[self.left - 1 : self.left + 1]]
 
-    def marked(self, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
-        """Return the cells, escaped for some form, with a mark on those that stand out."""
+    def highlight(self, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
+        """Return the escaped cells, with a mark on the highlighted ones."""
         cells = self.cells.map(escape)
         for name in self.key_columns if self.bold else ():
             texts = enumerate(cells[name])
@@ -83,16 +83,16 @@ class ShownTable:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines for a program, which somebody may want to copy, and the same in short.
+    """Lines of code or signatures to copy, and their short forms.
 
     Parameters
     ----------
     name : str
-        What they are.
+        Their title.
     lines, short : sequence of str
-        In full, and in short if there is such a form.
+        In full, and in short if there is a short form.
     alike : bool
-        Whether they are signatures, which have parts in common that people need not read twice.
+        Whether they are signatures with common parts, which are printed once.
     """
 
     kind: ClassVar[str] = "code"
@@ -102,36 +102,35 @@ class Code:
     alike: bool = False
 
     def brief(self, *, full: bool = True) -> Sequence[str]:
-        """Return the lines for people, or their short forms."""
+        """Return the lines without repetition, in full or in short."""
         lines = self.lines if full else self.short or self.lines
         if not self.alike:
             return lines
         first, *others = lines
         known = first.split("|")
-        likewise = [
+        differing = [
             "|".join(part for part in one.split("|") if part not in known or "users:" in part)
             for one in others
         ]
-        return [first, *([f"the same for {', '.join(likewise)}"] if likewise else [])]
+        return [first, *([f"the same for {', '.join(differing)}"] if differing else [])]
 
 
 @dataclass(frozen=True)
 class Section:
-    """Parts below a heading; forms with little room leave the heading out.
+    """Parts with a heading, which only pages show.
 
-    A section in another one is folded: it is shown when somebody opens it, where that can be
-    done, and on paper.
+    A section inside another is folded: readers open it, and paper shows it.
 
     Parameters
     ----------
     name : str
-        By which a link leads there.
+        The anchor for links.
     title : str
         The heading.
     lead : str
-        How to read it, in a sentence.
+        A sentence on how to read it.
     parts : sequence
-        Tables, code, other sections, and lists of sentences: a line each.
+        Tables, code, other sections, and lists of sentences.
     """
 
     kind: ClassVar[str] = "section"
@@ -142,7 +141,7 @@ class Section:
 
     @classmethod
     def folded(cls, title: str, parts: Sequence[Part]) -> Section:
-        """Return a section for another one, which needs no link and no lead."""
+        """Return a folded section, without anchor and lead."""
         return cls("", title, "", parts)
 
 

@@ -13,7 +13,15 @@ import pandas as pd
 
 from recsys_ndcg.errors import escape_invisible
 from recsys_ndcg.lists import Facts, suspicions
-from recsys_ndcg.rendering import Code, Document, Section, ShownTable, count, first_few, number
+from recsys_ndcg.rendering import (
+    Code,
+    Document,
+    Section,
+    ShownTable,
+    format_number,
+    list_first,
+    pluralise,
+)
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -85,7 +93,7 @@ def _format_summary(report: Report) -> pd.DataFrame:
 
 def build_audit_table(report: Report) -> ShownTable:
     """Return the table of the audit, a column per metric."""
-    audit = report.audit.T.map(number).rename(columns=escape_invisible).rename_axis("audit")
+    audit = report.audit.T.map(format_number).rename(columns=escape_invisible).rename_axis("audit")
     return ShownTable(_AUDIT, audit.set_axis(audit.index.str.replace("_", " ")).reset_index())
 
 
@@ -139,7 +147,7 @@ def format_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame
 
 def _format_cell(value: object, *, brief: bool) -> str:
     if isinstance(value, float):
-        return f"{value:.5g}" if brief and not np.isnan(value) else number(value)
+        return f"{value:.5g}" if brief and not np.isnan(value) else format_number(value)
     return "-" if value is None else str(value)
 
 
@@ -164,17 +172,17 @@ def _remark_on_chance(report: Report, audit: AuditRows) -> Iterator[str]:
     if "candidates" in counts:
         order = "A random choice of the candidates"
     yield from _limit_lines(
-        f"{order} would already score {number(row['chance'])} in {name}"
-        f" (the worst order {number(row['worst'])})."
+        f"{order} would already score {format_number(row['chance'])} in {name}"
+        f" (the worst order {format_number(row['worst'])})."
         for name, row in audit.items()
         if row["chance"] >= _HIGH_CHANCE and bounded[name]
     )
     worse = [name for name, row in audit.items() if row["adjusted"] < 0]
     unsure = [name for name, row in audit.items() if abs(row["z"]) < _CLEAR_Z]  # never without a z
     if worse:
-        yield f"Worse than random order: {', '.join(first_few(worse, _MAX_LINES))}."
+        yield f"Worse than random order: {', '.join(list_first(worse, _MAX_LINES))}."
     if unsure:
-        names = ", ".join(first_few(unsure, _MAX_LINES))
+        names = ", ".join(list_first(unsure, _MAX_LINES))
         yield f"Not clearly different from random order (z between -2 and 2): {names}."
 
 
@@ -206,7 +214,7 @@ def _remark_on_users(report: Report, audit: AuditRows) -> Iterator[str]:
 def _remark_on_ties(_: Report, audit: AuditRows) -> Iterator[str]:
     yield from _limit_lines(
         f"Ties affect {row['decided_by_ties']:.1%} of users; depending on how they are broken, "
-        f"{name} is {number(row['tie_low'])} to {number(row['tie_high'])}."
+        f"{name} is {format_number(row['tie_low'])} to {format_number(row['tie_high'])}."
         for name, row in audit.items()
         if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
     )
@@ -228,15 +236,15 @@ def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
             items = "listed items" if one.metric.k is None else f"top-{one.metric.k} items"
             yield (
                 f"{row['judged']:.1%} of the {items} are labelled (mean over users). If the rest "
-                f"are irrelevant, {name} is {number(row['unlabelled_zero'])}; if all are of the "
-                f"top grade, {number(row['unlabelled_top'])}."
+                f"are irrelevant, {name} is {format_number(row['unlabelled_zero'])}; if all are of "
+                f"the top grade, {format_number(row['unlabelled_top'])}."
             )
             return  # one metric is enough
 
 
 def _limit_lines(lines: Iterable[str]) -> list[str]:
     """Return the first lines about a finding, and the number of metrics with the same."""
-    return first_few(lines, _MAX_LINES, "… and {} more (report.audit).")
+    return list_first(lines, _MAX_LINES, "… and {} more (report.audit).")
 
 
 def build_verdict(report: Report) -> str:
@@ -264,7 +272,7 @@ def build_verdict(report: Report) -> str:
     others = report.baselines.drop("chance")[name]
     better = others[others >= row["mean"]]
     if len(better):
-        verdict += f" {better.index[0]} is as good or better ({number(better.iloc[0])})."
+        verdict += f" {better.index[0]} is as good or better ({format_number(better.iloc[0])})."
     return escape_invisible(verdict)
 
 
@@ -276,27 +284,29 @@ def _judge_order(name: str, row: dict[str, Any]) -> str:
             "whether the model is good."
         )
     if adjusted < 0 and not abs(row["z"]) < _CLEAR_Z:
-        return f"In {name} this order is worse than chance ({number(chance)}): it scores {score}."
+        mean = format_number(chance)
+        return f"In {name} this order is worse than chance ({mean}): it scores {score}."
     if abs(row["z"]) < _CLEAR_Z or (np.isnan(row["z"]) and row["ci_low"] <= chance):
         return (
-            f"In {name} this order cannot be distinguished from chance ({number(chance)}): it "
-            f"scores {score}."
+            f"In {name} this order cannot be distinguished from chance ({format_number(chance)}): "
+            f"it scores {score}."
         )
     share = f"{adjusted:.0%}".replace("%", " %")
     return (
         f"In {name} this order achieves {share} of the possible improvement from chance "
-        f"({number(chance)}) to the best order ({number(row['best'])}): it scores {score}."
+        f"({format_number(chance)}) to the best order ({format_number(row['best'])}): it scores "
+        f"{score}."
     )
 
 
 def _format_score(row: dict[str, Any]) -> str:
     low, high, users = row["ci_low"], row["ci_high"], int(row["users"])
-    people = count(users)
+    people = pluralise(users)
     if np.isnan(low) or np.isnan(high):
         more = ". One user is not enough evidence" if users == 1 else ""
-        return f"{number(row['mean'])} for {people}{more}"
-    interval = f"(95 % interval {number(low)} to {number(high)})"
-    return f"{number(row['mean'])} {interval} over {people}"
+        return f"{format_number(row['mean'])} for {people}{more}"
+    interval = f"(95 % interval {format_number(low)} to {format_number(high)})"
+    return f"{format_number(row['mean'])} {interval} over {people}"
 
 
 # The warnings

@@ -20,9 +20,9 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     UserLists,
-    count,
-    number,
+    format_number,
     plot,
+    pluralise,
 )
 from recsys_ndcg.report.document import build_signatures_section
 from recsys_ndcg.report.explanation import DEPTH, build_user_lists
@@ -222,7 +222,7 @@ def _build_user_section(report: Report) -> Section:
         report.metrics[0],
         scores,
         places,
-        [(name, [*map(number, own)]) for name, own in columns],
+        [(name, [*map(format_number, own)]) for name, own in columns],
         trivial=trivial[places],
         lists=build_user_lists(report.audited, places),
         opened=f"the first {DEPTH} ranks next to the best order",
@@ -273,7 +273,7 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     for name, texts in columns:
         cells.insert(len(cells.columns), name, texts, allow_duplicates=True)
     n_last = int(trivial.sum())
-    last = f"; last, {count(n_last)} whose score does not depend on the order" if n_last else ""
+    last = f"; last, {pluralise(n_last)} whose score does not depend on the order" if n_last else ""
     opens = _NO_LISTS if lists is None else f"Open a user to see {opened}."
     lead = f"Sort by a heading, or search for an id. {opens}"
     if len(places) < len(scores.users):

@@ -20,11 +20,11 @@ from recsys_ndcg.rendering import (
     Readable,
     Section,
     ShownTable,
-    count,
-    first_few,
-    number,
-    probability,
-    signed,
+    format_number,
+    format_p_value,
+    format_signed,
+    list_first,
+    pluralise,
 )
 from recsys_ndcg.report.document import (
     build_remarks_section,
@@ -62,8 +62,8 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
     rows["metric"] = rows["metric"].map(escape_invisible)
-    rows["difference"] = rows["difference"].map(signed)
-    rows["corrected"] = rows["corrected"].map(probability)
+    rows["difference"] = rows["difference"].map(format_signed)
+    rows["corrected"] = rows["corrected"].map(format_p_value)
     rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
     return format_cells(rows.iloc[np.argsort(places, kind="stable")].set_index("metric"))
 
@@ -82,7 +82,7 @@ def _remark_on_users(segments: Segments) -> Iterator[str]:
         yield f"All users are in {_describe(segments, 0)}: there is no other to compare it with."
     few = [f"{_format_label(one)} ({users})" for one, users in counts.items() if users < _FEW]
     if few:
-        names = ", ".join(first_few(few, _NAMED))
+        names = ", ".join(list_first(few, _NAMED))
         yield f"Too few users for a reliable interval or test (fewer than {_FEW}): {names}."
 
 
@@ -94,8 +94,9 @@ def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> I
     low, high = int(np.nanargmin(chance)), int(np.nanargmax(chance))
     if chance[high] - chance[low] >= _DIFFERENT_CHANCE:
         yield (
-            f"Chance in {metric} is {number(chance[low])} for {_describe(segments, low)} and "
-            f"{number(chance[high])} for {_describe(segments, high)}: compare adjusted, not means."
+            f"Chance in {metric} is {format_number(chance[low])} for {_describe(segments, low)} "
+            f"and {format_number(chance[high])} for {_describe(segments, high)}: compare adjusted, "
+            "not means."
         )
 
 
@@ -105,14 +106,14 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
     is_clear = (table["corrected"] < _ALPHA).to_numpy() & (table["users"] >= _FEW).to_numpy()
     order = np.argsort(-np.abs(difference), kind="stable")
     differences = [
-        f"{_format_label(segments.labels[place])} ({signed(difference[place])})"
+        f"{_format_label(segments.labels[place])} ({format_signed(difference[place])})"
         for place in order[is_clear[order]]
     ]
     if differences:
         yield (
             f"In {metric}, {len(differences)} of {len(table)} segments "
             f"{'differs' if len(differences) == 1 else 'differ'} from all other users "
-            f"(Welch's test, Holm's correction): {', '.join(first_few(differences, _NAMED))}."
+            f"(Welch's test, Holm's correction): {', '.join(list_first(differences, _NAMED))}."
         )
 
 
@@ -128,9 +129,9 @@ def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame
     if turned[one, other] >= least > 0:
         yield (
             f"In {metric}, {_describe(segments, one)} has a higher mean than "
-            f"{_describe(segments, other)} ({number(mean[one])} and {number(mean[other])}), but a "
-            f"lower pooled score, in which large lists count for more ({number(pooled[one])} and "
-            f"{number(pooled[other])})."
+            f"{_describe(segments, other)} ({format_number(mean[one])} and "
+            f"{format_number(mean[other])}), but a lower pooled score, in which large lists count "
+            f"for more ({format_number(pooled[one])} and {format_number(pooled[other])})."
         )
 
 
@@ -278,7 +279,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         tables = [*self.summary.groupby(level="metric", sort=False)]
         for kind in (_remark_on_chance, _remark_on_difference, _remark_on_pooled_order):
             found = [line for name, table in tables for line in kind(self, str(name), table)]
-            lines += first_few(found, _NAMED, "… and the same in {} more metrics.")
+            lines += list_first(found, _NAMED, "… and the same in {} more metrics.")
         return [escape_invisible(line) for line in lines]
 
     def to_frame(self) -> pd.DataFrame:
@@ -288,7 +289,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def document(self, *, answer: bool = False) -> Document:  # noqa: ARG002 - it has no verdict
         """Return the document: the table, the remarks and the signatures."""
         by = "" if self.name == "segment" else f" by {escape_invisible(self.name)}"
-        n_segments, n_users = count(len(self.labels), "segment"), self.whole.counts["users"]
+        n_segments, n_users = pluralise(len(self.labels), "segment"), self.whole.counts["users"]
         table = ShownTable("The scores, by segment", _format_table(self), left=2)
         return Document(
             title="Segments of users",

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.wording import number
+from recsys_ndcg.rendering.wording import format_number
 from tests.comparison.models import models
 from tests.errors import rejects
 
@@ -250,4 +250,4 @@ def test_a_notebook_shows_the_leaderboard_and_the_verdict(comparison: rn.Compari
 def test_numbers_that_round_to_zero_have_no_minus(value: float, plain: str, with_sign: str) -> None:
     """Of floats, and of NumPy's."""
     for one in (value, np.float64(value)):
-        assert (number(one), number(one, "+")) == (plain, with_sign)
+        assert (format_number(one), format_number(one, "+")) == (plain, with_sign)

@@ -19,7 +19,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.files import archive
 from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.files.contents import Content
-from recsys_ndcg.rendering.exports import per_user_writer
+from recsys_ndcg.rendering.exports import find_score_writer
 from tests.errors import rejects
 from tests.files.made_earlier import FOLDER
 from tests.files.signing import signed
@@ -316,7 +316,7 @@ def test_a_lone_surrogate_is_shown_but_not_written() -> None:
     report = rn.evaluate({"\ud800": [(2.0, 1), (1.0, 3)], "b": [(2.0, 1), (1.0, 2)]})
     for end in (".csv", ".csv.gz", ".parquet"):
         with rejects(r"user id '\\ud800' has a lone surrogate, which no file can hold"):
-            per_user_writer(end)(report.per_user)
+            find_score_writer(end)(report.per_user)
     for shown in (str(report), report.to_markdown(), report.to_latex(), report.to_html()):
         shown.encode()
 

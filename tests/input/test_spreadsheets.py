@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.text_format import TextFormat
-from recsys_ndcg.rendering.exports import per_user_csv
+from recsys_ndcg.rendering.exports import write_csv
 from tests.input.tables import table_in
 from tests.profiles import examples
 
@@ -35,7 +35,7 @@ TEXTS = st.text(
     min_size=1,
     max_size=6,
 ).filter(lambda text: text.strip())
-#: The regular expression in the docstring of `per_user_csv` for users of pandas.
+#: The regular expression in the docstring of `write_csv` for users of pandas.
 FOR_PANDAS = r"^'(?='*[=+\-@\t\r\n])"
 
 
@@ -48,7 +48,7 @@ def table(ids: list[Any]) -> pd.DataFrame:
 
 def check(ids: list[str], path: Path) -> None:
     """Write scores of users, and read the ids in each documented way."""
-    text = per_user_csv(table(ids))
+    text = write_csv(table(ids))
     path.write_bytes(text.encode())
     cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
     for cell in cells:
@@ -78,11 +78,11 @@ def test_guarding_text_is_reversible(one: str, other: str) -> None:
 def test_only_text_is_guarded_and_the_table_is_not_changed() -> None:
     """Negative numbers stay, headings are guarded, and semicolons quoted for other countries."""
     for ids in ([-5, 7], ["-5", "7.5"], [-0.5, 2.0], ["ann", -5, np.int64(-7)]):
-        text = per_user_csv(table(ids))
+        text = write_csv(table(ids))
         assert [line.split(",")[0] for line in text.splitlines()[1:]] == [str(one) for one in ids]
-    assert per_user_csv(table(["a;=1+1"])).splitlines()[1].startswith('"a;=1+1",')
+    assert write_csv(table(["a;=1+1"])).splitlines()[1].startswith('"a;=1+1",')
     before = table(["=1", "-x"]).rename(columns={"ndcg@10": "=1+1"})
-    assert per_user_csv(before).splitlines()[0] == "user,n_items,n_relevant,'=1+1"
+    assert write_csv(before).splitlines()[0] == "user,n_items,n_relevant,'=1+1"
     assert before.index.tolist() == ["=1", "-x"]
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from recsys_ndcg.rendering.plots import svg
+from recsys_ndcg.rendering.plots import to_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -59,7 +59,7 @@ def described(chart: alt.LayerChart | alt.ConcatChart) -> str:
 def drawn(chart: alt.LayerChart | alt.ConcatChart) -> ET.Element:
     """Draw a chart, and check that no number is NaN and screen readers get the description."""
     pytest.importorskip("vl_convert")
-    text = svg(chart)
+    text = to_svg(chart)
     root = ET.fromstring(text)  # noqa: S314 - our own
     assert (root.get("role"), root.get("aria-label")) == ("img", described(chart))
     for one in root.iter():

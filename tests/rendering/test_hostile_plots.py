@@ -23,7 +23,7 @@ from recsys_ndcg.rendering.plots.users import (
     plot_difference_per_user,
     plot_users_against_chance,
 )
-from recsys_ndcg.rendering.wording import label, labels
+from recsys_ndcg.rendering.wording import make_label, make_labels
 from tests.rendering.drawings import described, drawn, layers
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def test_a_name_is_only_shown(name: str) -> None:
         body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
         assert len(re.findall("<script", page)) == 4
         assert not re.sub(r"<[^>]*>", "", body).strip()
-        assert label(name)[:20] in described(chart)
+        assert make_label(name)[:20] in described(chart)
         written = "".join("".join(one.itertext()) for one in drawn(chart).iter())
-        assert label(name)[:20] in written
+        assert make_label(name)[:20] in written
 
 
 def test_names_of_fields_do_not_depend_on_data() -> None:
@@ -102,11 +102,11 @@ def test_names_of_fields_do_not_depend_on_data() -> None:
 @given(st.lists(st.text(max_size=60)), st.integers(4, 40))
 def test_labels_are_short_and_distinct(names: list[str], longest: int) -> None:
     """Whatever the names are."""
-    found = labels(names, longest)
+    found = make_labels(names, longest)
     assert len(set(found)) == len(found) == len(names)
     for name, one in zip(names, found, strict=True):
-        assert len(label(name, longest)) <= max(longest, len("(no name)"))
-        assert one.startswith(label(name, longest))
+        assert len(make_label(name, longest)) <= max(longest, len("(no name)"))
+        assert one.startswith(make_label(name, longest))
         assert one.strip() == one != ""
 
 
@@ -116,4 +116,4 @@ def test_labels_are_short_and_distinct(names: list[str], longest: int) -> None:
 )
 def test_names_that_look_alike_are_numbered(names: list[str]) -> None:
     """So that two models never share a row."""
-    assert len(set(labels(names))) == len(names)
+    assert len(set(make_labels(names))) == len(names)

@@ -10,8 +10,8 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors.wording import escape_invisible
-from recsys_ndcg.rendering.page import data_of
-from recsys_ndcg.rendering.wording import LONGEST, cut, with_cut_names
+from recsys_ndcg.rendering.page import to_safe_json
+from recsys_ndcg.rendering.wording import LONGEST, shorten, shorten_names_in
 from tests.comparison.models import models
 from tests.rendering.parsed import harmless
 
@@ -67,23 +67,23 @@ def test_pages_differ_only_in_the_names(name: str) -> None:
     page = harmless(text)
     assert [tag for tag, _ in page.tags] == [tag for tag, _ in harmless(usual).tags]
     assert len(text) < len(usual) + 60_000
-    assert " ".join(cut(name).split()) in page.text
+    assert " ".join(shorten(name).split()) in page.text
     lists = next(one for one in page.data if "users" in one)
-    assert cut(name) in lists["names"]
+    assert shorten(name) in lists["names"]
     assert len(page.named("title")) == 1
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_cut_and_data_is_escaped(name: str) -> None:
     """What is invisible is made visible; JSON in a script reads back, and ends no script."""
-    assert "49" not in cut(name)
-    assert len(cut(name)) <= LONGEST
-    assert cut(name).isprintable()
-    sentence = with_cut_names(
+    assert "49" not in shorten(name)
+    assert len(shorten(name)) <= LONGEST
+    assert shorten(name).isprintable()
+    sentence = shorten_names_in(
         f"{escape_invisible(name)} is better than {escape_invisible(name)}.", [name]
     )
     assert len(sentence) < 2 * LONGEST + 20
-    text = data_of({name: [name, None, 1.5]})
+    text = to_safe_json({name: [name, None, 1.5]})
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == {name: [name, None, 1.5]}
 
@@ -106,6 +106,6 @@ def test_names_from_right_to_left_are_isolated() -> None:
     name = "\u05de\u05d5\u05d3\u05dc 1"
     sentence = f"{name} is better than SVD, and {name} alone."
     marked = f"\u2068{name}\u2069"
-    assert with_cut_names(sentence, [name, "SVD"]) == sentence.replace(name, marked)
-    assert with_cut_names(sentence, [name, "SVD"], isolate=False) == sentence
-    assert with_cut_names("SVD and KNN", ["SVD", "KNN"]) == "SVD and KNN"
+    assert shorten_names_in(sentence, [name, "SVD"]) == sentence.replace(name, marked)
+    assert shorten_names_in(sentence, [name, "SVD"], isolate=False) == sentence
+    assert shorten_names_in("SVD and KNN", ["SVD", "KNN"]) == "SVD and KNN"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.rendering import UserLists
-from recsys_ndcg.rendering.page import packed
+from recsys_ndcg.rendering.page import pack_lists
 from recsys_ndcg.report.explanation import build_user_lists
 
 if TYPE_CHECKING:
@@ -112,14 +112,14 @@ def test_lists_are_limited_in_size() -> None:
     """The first users come first; each item is named once."""
     users = [{"item": [user, "x"], "gain": [1.0, np.nan]} for user in range(50)]
     lists = UserLists({"model": users}, [1.0, 0.5])
-    whole = packed(lists)
+    whole = pack_lists(lists)
     assert len(whole["users"]) == 50
     assert whole["items"] == ["0", "x", *map(str, range(1, 50))]
     assert whole["users"][1] == [[[2, 1], [1, None]]]
-    some = packed(lists, most=300)
+    some = pack_lists(lists, most=300)
     assert 0 < len(some["users"]) < 20
     assert some["users"] == whole["users"][: len(some["users"])]
-    assert packed(UserLists({"model": []}, []))["users"] == []
+    assert pack_lists(UserLists({"model": []}, []))["users"] == []
 
 
 def test_users_whose_order_does_not_matter_come_last() -> None:

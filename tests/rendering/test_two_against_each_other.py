@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots.trade_off import Layout, plot_trade_off, sides, unbeaten
+from recsys_ndcg.rendering.plots.trade_off import Layout, find_unbeaten, place_names, plot_trade_off
 from recsys_ndcg.rendering.plots.users import plot_a_against_b
 from tests.profiles import examples
 from tests.rendering.drawings import described, drawn, marked, texts
@@ -171,7 +171,7 @@ def test_errors_are_traded_off_too() -> None:
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_unbeaten_models(points: list[tuple[int, int]]) -> None:
     """Compared with every pair of models."""
-    found = unbeaten(*(np.array(one, dtype=float) for one in zip(*points, strict=True)))
+    found = find_unbeaten(*(np.array(one, dtype=float) for one in zip(*points, strict=True)))
     assert found.tolist() == [
         not any(p >= x and q >= y and (p > x or q > y) for p, q in points) for x, y in points
     ]
@@ -214,7 +214,7 @@ def test_no_name_covers_another(dots: list[tuple[int, int]]) -> None:
     """Nor leaves the drawing, whether wide or half as wide."""
     names = [f"model {place}" for place in range(len(dots))]
     layouts = [Layout(400, 300, dots), Layout(200, 300, [(x / 2, y) for x, y in dots])]
-    found = sides(names, layouts)
+    found = place_names(names, layouts)
     for wide, _, there in layouts:
         width, boxes = 7 * len(names[0]), []
         for side, (x, y) in zip(found, there, strict=True):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors.wording import escape_invisible
-from recsys_ndcg.rendering.wording import cut
+from recsys_ndcg.rendering.wording import shorten
 from recsys_ndcg.report.report import Report
 from tests.errors import rejects
 from tests.files.signing import signed
@@ -80,7 +80,7 @@ def _check(name: str) -> None:
     assert seen in markdown
     assert any(one.startswith(f"{seen} is as good or better in ") for one in markdown)
     page = harmless(report.to_html())
-    assert cut(seen) in [" ".join(one.split()) for one in page.texts]
+    assert shorten(seen) in [" ".join(one.split()) for one in page.texts]
     table = report.to_latex().split("\\toprule")[1]
     head = next(line for line in table.splitlines() if line.endswith(r" \\"))
     cells = re.split(r"(?<!\\)&", head.removesuffix(r" \\"))

@@ -1,3 +1,3 @@
-"""Charts of plain numbers, each with a text alternative; they need Vega-Altair, the rest not."""
+"""Charts of plain numbers with text alternatives, the only files that need Vega-Altair."""
 
-from recsys_ndcg.rendering.plots.vega import svg as svg
+from recsys_ndcg.rendering.plots.vega import to_svg as to_svg
