@@ -42,17 +42,17 @@ def evaluate(  # noqa: PLR0913 - the contract
         ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
         a dict of columns; the path of a file: CSV or JSON lines, packed or not, Parquet, Feather,
         or pickled Surprise predictions, which are read without executing them; several files, as
-        a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. What is known and what was
-        recommended, apart: ``{"labels": ..., "results": ...}``, as for `RankedLists.from_labels`;
-        of TREC, ``{"qrels": ..., "run": ...}``, as for `RankedLists.from_trec`.
-        A DataFrame of Spark is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.
+        a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. Two tables of labels and
+        recommendations: ``{"labels": ..., "results": ...}``, as in `RankedLists.from_labels`, or
+        of TREC: ``{"qrels": ..., "run": ...}``, as in `RankedLists.from_trec`.
+        A Spark DataFrame is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.
     metrics : names or metric objects, optional
         ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
-        By default ndcg, precision and recall; ndcg alone where nothing tells what is relevant.
+        By default ndcg, precision and recall; only ndcg if relevance is not defined.
     k : int or several, optional
-        The cutoffs of names without their own; None cuts nowhere.
+        The cutoffs of names without their own; None means no cutoff.
     threshold : float, optional
-        From which true value an item is relevant. Metrics that count relevant items, such as
+        True values at or above this are relevant. Metrics that count relevant items, such as
         precision and recall, need it unless every true value is 0 or 1: then 1 is relevant.
     convention : Convention or str, optional
         Every other choice that moves a number; or a library's name, ``"catboost"``: each metric as
@@ -60,24 +60,24 @@ def evaluate(  # noqa: PLR0913 - the contract
     columns : mapping, optional
         Our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
     n_jobs : int, optional
-        How many threads work at once, here and when the report is asked for more. By default, and
-        for -1, one for each core; in a process of joblib's, or of a pool of `multiprocessing`,
-        its share of them. No number depends on it.
+        The number of threads, here and when the report computes more later. By default, and for
+        -1, one per core; workers of joblib and of `multiprocessing.Pool` share the cores. No
+        number depends on it.
     memory_limit : str or number, optional
-        How much memory the process may use, ``"2GB"``: files and streams are then brought
-        together on disk (the extra `scale`). Several files, datasets and readers of pyarrow, and
-        relations of DuckDB go that way in any case, within half of what is free.
+        The memory that the process may use, ``"2GB"``: files and streams are then sorted on disk
+        (the extra `scale`). Several files, pyarrow datasets and readers, and DuckDB relations
+        always are, within half of the free memory.
     per_user : path, optional
-        A file for the scores of every user, the table `Report.per_user`: Parquet, or in memory
-        CSV, too.
+        A file for the scores of every user, the table `Report.per_user`: Parquet, or CSV for data
+        in memory.
     progress : bool
-        Whether a bar shows how far it is, where that takes long: on a terminal, in a notebook.
+        Whether to show a progress bar for long work, on a terminal or in a notebook.
 
     Returns
     -------
     Report
-        Scores per user, averaged and pooled, with how they were computed. That of a DataFrame of
-        Spark is for a ``with`` block, for it takes memory of the cluster.
+        Scores per user, averaged and pooled, with their signatures. Use the report of a Spark
+        DataFrame in a ``with`` block: it takes memory of the cluster.
 
     Raises
     ------
@@ -89,10 +89,10 @@ def evaluate(  # noqa: PLR0913 - the contract
     Warns
     -----
     DataWarning
-        The data is legal, but looks like a mistake, or the score says little: columns that look
-        exchanged, times as estimates, a threshold that separates no items, lists of one
-        item or worse than in random order, estimates at a bound of the scale, ties that change
-        the third decimal by more than half the interval of the mean.
+        The data is valid but suspicious, or the score means little: columns that look exchanged,
+        times as estimates, a threshold that separates no items, lists of one item or worse than
+        in random order, estimates at a bound of the scale, ties that change the third decimal by
+        more than half the interval of the mean.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def evaluate(  # noqa: PLR0913 - the contract
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     with limit_threads(n_jobs):
-        return evaluated(
+        return evaluate_by_plan(
             data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
         )
 
 
-def evaluated(  # noqa: PLR0913 - what the command line says, too
+def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
     data: Any,
     plan: Plan,
     columns: Mapping[str, str] | None = None,
@@ -126,32 +126,32 @@ def evaluated(  # noqa: PLR0913 - what the command line says, too
     per_user: str | Path | None = None,
     progress: bool = True,
 ) -> Report:
-    """Evaluate data by a plan, whichever way it goes.
+    """Evaluate data by a plan, in memory or with another engine.
 
     Raises
     ------
     InvalidInputError
-        The options do not go together, or as for `evaluate`.
+        Two options conflict, or as for `evaluate`.
     """
     if per_user is not None:
-        _check_apart(data, per_user)
+        _check_output(data, per_user)
     engine = find_engine(data, memory_limit)
     if engine is not None:
-        _check_size(data, n_items)
-        apart = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
-        return engine(data, plan, columns=columns, text=text, **apart, progress=progress)
+        _check_n_items(data, n_items)
+        how = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
+        return engine(data, plan, columns=columns, text=text, **how, progress=progress)
     if per_user is None:
-        return measured(data, plan, columns, text, n_items)
+        return evaluate_in_memory(data, plan, columns, text, n_items)
     from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
 
-    write = find_score_writer(os.fspath(per_user))  # looked at before anything is measured
-    report = measured(data, plan, columns, text, n_items)
+    write = find_score_writer(os.fspath(per_user))  # raises before anything is measured
+    report = evaluate_in_memory(data, plan, columns, text, n_items)
     write_whole(per_user, write(report.per_user))
     return report
 
 
-def _check_apart(data: Any, per_user: str | Path) -> None:
-    """Refuse to write the scores of users onto what is read."""
+def _check_output(data: Any, per_user: str | Path) -> None:
+    """Raise if the file for the users' scores is a file of the data."""
     check_path(per_user)
     tables = list(data.values()) if is_pair(data) else [data]
     for path in [path for one in tables if is_files(one) for path in find_files(one)]:
@@ -160,39 +160,39 @@ def _check_apart(data: Any, per_user: str | Path) -> None:
             raise InvalidInputError(msg)
 
 
-def measured(
+def evaluate_in_memory(
     data: Any,
     plan: Plan,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
     n_items: int | None = None,
 ) -> Report:
-    """Read the data, settle a plan against it, measure, warn of what deceives, and report.
+    """Evaluate data by a plan in memory.
 
     Raises
     ------
     InvalidInputError
-        The data cannot be read, or something in the plan cannot be computed of it.
+        The data cannot be read, or a measurement cannot be computed.
     """
-    return Report.from_lists(lists_of(data, plan, columns, text, n_items), plan)
+    return Report.from_lists(read_lists(data, plan, columns, text, n_items), plan)
 
 
-def lists_of(
+def read_lists(
     data: Any,
     plan: Plan,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
     n_items: int | None = None,
 ) -> GroupedLists:
-    """Read the lists of predictions, of labels and results, or of judgements and a run of TREC.
+    """Read predictions, labels and results, or qrels and a run of TREC.
 
     Raises
     ------
     InvalidInputError
-        The data cannot be read, or an option means nothing to it.
+        The data cannot be read, or an option does not apply to it.
     """
     if isinstance(data, Report):
-        msg = "That is a Report already: evaluate the predictions that it was made of."
+        msg = "The data is a Report. Evaluate the predictions instead."
         raise InvalidInputError(msg)
     rule = plan.duplicates
     if is_pair(data):
@@ -201,17 +201,17 @@ def lists_of(
     if isinstance(data, Mapping) and data.keys() == {"qrels", "run"}:
         if columns or (text is not None and text != type(text)()):
             msg = (
-                "How tables are written (--columns, --sep, --decimal, --encoding, --no-heading) "
-                "says nothing of qrels and runs: they have a form of their own."
+                "Options of tables (--columns, --sep, --decimal, --encoding, --no-heading) do not "
+                "apply to qrels and runs, which have a fixed format."
             )
             raise InvalidInputError(msg)
         return RankedLists.from_trec(**data, duplicates=rule, n_items=n_items)
-    _check_size(data, n_items)
+    _check_n_items(data, n_items)
     return RankedLists.of(data, columns=columns, duplicates=rule, text=text)
 
 
-def _check_size(data: Any, n_items: int | None) -> None:
-    """Refuse the size of a catalogue that nothing was chosen from."""
+def _check_n_items(data: Any, n_items: int | None) -> None:
+    """Raise if the size of a catalogue is given for predictions."""
     if n_items is not None and not is_pair(data):
-        msg = "n_items tells what results, or a run, were chosen from; predictions have none."
+        msg = "n_items must be left out for predictions: only results or a run have a catalogue."
         raise InvalidInputError(msg)

@@ -96,7 +96,7 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
 def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
     """Return the same for metrics under choices that a plan holds."""
     facts = plan.facts_of(lists)
-    plan.settled(facts, lists)  # what is wrong with one's own choices is an error, not a note
+    plan.settle(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):
         msg = (
             "reported must be a number that somebody gave for the one metric asked for; got "
@@ -253,7 +253,7 @@ class Numbers:
     def after(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
         """Return the mean after some changes of one's choices."""
         try:
-            one = mine.under(**changes)
+            one = mine.with_choices(**changes)
         except InvalidInputError as error:
             return Number(np.nan, reason=str(error))
         if one not in self.known:
@@ -265,13 +265,13 @@ class Numbers:
         new: dict[Measurement, Measurement] = {}
         for mine, changes in wanted:
             with suppress(InvalidInputError):  # said again by `after`
-                one = mine.under(**changes)
+                one = mine.with_choices(**changes)
                 if one not in self.known:
                     new[one] = one
         facts = Plan(tuple(new)).facts_of(self.lists, self.facts)
         for one in [*new]:
             try:
-                (new[one],) = Plan((one,)).settled(facts, self.lists).measurements
+                (new[one],) = Plan((one,)).settle(facts, self.lists).measurements
             except InvalidInputError as error:
                 self.known[one] = Number(np.nan, reason=str(error))
                 del new[one]

@@ -158,11 +158,11 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg reconcile predictions.csv --metric precision@10 --threshold 4
     recsys-ndcg reconcile p.parquet --metric ndcg@10 --reported 0.591
     """
-    from recsys_ndcg.evaluation import lists_of
+    from recsys_ndcg.evaluation import read_lists
     from recsys_ndcg.reconciliation import in_one_table, reconciled, reconciliation_document
 
     plan = convention.plan(parse_metric_names(metric), [10])
-    lists = lists_of(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
+    lists = read_lists(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
     with err.status("Computing the metric as every library does"):
         table = reconciled(lists, plan, reported)
     if output.form == "text":

@@ -182,7 +182,7 @@ def demo(
 
     from recsys_ndcg.comparison import compare, map_models
     from recsys_ndcg.datasets import sample_ratings
-    from recsys_ndcg.evaluation import evaluated
+    from recsys_ndcg.evaluation import evaluate_by_plan
     from recsys_ndcg.input import read_ratings
     from recsys_ndcg.surprise import import_library
 
@@ -212,7 +212,7 @@ def demo(
 
     def train_and_evaluate(_: str, model: Any) -> Report:
         np.random.seed(seed)  # noqa: NPY002 - what NormalPredictor draws from
-        return evaluated(model.fit(train).test(test), plan)
+        return evaluate_by_plan(model.fit(train).test(test), plan)
 
     reports = map_models(models, train_and_evaluate, progress=True)
     comparison = compare(reports)

@@ -138,8 +138,8 @@ class ConventionOptions:
         if gated:
             needed = any(one.needs_threshold for one in gated)
             every = Plan.of([*plan.names, *map(str, gated)], **under)
-            plan = replace(every, by_default=plan.by_default and not needed)
-        return plan.under(**{key: parsed(key, text) for key, text in given.items()})
+            plan = replace(every, is_default=plan.is_default and not needed)
+        return plan.with_choices(**{key: parsed(key, text) for key, text in given.items()})
 
 
 @dataclass(frozen=True)

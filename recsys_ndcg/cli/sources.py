@@ -154,7 +154,7 @@ class DataOptions:
         InvalidInputError
             The options exclude each other, or the data cannot be read or evaluated.
         """
-        from recsys_ndcg.evaluation import evaluated
+        from recsys_ndcg.evaluation import evaluate_by_plan
 
         scale = ScaleOptions() if scale is None else scale
         data = self.data()
@@ -165,7 +165,7 @@ class DataOptions:
                 "standard input or with --qrels and --run."
             )
             raise InvalidInputError(msg)
-        return evaluated(
+        return evaluate_by_plan(
             [data, *scale.more] if scale.more else data,
             plan,
             **text_format.to_keywords(),

@@ -37,7 +37,7 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, names_known
 from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import flatten_metrics
-from recsys_ndcg.scoring import ListCounts, Measurement, Signature, metric_among
+from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
 
@@ -660,7 +660,7 @@ class Comparison(Readable):
         """Return the name of a metric in this comparison, by default the first."""
         if given is None:
             return self.metrics[0]
-        return metric_among(given, self.metrics, "This comparison")
+        return find_metric_name(given, self.metrics, "This comparison")
 
     def _find_model(self, name: str) -> str:
         """Return the name of a model.
@@ -693,7 +693,7 @@ def _from_file(
         numerator=table("numerator"),
         denominator=table("denominator"),
         left_out=np.zeros(table("scores").shape, dtype=bool),
-        counts=ListCounts.among(columns),
+        counts=ListCounts.from_columns(columns),
         roles={"own": table("scores"), "chance": table("chance"), "best": table("best")},
         signatures=dict(zip(measurements, map(Signature, head["signatures"]), strict=True)),
         truth=table("truth"),

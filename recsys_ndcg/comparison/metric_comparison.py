@@ -24,7 +24,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import adjusted
+from recsys_ndcg.scoring import adjust_for_chance
 from recsys_ndcg.significance import (
     CORRECTIONS,
     PairResults,
@@ -237,7 +237,7 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         pooled_low=pooled_low,
         pooled_high=pooled_high,
         chance=chance,
-        adjusted=adjusted(own["mean"].to_numpy(), chance, result.means("best")),
+        adjusted=adjust_for_chance(own["mean"].to_numpy(), chance, result.means("best")),
         **_count_wins(result, comparison.baseline),
         rank_low=first,
         rank_high=last,

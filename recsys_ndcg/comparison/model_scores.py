@@ -254,7 +254,7 @@ def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> d
     """Return signatures with the number of users who have a score."""
     counted = (~np.isnan(scores)).sum(axis=0).tolist()
     return {
-        name: one.over(count)
+        name: one.with_users(count)
         for (name, one), count in zip(signatures.items(), counted, strict=True)
     }
 

@@ -21,7 +21,7 @@ from recsys_ndcg.errors import (
     suggest,
     warn,
 )
-from recsys_ndcg.evaluation import measured
+from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.files import Archive
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
@@ -354,7 +354,9 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
         options.check_unused(name)
     else:
         how: dict[str, Any] = {"threshold": options.threshold, "convention": options.convention}
-        data = measured(data, Plan.of(options.metrics, k=options.k, **how), options.columns)
+        data = evaluate_in_memory(
+            data, Plan.of(options.metrics, k=options.k, **how), options.columns
+        )
     if _has_property(data, "averaged_scores"):
         return _select_metrics(data.averaged_scores, options)
     return _select_metrics(ModelScores.from_audit(data.audited, report=data), options)

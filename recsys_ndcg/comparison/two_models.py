@@ -17,7 +17,7 @@ from recsys_ndcg.input import Rows, check_same_ids, index_of, read
 from recsys_ndcg.lists import PlacedLists, RankedLists, group
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.ranking import rank
-from recsys_ndcg.scoring import same
+from recsys_ndcg.scoring import nearly_equal
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
@@ -284,7 +284,7 @@ def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> 
     place = before.index_of_metric(metric)
     sign = 1 if before.metrics[place].greater_is_better else -1
     old, new = before.per_user[:, place], after.per_user[:, place]
-    gain = np.where(same(old, new), 0.0, sign * (new - old))
+    gain = np.where(nearly_equal(old, new), 0.0, sign * (new - old))
     order = np.argsort(-gain, kind="stable")
     order = order[~np.isnan(gain[order])]
     first = [one for one in order[:n].tolist() if gain[one] > 0]

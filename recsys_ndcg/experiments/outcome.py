@@ -363,7 +363,7 @@ class Outcome:
     def _format_code(self, found: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {format_call(one.given)}," for name, one in self.models.items()]
-        how, splitter = found.signatures[found.metrics[0]].typed, self.ratings.splitter
+        how, splitter = found.signatures[found.metrics[0]].as_python, self.ratings.splitter
         usual = self.ratings.is_default_kind
         lines = [
             "import recsys_ndcg as rn",

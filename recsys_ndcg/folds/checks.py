@@ -115,9 +115,11 @@ class CheckedSplits:
         lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
         if plan.rated is None:
             lists = replace(lists, protocol="catalogue")
-        plan = plan.map(lambda one: one.settled(one.facts_of(lists), lists))
+        plan = plan.map(lambda one: one.settle(one.facts_of(lists), lists))
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
-        for message in dict.fromkeys(chain.from_iterable(one.doubts(facts) for one in plans)):
+        for message in dict.fromkeys(
+            chain.from_iterable(one.threshold_warnings(facts) for one in plans)
+        ):
             warn(message)
         return plan
 

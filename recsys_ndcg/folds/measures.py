@@ -200,7 +200,9 @@ class FoldPlan:
         known = parse_measures(measures)
         Convention.checked(convention)
         rated, catalogue = (
-            Plan.of(metrics, k=None, threshold=threshold, convention=convention).tolerant()
+            Plan.of(
+                metrics, k=None, threshold=threshold, convention=convention
+            ).with_tie_tolerance()
             if metrics
             else None
             for metrics in (

@@ -13,7 +13,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, quote
-from recsys_ndcg.ranking import Ranking, weighted
+from recsys_ndcg.ranking import Ranking, weighted_sum
 
 #: The choices that decide which rows there are and which users count, for every metric.
 ROWS_AND_USERS = frozenset(
@@ -190,7 +190,7 @@ class Linear(Metric):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the weighted sum."""
-        return weighted(getattr(ranking, self.worth), self.weights(ranking))
+        return weighted_sum(getattr(ranking, self.worth), self.weights(ranking))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1: the sum is the score, where a metric does not divide it by another."""

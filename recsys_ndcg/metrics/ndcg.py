@@ -10,7 +10,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import GAINS, Linear
 from recsys_ndcg.metrics.registry import register
-from recsys_ndcg.ranking import Ranking, weighted
+from recsys_ndcg.ranking import Ranking, weighted_sum
 
 MOST_PLACES = 10_000_000
 
@@ -58,7 +58,7 @@ class NDCG(Linear):
         """Return the ideal DCG."""
         if ranking.convention.ideal == "max":
             return of_top_grades(ranking, self.k, ranking.convention.discounts)
-        return weighted(ranking.ideal_gain, self.weights(ranking))
+        return weighted_sum(ranking.ideal_gain, self.weights(ranking))
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
         """Return why there is no such number: more places than can be added up."""

@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
 from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
 from recsys_ndcg.metrics.registry import register
-from recsys_ndcg.ranking import Ranking, weighted
+from recsys_ndcg.ranking import Ranking, weighted_sum
 
 _CHOICES = {
     "of": ("relevance", "gain"),
@@ -63,7 +63,7 @@ class ByRank(Linear):
         if self.over == "ideal" and self.worth == "gain":
             if ranking.convention.ideal == "max":
                 return of_top_grades(ranking, self.k, self._weights)
-            return weighted(ranking.ideal_gain, self.weights(ranking))
+            return weighted_sum(ranking.ideal_gain, self.weights(ranking))
         if self.over == "ideal":
             places = ranking.n_relevant.astype(np.int64)
         else:
@@ -139,7 +139,7 @@ class OfList(Metric):
                 asked &= ~ranking.missing
             if self.k is not None and ranking.convention.short_list == "drop":
                 asked &= ranking.n_items >= self.k
-            lists = zip(asked.tolist(), *ranking.lists_in_order(self.k), strict=True)
+            lists = zip(asked.tolist(), *ranking.split_lists(self.k), strict=True)
             return np.array([self._of(*own) if one else 0.0 for one, *own in lists])
 
         return ranking.get_or_compute(self, said)

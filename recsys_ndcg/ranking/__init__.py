@@ -1,4 +1,4 @@
-"""The only sort: lists in order of their estimates, and the tables that metrics read."""
+"""Sorted lists, and the tables of a ranking that metrics read."""
 
 from recsys_ndcg.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""GradedLists: what the items of lists are worth, whatever their order."""
+"""GradedLists: gains, relevance and ideal lists, which do not depend on the order."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from recsys_ndcg.arrays import Floats, Positions, offsets_of
 from recsys_ndcg.convention import Convention, relevance
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.ranking.ordering import largest_first
+from recsys_ndcg.ranking.ordering import sort_descending
 
 
 class GradedLists:
-    """Gains, relevance and ideal lists of the same lists, worked out once for each choice.
+    """Gains, relevance and ideal lists of the same lists, computed once for each choice.
 
     Parameters
     ----------
     lists : GroupedLists
-        As `recsys_ndcg.lists.preparation.prepare` returns them.
+        The result of `recsys_ndcg.lists.preparation.prepare`.
     best_first : bool
-        Whether the grades of each list change places until the highest comes first: then those of
-        equal worth need no other sort, and which item has which is lost.
+        Whether to sort the grades of each list, so that gains need no other sort; which item has
+        which grade is lost.
     """
 
     def __init__(self, lists: GroupedLists, *, best_first: bool = False) -> None:
         self.best_first = best_first
         if best_first:
-            grades = largest_first(_grades(lists), lists.offsets)
+            grades = sort_descending(_grades(lists), lists.offsets)
             grades[np.isneginf(grades)] = np.nan
             lists = lists.with_columns(true=grades)
         self.lists = lists
@@ -46,7 +46,7 @@ class GradedLists:
 
     @lazy_property
     def grades(self) -> Floats:
-        """The grade of each row, below all others where it has none."""
+        """The grade of each row, -inf for unlabelled rows."""
         return _grades(self.lists)
 
     @lazy_property
@@ -56,16 +56,16 @@ class GradedLists:
 
     @lazy_property
     def n_labelled(self) -> Floats:
-        """How many items of each user have a label, in the list or not."""
+        """The number of labelled items of each user, in the list or not."""
         return self.lists.sum_by_user(self.labelled) + self.lists.n_unlisted
 
     def n_relevant(self, threshold: float | None) -> Floats:
-        """Return how many items of each user are relevant, in the list or not."""
+        """Return the number of relevant items of each user, in the list or not."""
         return self._cache.get_or_compute(
-            ("n_relevant", threshold), lambda: self._n_relevant(threshold)
+            ("n_relevant", threshold), lambda: self._count_relevant(threshold)
         )
 
-    def _n_relevant(self, threshold: float | None) -> Floats:
+    def _count_relevant(self, threshold: float | None) -> Floats:
         lists = self.lists
         listed = lists.sum_by_user(self.relevant(threshold))
         if not len(lists.unlisted_true):
@@ -83,12 +83,12 @@ class GradedLists:
 
     def _ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
         offsets, extra = self.lists.offsets, self.lists.n_unlisted
-        if convention.ideal == "local":  # an empty list has no order of its own
+        if convention.ideal == "local":  # only an empty list counts its unlisted labels
             extra = np.where(self.lists.n_items == 0, extra, 0)
         if extra.any():
             values = self.gains(convention, threshold)
             values, offsets = self._with_unlisted(values, extra, convention, threshold)
-            values = largest_first(values, offsets)
+            values = sort_descending(values, offsets)
         else:
             values = self._gains_in_order(convention, threshold)
         best = np.append(values, 0.0)
@@ -99,22 +99,22 @@ class GradedLists:
     def _gains_in_order(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gains of the rows, each user's largest first."""
 
-        def found() -> Floats:
+        def compute() -> Floats:
             values = self.gains(convention, threshold)
             if self.best_first and isinstance(convention.gain, str):
                 return values
-            return largest_first(values, self.lists.offsets)
+            return sort_descending(values, self.lists.offsets)
 
-        return self._cache.get_or_compute(("in order", gain_key(convention, threshold)), found)
+        return self._cache.get_or_compute(("in order", gain_key(convention, threshold)), compute)
 
     def length_of_gains(self, convention: Convention, threshold: float | None) -> Floats:
         r"""Return the length of the centred gains of each list, \sqrt{\sum (g_i - \bar g)^2}.
 
-        Each user's are added in the order of their size, and measured by the largest of them, so
-        that neither the order of the rows nor the unit of the gains plays a part.
+        Each user's gains are scaled by the largest and added in ascending order, so neither the
+        order of the rows nor the unit of the gains matters.
         """
 
-        def found() -> Floats:
+        def compute() -> Floats:
             lists = self.lists
             own, n_items = np.diff(lists.offsets), lists.n_candidates
             values = self._gains_in_order(convention, threshold)
@@ -128,10 +128,10 @@ class GradedLists:
             length: Floats = unit * np.sqrt(square)
             return length
 
-        return self._cache.get_or_compute(("length", gain_key(convention, threshold)), found)
+        return self._cache.get_or_compute(("length", gain_key(convention, threshold)), compute)
 
     def length_of_flags(self, flags: Floats) -> Floats:
-        """Return the length of a centred column of 0 and 1, of each list."""
+        """Return the length of each list's centred flags, 0 or 1."""
         lists = self.lists
         ones, n_items = lists.sum_by_user(flags), lists.n_candidates
         length: Floats = np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
@@ -140,7 +140,7 @@ class GradedLists:
     def _with_unlisted(
         self, values: Floats, extra: Positions, convention: Convention, threshold: float | None
     ) -> tuple[Floats, Positions]:
-        """Return gains with the unlisted labels of the users who have some `extra`."""
+        """Return gains with those of the unlisted labels, for users who have some `extra`."""
         lists = self.lists
         unlisted = lists.unlisted_true[np.repeat(extra > 0, lists.n_unlisted)]
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(extra)), extra)])
@@ -155,5 +155,5 @@ def _grades(lists: GroupedLists) -> Floats:
 
 
 def gain_key(convention: Convention, threshold: float | None) -> Hashable:
-    """Return what gains hang on, to know them by."""
+    """Return a key that is equal for equal gains."""
     return convention.only("gain"), threshold if convention.gain_needs_threshold else None

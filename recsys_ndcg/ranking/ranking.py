@@ -14,22 +14,22 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
-from recsys_ndcg.ranking.ordering import largest_first
-from recsys_ndcg.ranking.runs import Cells, Runs, first_hits, hits_so_far
+from recsys_ndcg.ranking.ordering import sort_descending
 from recsys_ndcg.ranking.sorted_lists import SortedLists
+from recsys_ndcg.ranking.tie_groups import Cells, TieGroups, first_hits, hits_so_far
 
 _GRADE = "grade"
 
 
-def weighted(table: Floats, weights: Floats) -> Floats:
-    """Return the sum of a table times weights, over as many ranks as have one: shape (n_users,).
+def weighted_sum(table: Floats, weights: Floats) -> Floats:
+    """Return the sum of a table times weights over the ranks that have one: shape (n_users,).
 
     Parameters
     ----------
     table : float64 array, shape (n_users, width)
-        What stands at each rank.
+        The values at each rank.
     weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
-        What each rank counts.
+        The weight of each rank.
     """
     return row_sums(table[:, : weights.shape[-1]] * weights)
 
@@ -42,16 +42,16 @@ def length_of_weights(weights: Floats, n_items: Positions) -> Floats:
     Parameters
     ----------
     weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
-        Those of the first ranks; further ones weigh nothing.
+        The weights of the first ranks; further ranks have the weight 0.
     n_items : int64 array, shape (n_users,)
-        How many ranks each list has.
+        The number of ranks of each list.
 
     Examples
     --------
     >>> length_of_weights(np.array([1.0, 0.5]), np.array([2, 1])).round(4)
     array([0.3536, 0.    ])
     """
-    if weights.ndim == 1:  # then only the length of a list makes a difference
+    if weights.ndim == 1:  # only the length of a list matters
         n_items, place = np.unique(n_items, return_inverse=True)
         return _length_of_rows(weights, n_items)[place]
     return _length_of_rows(weights, n_items)
@@ -74,42 +74,42 @@ def _length_of_rows(weights: Floats, n_items: Positions) -> Floats:
 class Ranking:
     """Lists in ranked order, as tables of shape (n_users, width), each made when first read.
 
-    The width is the number of ranks that are looked at, or the length of the longest list (with
-    the user's labelled items that are not in it) where that is less. Past the end of a list the
-    tables hold 0. Under ``ties="expected"`` items with equal estimates contribute their mean at
-    each of the ranks that they share; else the tables hold one concrete order.
+    The width is the number of ranks to read, or the length of the longest list (with the user's
+    labelled items that are not in it) if that is less. Past the end of a list the tables hold 0.
+    Under ``ties="expected"`` items with equal estimates contribute their mean at each of the ranks
+    that they share; else the tables hold one concrete order.
 
     Parameters
     ----------
     graded : GradedLists
-        What the items are worth.
+        The gains and relevance of the items.
     in_order : SortedLists
-        The same lists, sorted, as far as the tables shall reach.
+        The same lists, sorted up to the width of the tables.
     convention : Convention
         Every choice.
     threshold : float, optional
-        From which grade an item is relevant.
+        The least grade of a relevant item.
 
     Attributes
     ----------
     gain : float64 array, shape (n_users, width)
         The (expected) gain at each rank, at least 0.
     relevance, labelled : float64 arrays, shape (n_users, width)
-        How surely the item at each rank is relevant, has a true value: in [0, 1].
+        The probability that the item at each rank is relevant, or labelled.
     relevance_so_far : float64 array, shape (n_users, width)
         E[rel_r · (relevant items at ranks up to r)], for average precision.
     first_hit : float64 array, shape (n_users, width)
-        P(the first relevant item stands at rank r), for reciprocal rank and hit rate.
+        P(the first relevant item is at rank r), for reciprocal rank and hit rate.
     ideal_gain : float64 array, shape (n_users, width)
         The gain at each rank of the ideal list: of all the user's labelled items, or of those in
-        the list, best first; under ``ideal="max"`` that of the top grade in every cell.
+        the list, best first; under ``ideal="max"`` the gain of the top grade in every cell.
     discount : float64 array, shape (width,)
         The weight of each rank.
     n_items, n_labelled, n_relevant, n_recommended : arrays, shape (n_users,)
-        How many items each list has, how many of the user's items have a label or are relevant,
-        in the list or not, and how many of the list are recommended: its first ones.
+        The number of items in each list, of the user's labelled and relevant items, in the list
+        or not, and of recommended items, which are the first of the list.
     error : float64 array, one entry per row
-        Estimated minus true, NaN where unlabelled: the one column that is not by rank.
+        Estimated minus true, NaN for unlabelled rows: the only column that is not by rank.
     top_gain : float
         The gain of the top grade.
     """
@@ -122,7 +122,7 @@ class Ranking:
 
     @property
     def n_items(self) -> Positions:
-        """How many items each list has."""
+        """The number of items in each list."""
         return self.graded.lists.n_items
 
     @property
@@ -132,24 +132,24 @@ class Ranking:
 
     @property
     def n_labelled(self) -> Floats:
-        """How many items of each user have a label, in the list or not."""
+        """The number of labelled items of each user, in the list or not."""
         return self.graded.n_labelled
 
     @property
     def n_relevant(self) -> Floats:
-        """How many items of each user are relevant, in the list or not."""
+        """The number of relevant items of each user, in the list or not."""
         return self.graded.n_relevant(self.threshold)
 
     @lazy_property
     def n_recommended(self) -> Floats | Positions:
-        """How many items of each list count as recommended; they are its first ones."""
+        """The number of recommended items of each list, which are its first ones."""
         if self.convention.recommend_from is None:
             return self.n_items
         return self.graded.lists.n_recommended(self.convention, self.threshold)
 
     @lazy_property
     def _width(self) -> int:
-        """How many ranks the tables have."""
+        """The number of ranks in the tables."""
         longest, depth = int(self.graded.lists.n_places.max(initial=1)), self.in_order.depth
         return longest if depth is None else min(depth, longest)
 
@@ -159,17 +159,17 @@ class Ranking:
         return self.weights(None)
 
     def width(self, k: int | None) -> int:
-        """Return how many of the first k ranks the tables have."""
+        """Return the number of the first k ranks that the tables have."""
         return self._width if k is None else min(k, self._width)
 
     def weights(self, k: int | None) -> Floats:
-        """Return the weights of the first k ranks, at most those of the tables."""
+        """Return the weights of the first k ranks, at most the ranks of the tables."""
         ranks = self.width(k)
         return self._cache.get_or_compute(ranks, lambda: self.convention.discounts(ranks))
 
     @lazy_property
     def top_gain(self) -> float:
-        """The gain of the top grade; binary gains need not be told which that is."""
+        """The gain of the top grade; 1 for binary gains without a top grade."""
         top = self.convention.max_grade
         if top is None:
             return 1.0
@@ -177,7 +177,7 @@ class Ranking:
 
     @lazy_property
     def ideal_gain(self) -> Floats:
-        """The gain at each rank of the ideal list; under ``max`` that of the top grade in all."""
+        """The gain at each rank of the ideal list; under ``max`` the gain of the top grade."""
         if self.convention.ideal == "max":
             return np.full((len(self.n_items), self._width), self.top_gain)
         return self.graded.ideal_gain(self.convention, self.threshold, self._width)
@@ -185,54 +185,56 @@ class Ranking:
     @lazy_property
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
-        cells = self._cells(self._by_gain)
-        return self._shown(cells.filled(self._by_gain.means(self._gains)[cells.run]))
+        cells = self._cells(self._groups_by_gain)
+        return self._hide_missing_ranks(
+            cells.fill_table(self._groups_by_gain.means(self._gains)[cells.group])
+        )
 
     @lazy_property
     def relevance(self) -> Floats:
-        """The relevance at each rank, in [0, 1]."""
-        return self._shares(self._in_any_order, self._relevant)
+        """The probability that the item at each rank is relevant."""
+        return self._average_flags(self._unordered_groups, self._relevant)
 
     @lazy_property
     def labelled(self) -> Floats:
-        """How surely there is a true value at each rank, in [0, 1]."""
-        return self._shares(self._in_any_order, self.graded.labelled)
+        """The probability that the item at each rank is labelled."""
+        return self._average_flags(self._unordered_groups, self.graded.labelled)
 
     @lazy_property
     def relevance_so_far(self) -> Floats:
         """E[rel_r · (relevant items at ranks up to r)], for average precision."""
-        runs, (relevant, ahead) = self._in_any_order, self._hits
-        cells = self._cells(runs)
-        run = cells.run
-        hits = hits_so_far(relevant[run], runs.size[run], ahead[run], cells.place)
-        return self._shown(cells.filled(hits))
+        groups, (relevant, ahead) = self._unordered_groups, self._hits
+        cells = self._cells(groups)
+        group = cells.group
+        hits = hits_so_far(relevant[group], groups.size[group], ahead[group], cells.place)
+        return self._hide_missing_ranks(cells.fill_table(hits))
 
     @lazy_property
     def first_hit(self) -> Floats:
-        """P(the first relevant item stands at rank r), for reciprocal rank and hit rate."""
-        runs, (relevant, _) = self._in_any_order, self._hits
+        """P(the first relevant item is at rank r), for reciprocal rank and hit rate."""
+        groups, (relevant, _) = self._unordered_groups, self._hits
         found = np.flatnonzero(relevant > 0)
-        found = found[np.diff(runs.user[found], prepend=-1) > 0]  # the first of each user
+        found = found[np.diff(groups.user[found], prepend=-1) > 0]  # the first of each user
         table = np.zeros((len(self.n_items), self._width))
-        if not runs.shared:
-            found = found[runs.ahead[found] < self._width]
-            table[runs.user[found], runs.ahead[found]] = 1
-            return self._shown(table)
-        table[runs.user[found]] = first_hits(
-            runs.ahead[found], runs.size[found], relevant[found], self._width
+        if not groups.has_ties:
+            found = found[groups.ahead[found] < self._width]
+            table[groups.user[found], groups.ahead[found]] = 1
+            return self._hide_missing_ranks(table)
+        table[groups.user[found]] = first_hits(
+            groups.ahead[found], groups.size[found], relevant[found], self._width
         )
-        return self._shown(table)
+        return self._hide_missing_ranks(table)
 
     @lazy_property
     def relevant_ranks(self) -> tuple[Floats, Floats]:
-        """How many relevant items each list holds, and the sum of their (expected) ranks.
+        """The number of relevant items in each list's tables, and the sum of their expected ranks.
 
-        Of those within the ranks that are looked at. Both are multiples of 1/2, and exact.
+        Both are multiples of 1/2, and exact.
         """
-        runs, (relevant, _) = self._in_any_order, self._hits
-        rank = runs.ahead + (runs.size + 1) / 2
+        groups, (relevant, _) = self._unordered_groups, self._hits
+        rank = groups.ahead + (groups.size + 1) / 2
         found, ranks = (
-            np.bincount(runs.user, weights=each, minlength=len(self.n_items)).astype(np.float64)
+            np.bincount(groups.user, weights=each, minlength=len(self.n_items)).astype(np.float64)
             for each in (relevant, relevant * rank)
         )
         return found, ranks
@@ -248,7 +250,7 @@ class Ranking:
         Parameters
         ----------
         worth : {'gain', 'relevance', 'labelled'}
-            What an item is worth, a.
+            The value of an item, a.
         weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
             The weights of the first ranks, w.
         """
@@ -260,61 +262,63 @@ class Ranking:
                 self._relevant if worth == "relevance" else graded.labelled
             )
         others = np.sqrt(np.maximum(n_items - 1, 1))
-        deviation: Floats = items / others * length_of_weights(self._shown(weights), n_items)
+        deviation: Floats = (
+            items / others * length_of_weights(self._hide_missing_ranks(weights), n_items)
+        )
         return deviation
 
     @property
     def error(self) -> Floats:
-        """Estimated minus true of every row, NaN where unlabelled: the one column not by rank."""
+        """Estimated minus true of every row, NaN for unlabelled rows."""
         return self.graded.lists.estimated - self.graded.lists.true
 
     def per_user(self, values: Floats | Flags) -> Floats:
-        """Return the sum of a column such as `error` over each user's rows, NaN left out.
+        """Return the sum of a column such as `error` over each user's rows, without NaN.
 
-        Numbers are added in ascending order, so that the order of the rows plays no part.
+        Numbers are added in ascending order, so the order of the rows does not matter.
         """
         lists = self.graded.lists
         if values.dtype == np.bool_:
             return lists.sum_by_user(values.astype(np.float64))
         numbers = np.where(np.isnan(values), 0.0, values).astype(np.float64)
-        return lists.sum_by_user(-largest_first(-numbers, lists.offsets))
+        return lists.sum_by_user(-sort_descending(-numbers, lists.offsets))
 
     @lazy_property
     def ranks_of_rows(self) -> tuple[Positions, Positions]:
-        """The rows that reach the table, and the rank of each, from 0.
+        """The rows in the tables, and the rank of each, from 0.
 
-        Those that share a mean stand in input order, and so do those that are worth the same where
-        the best or the worst order is taken.
+        Rows that share a mean are in input order, and so are rows with equal gains under
+        ``ties="best"`` and ``"worst"``.
         """
-        rule, runs = self.convention.ties, self.in_order.runs
-        if not self.convention.any_order or not runs.shared:
-            runs = self._by_gain
+        rule, groups = self.convention.ties, self.in_order.tie_groups
+        if not self.convention.any_order or not groups.has_ties:
+            groups = self._groups_by_gain
         else:
-            worst_first = rule == "worst"  # these are turned around below
+            worst_first = rule == "worst"  # `split_into_rows` reverses them
             worth = np.zeros(len(self.error)) if rule == "expected" else self._gains
-            tied, rows = runs.n_rows[runs.of_row] > 1, runs.rows.copy()
-            some, run = rows[tied], runs.of_row[tied]
-            rows[tied] = some[np.lexsort((-some if worst_first else some, -worth[some], run))]
-            runs = replace(runs, rows=rows).one_by_one(None, worst_first=worst_first)
-        return runs.rows, runs.ahead
+            tied, rows = groups.n_rows[groups.group_of_row] > 1, groups.rows.copy()
+            some, group = rows[tied], groups.group_of_row[tied]
+            rows[tied] = some[np.lexsort((-some if worst_first else some, -worth[some], group))]
+            groups = replace(groups, rows=rows).split_into_rows(None, worst_first=worst_first)
+        return groups.rows, groups.ahead
 
-    def lists_in_order(self, k: int | None) -> tuple[list[Any], ...]:
+    def split_lists(self, k: int | None) -> tuple[list[Any], ...]:
         """Return the users, and estimated, true and items of the first k ranks of each list.
 
-        Under a rule for ties that puts each item in one place. Where the data has no items, they
-        are the places of the rows among those of the user.
+        The rule for ties must give each item one rank. Without item ids, items are the places of
+        the rows among the user's rows.
         """
-        lists, runs = self.graded.lists, self._by_place
+        lists, groups = self.graded.lists, self._groups_by_place
         depth = self._width if k is None else k
-        kept = runs.ahead < depth
-        rows, user = runs.rows[kept], runs.user[kept]
+        kept = groups.ahead < depth
+        rows, user = groups.rows[kept], groups.user[kept]
         ends = np.searchsorted(user, np.arange(1, len(lists)))
         items = rows - lists.offsets[user] if lists.items is None else lists.items[rows]
         columns = (np.split(one, ends) for one in (lists.estimated[rows], lists.true[rows], items))
         return (lists.users.tolist(), *columns)
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
-        """Return what a metric works out for several of its parts, computed once."""
+        """Return a value that a metric computes once, for several of its parts."""
         return self._cache.get_or_compute(key, compute)
 
     @property
@@ -326,68 +330,75 @@ class Ranking:
         return self.graded.relevant(self.threshold)
 
     @lazy_property
-    def _by_gain(self) -> Runs:
+    def _groups_by_gain(self) -> TieGroups:
         if isinstance(self.convention.gain, str):  # a higher grade has no lower gain
-            return self._by_grade
-        return self._runs(gain_key(self.convention, self.threshold), lambda: self._gains)
+            return self._groups_by_grade
+        return self._order_groups(gain_key(self.convention, self.threshold), lambda: self._gains)
 
     @lazy_property
-    def _by_grade(self) -> Runs:
-        return self._runs(_GRADE, lambda: self.graded.grades)
+    def _groups_by_grade(self) -> TieGroups:
+        return self._order_groups(_GRADE, lambda: self.graded.grades)
 
     @property
-    def _in_any_order(self) -> Runs:
-        """Return the runs for sums of 0 and 1 that go up with the grade: they hang on no order."""
-        return self.in_order.runs if self.convention.ties == "expected" else self._by_grade
+    def _unordered_groups(self) -> TieGroups:
+        """The groups for sums of flags that rise with the grade: their order does not matter."""
+        return (
+            self.in_order.tie_groups
+            if self.convention.ties == "expected"
+            else self._groups_by_grade
+        )
 
     @lazy_property
     def _hits(self) -> tuple[Floats, Floats]:
-        """Return the relevant items in each run, and those ahead of it."""
-        runs = self._in_any_order
-        relevant = runs.sums(self._relevant)
-        before = np.concatenate([[0.0], np.cumsum(relevant)])  # whole numbers: exact
-        first = np.searchsorted(runs.user, np.arange(len(self.n_items)))
-        return relevant, before[:-1] - before[first][runs.user]
+        """The number of relevant items in each group, and before it."""
+        groups = self._unordered_groups
+        relevant = groups.sums(self._relevant)
+        before = np.concatenate([[0.0], np.cumsum(relevant)])  # integers: exact
+        first = np.searchsorted(groups.user, np.arange(len(self.n_items)))
+        return relevant, before[:-1] - before[first][groups.user]
 
-    def _runs(self, name: Hashable, values: Callable[[], Floats]) -> Runs:
-        """Return the runs that share ranks by the rule for ties; the extremes are of `values`.
+    def _order_groups(self, name: Hashable, values: Callable[[], Floats]) -> TieGroups:
+        """Return the tie groups that the rule for ties leaves; best and worst are by `values`.
 
-        Under ``expected`` their rows stand in the order of the values, largest first: the order
-        in which they are added up.
+        Under ``expected`` the rows are sorted by the values, largest first: the order in which
+        they are added up.
         """
         rule, in_order = self.convention.ties, self.in_order
-        if not in_order.runs.shared:
-            return in_order.runs
+        if not in_order.tie_groups.has_ties:
+            return in_order.tie_groups
         if not self.convention.any_order:
-            return self._by_place
-        runs = in_order.runs
+            return self._groups_by_place
+        groups = in_order.tie_groups
         if not (self.graded.best_first and name == _GRADE):
-            runs = in_order.by((self.graded, name), values)
+            groups = in_order.sort_groups((self.graded, name), values)
         if rule == "expected":
-            return runs
-        # items without a row are worth least
-        return runs.one_by_one(in_order.depth, worst_first=rule == "worst")
+            return groups
+        return groups.split_into_rows(in_order.depth, worst_first=rule == "worst")
 
     @lazy_property
-    def _by_place(self) -> Runs:
-        """Return a run for each row, by a rule for ties that does not go by what it is worth."""
+    def _groups_by_place(self) -> TieGroups:
+        """A group for each row, by a rule for ties that does not depend on gains."""
         rule, in_order, lists = self.convention.ties, self.in_order, self.graded.lists
-        if not in_order.runs.shared:
-            return in_order.runs
-        runs = in_order.by(rule, lambda: lists.tie_key(rule))
-        return runs.at_places(lists.places_in_ties(runs.rows, runs.place), in_order.depth)
+        if not in_order.tie_groups.has_ties:
+            return in_order.tie_groups
+        groups = in_order.sort_groups(rule, lambda: lists.tie_key(rule))
+        return groups.place_rows(lists.places_in_ties(groups.rows, groups.place), in_order.depth)
 
-    def _cells(self, runs: Runs) -> Cells:
-        """Return the cells that runs cover; where nothing is tied, all tables have the same."""
-        return self._cache.get_or_compute(runs, lambda: Cells(runs, len(self.n_items), self._width))
+    def _cells(self, groups: TieGroups) -> Cells:
+        """Return the cells that groups cover; without ties, all tables share them."""
+        return self._cache.get_or_compute(
+            groups, lambda: Cells(groups, len(self.n_items), self._width)
+        )
 
-    def _shares(self, runs: Runs, flags: Floats) -> Floats:
-        """Return the share of the items at each rank for which something holds."""
-        cells = self._cells(runs)
-        return self._shown(cells.filled((runs.sums(flags) / runs.size)[cells.run]))
+    def _average_flags(self, groups: TieGroups, flags: Floats) -> Floats:
+        """Return the probability that the item at each rank has a flag."""
+        cells = self._cells(groups)
+        return self._hide_missing_ranks(
+            cells.fill_table((groups.sums(flags) / groups.size)[cells.group])
+        )
 
-    def _shown(self, table: Floats) -> Floats:
-        """Return a table without the ranks that lists of some of all candidates do not show."""
+    def _hide_missing_ranks(self, table: Floats) -> Floats:
+        """Return a table with 0 at ranks that sampled candidate lists do not have."""
         if not self.graded.lists.cut_short:
             return table
         return np.where(np.arange(table.shape[-1]) < self.n_items[:, None], table, 0.0)
@@ -405,13 +416,13 @@ def rank(
     Parameters
     ----------
     lists : GroupedLists
-        Any.
+        The lists.
     convention : Convention
         Every choice.
     depth : int, optional
-        How many ranks the tables have; None for the longest list.
+        The number of ranks in the tables; None for the length of the longest list.
     threshold : float, optional
-        From which grade an item is relevant.
+        The least grade of a relevant item.
 
     Raises
     ------

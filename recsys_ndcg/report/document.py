@@ -315,7 +315,7 @@ def _format_score(row: dict[str, Any]) -> str:
 def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
     audit = report.audited
-    yield from (*suspicions(facts), *plan.doubts(facts))
+    yield from (*suspicions(facts), *plan.threshold_warnings(facts))
     place = _find_metric_below_chance(audit)
     if place is not None:
         totals = audit.order_totals

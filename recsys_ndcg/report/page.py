@@ -26,7 +26,7 @@ from recsys_ndcg.rendering import (
 )
 from recsys_ndcg.report.document import build_signatures_section
 from recsys_ndcg.report.explanation import DEPTH, build_user_lists
-from recsys_ndcg.scoring import Measurement, Scores, Signature, metric_among
+from recsys_ndcg.scoring import Measurement, Scores, Signature, find_metric_name
 
 if TYPE_CHECKING:
     import altair as alt
@@ -131,7 +131,9 @@ def plot_report(
     if kind == "k":
         return plot(kind, _measure_cutoffs(report, _group_by_cutoff(report, metric)))
     scores = report.audited.full_scores
-    name = scores.names[0] if metric is None else metric_among(metric, scores.names, "This report")
+    name = (
+        scores.names[0] if metric is None else find_metric_name(metric, scores.names, "This report")
+    )
     _check_scored(report, [name])
     place = scores.names.index(name)
     columns = {"score": scores.per_user[:, place], "chance": scores.roles["chance"][:, place]}
@@ -148,7 +150,7 @@ def _measure_cutoffs(report: Report, families: dict[str, list[Measurement]]) -> 
     if audited.lists is not None:
         fewer = {name: _reduce_k(some[0]) for name, some in families.items() if len(some) == 1}
         if any(fewer.values()):
-            more = replace(report, audited=audited.measured_by(tuple(chain(*fewer.values()))))
+            more = replace(report, audited=audited.measure_again(tuple(chain(*fewer.values()))))
             table = pd.concat([table, _summarise_by_cutoff(more)])
         families = {name: [*some, *fewer.get(name, [])] for name, some in families.items()}
     parts = [table.loc[[*map(str, some)]].assign(metric=name) for name, some in families.items()]
@@ -173,9 +175,9 @@ def _group_by_cutoff(report: Report, metric: str | None) -> dict[str, list[Measu
         return families
     if metric is not None:
         with suppress(InvalidInputError):
-            metric = metric_among(metric, [*families], "This report")
+            metric = find_metric_name(metric, [*families], "This report")
         if metric not in families:
-            metric = metric_among(metric, [*named], "This report")
+            metric = find_metric_name(metric, [*named], "This report")
             metric = metric.removesuffix(f"@{named[metric].metric.k}")
         if metric in families:
             return {metric: families[metric]}
@@ -191,7 +193,7 @@ def _reduce_k(one: Measurement) -> list[Measurement]:
     ks = ks[:: -(-len(ks) // _MAX_CUTOFFS)] if len(ks) > _MAX_CUTOFFS else ks
     # these cutoffs were not requested, so undefined scores are no error
     rule = "skip" if one.convention.undefined == "raise" else one.convention.undefined
-    one = one.under(undefined=rule)
+    one = one.with_choices(undefined=rule)
     return [replace(one, metric=replace(one.metric, k=n), short_below=n) for n in ks]
 
 
@@ -315,7 +317,7 @@ def format_options(signatures: Iterable[Signature]) -> list[str]:
     """
     alike: dict[str, list[str]] = {}
     for one in signatures:
-        alike.setdefault(one.typed, []).append(one.metric)
+        alike.setdefault(one.as_python, []).append(one.metric)
     calls = []
     for how, names in alike.items():
         # otherwise names without a cutoff would get the default one

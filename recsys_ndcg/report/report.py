@@ -19,7 +19,7 @@ from recsys_ndcg.report.document import build_report_document, find_remarks, fin
 from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN, assign_segments, has_column
-from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, metric_among
+from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_interval, resampled_intervals
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Report(Readable, Mapping[str, float]):
             As in `from_audit`.
         """
         facts = plan.facts_of(lists)
-        plan = plan.settled(facts, lists)
+        plan = plan.settle(facts, lists)
         return cls.from_audit(Audit.of(lists, plan, facts), facts, plan)
 
     @classmethod
@@ -134,7 +134,7 @@ class Report(Readable, Mapping[str, float]):
             self.metrics == other.metrics
             and self.audited.signatures == other.audited.signatures
             and self.users.tolist() == other.users.tolist()
-            and self.scores.same_as(other.scores)
+            and self.scores.equals(other.scores)
         )
 
     def __hash__(self) -> int:
@@ -347,7 +347,7 @@ class Report(Readable, Mapping[str, float]):
             low, high, *ratios = resampled_intervals(
                 scores.per_user, *tables, progress=progress, level=level, **how
             )
-        ends = [low, high, *map(totals.scored, ratios)]
+        ends = [low, high, *map(totals.score_ratios, ratios)]
         columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
         return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
 
@@ -715,7 +715,7 @@ class Report(Readable, Mapping[str, float]):
         return cls(*saving.load(path))
 
     def _position_of(self, metric: str | Metric) -> int:
-        return self.metrics.index(metric_among(metric, self.metrics, "This report"))
+        return self.metrics.index(find_metric_name(metric, self.metrics, "This report"))
 
 
 def _round_to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:

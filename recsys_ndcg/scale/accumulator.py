@@ -312,7 +312,7 @@ class Accumulator:
         msg = (
             f"All true values {known} were 0 or 1, so that 1 was relevant, but {other}. "
             "Set the threshold, for example Accumulator(..., threshold=4.0)"
-            f"{named if self._plan.by_default else ''}."
+            f"{named if self._plan.is_default else ''}."
         )
         raise InvalidInputError(msg)
 
@@ -320,7 +320,7 @@ class Accumulator:
     def _settings(self) -> dict[str, dict[str, Any]]:
         """The arguments by name: each value, by the text that a message shows for it."""
         plan = self._plan
-        default = plan.by_default and plan.threshold is None  # which depends on the grades
+        default = plan.is_default and plan.threshold is None  # which depends on the grades
         metrics = "the default" if default else ", ".join(plan.names)
         settings: dict[str, dict[str, Any]] = {
             "metrics": {metrics: plan.metrics},

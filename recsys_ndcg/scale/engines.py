@@ -276,8 +276,8 @@ class PartialReport:
         DataWarning
             As `recsys_ndcg.evaluate` does.
         """
-        plan.settled(self.facts)
-        signed = self.totals.sign(self.facts)
+        plan.settle(self.facts)
+        signed = self.totals.make_signatures(self.facts)
         if self.kept is None:
             audit = Audit(signed, self.totals, known_median=median, where=where)
         else:
@@ -350,7 +350,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
         keep(report.scores)
     else:
         grades = facts.grades
-        if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
+        if plan.depends_on_merging(unlabelled=facts.has_unlabelled):
             grades = reduce(add, (Facts.of(lists(one)).all_true for one in batches()))
         plan = plan.with_threshold(grades)
 

@@ -219,7 +219,7 @@ def evaluate_by_plan(
     facts = collect_facts(tables)
     rows = _repartition(tables, int(partitions or max(1, -(-facts.rows // _ROWS_PER_PARTITION))))
     grades = facts.grades
-    if plan.hangs_on_merging(unlabelled=facts.has_unlabelled):
+    if plan.depends_on_merging(unlabelled=facts.has_unlabelled):
         looking = Job(plan, grades_only=True)  # at the merged repeated rows
         grades = looking.merge(looking.run(rows))
     job = Job(plan.with_threshold(grades), grades.highest)

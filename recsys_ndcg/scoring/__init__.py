@@ -1,4 +1,4 @@
-"""What is measured, settled beforehand, and what comes of it."""
+"""Plans of measurements, and the scores, totals and audits that they produce."""
 
 from recsys_ndcg.lazy import attach_stub
 

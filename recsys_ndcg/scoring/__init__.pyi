@@ -3,11 +3,11 @@ from recsys_ndcg.scoring.measurement import Measurement as Measurement
 from recsys_ndcg.scoring.plan import Cutoffs as Cutoffs
 from recsys_ndcg.scoring.plan import Metrics as Metrics
 from recsys_ndcg.scoring.plan import Plan as Plan
-from recsys_ndcg.scoring.plan import metric_among as metric_among
+from recsys_ndcg.scoring.plan import find_metric_name as find_metric_name
 from recsys_ndcg.scoring.scores import ListCounts as ListCounts
 from recsys_ndcg.scoring.scores import Scores as Scores
-from recsys_ndcg.scoring.scores import adjusted as adjusted
-from recsys_ndcg.scoring.scores import same as same
+from recsys_ndcg.scoring.scores import adjust_for_chance as adjust_for_chance
+from recsys_ndcg.scoring.scores import nearly_equal as nearly_equal
 from recsys_ndcg.scoring.signature import Signature as Signature
 from recsys_ndcg.scoring.totals import Moments as Moments
 from recsys_ndcg.scoring.totals import Totals as Totals

@@ -1,4 +1,4 @@
-"""Measurement: a metric under a convention, of the lists as they are or blind."""
+"""Measurement: a metric under a convention, with all that decides one column of scores."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections
 from recsys_ndcg.metrics import Metric, Recorded, parse
 
-#: Choices that no ranking and no metric looks at: they decide who counts. Nor is the rule for
-#: ties here, which makes a difference only where something is tied.
-_BESIDE = ("undefined", "mean_over", "duplicates", "ties")
-_READ = [one.name for one in fields(Convention) if one.name not in _BESIDE]
+#: Choices that no ranking and no metric reads: they decide which users count. The rule for ties
+#: is among them, as it matters only if there are ties.
+_NOT_READ = ("undefined", "mean_over", "duplicates", "ties")
+_READ = [one.name for one in fields(Convention) if one.name not in _NOT_READ]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What fills one column of scores.
+    """The definition of one column of scores.
 
     Parameters
     ----------
     metric : Metric
-        What is measured.
+        The metric.
     convention : Convention
-        How.
+        All choices.
     threshold : float, optional
-        From which grade an item is relevant.
-    blind : bool
+        The least grade of a relevant item.
+    all_tied : bool
         Whether all estimates of a list count as equal: ``ties="expected"`` is then random order,
         ``"worst"`` and ``"best"`` are the extreme orders of the list.
     unlabelled_as : float, optional
-        The grade that items without one are given.
+        The grade that unlabelled items get.
     short_below : int
-        Lists of fewer items are left out.
+        Under ``short_list="drop"``, lists of fewer items are left out.
     reason : str
-        Why there is no such number; the column is NaN.
+        Why there is no score; the column is NaN then.
 
     Examples
     --------
@@ -54,13 +54,13 @@ class Measurement:
     metric: Metric
     convention: Convention = field(default_factory=Convention)
     threshold: float | None = None
-    blind: bool = False
+    all_tied: bool = False
     unlabelled_as: float | None = None
     short_below: int = 0
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Keep to the metric's own rule for ties, if it has one."""
+        """Use the metric's own rule for ties, if it has one."""
         own = self.metric.own_ties
         if own is not None and self.convention.ties != own:
             object.__setattr__(self, "convention", self.convention.replace(ties=own))
@@ -70,7 +70,7 @@ class Measurement:
         return str(self.metric)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what must be known of it to show its scores, as plain values; NaN is None."""
+        """Return what a saved file needs to show the scores, as plain values; NaN is None."""
         metric = self.metric
         return {
             "k": metric.k,
@@ -83,25 +83,25 @@ class Measurement:
 
     @classmethod
     def from_dict(cls, name: str, stored: Mapping[str, Any], known: frozenset[str]) -> Measurement:
-        """Return what fills a column; one whose metric is not known here shows its scores.
+        """Return the measurement of a saved column; an unknown metric can only show its scores.
 
         Parameters
         ----------
         name : str
-            Of the metric.
+            The metric's name.
         stored : mapping of str
-            What `to_dict` returned.
+            The result of `to_dict`.
         known : frozenset of str
-            The names of metrics that are known here.
+            The names of registered metrics.
 
         Raises
         ------
         InvalidInputError
-            The metric is not known, and its scores are no quotients.
+            The metric is not registered, and its scores are not quotients.
         KeyError, TypeError, ValueError
-            No metric is described like this.
+            The description is invalid.
         """
-        if not name.isprintable():  # somebody made the file, and the name would act on a terminal
+        if not name.isprintable():  # a crafted name could steer a terminal
             raise ValueError(name)
         undefined = stored["undefined"]
         rule = Convention(undefined="skip" if undefined is None else undefined)
@@ -109,29 +109,29 @@ class Measurement:
             with suppress(RecsysNdcgError):
                 return cls(parse(name)[0], rule)
         if not stored["a_ratio"]:
-            msg = (
-                f"{name} makes its score in a way that is not known here: import its module first."
-            )
+            msg = f"{name} computes its score in a way of its own: import its module first."
             raise InvalidInputError(msg)
         metric = Recorded(
             stored["k"],
             text=name,
             bounded=stored["bounded"],
             orders=stored["orders"],
-            greater_is_better=stored.get("greater_is_better", True),  # the first files of 4 lack it
+            greater_is_better=stored.get(
+                "greater_is_better", True
+            ),  # absent in the first files of version 4
         )
         return cls(metric, rule)
 
-    def without(self, reason: str) -> Measurement:
-        """Return the measurement as one that has no number, for a reason."""
+    def without_score(self, reason: str) -> Measurement:
+        """Return the measurement without scores, for a reason."""
         return replace(self, reason=reason)
 
-    def extreme(self, ties: str) -> Measurement:
-        """Return that of ties in their best, worst or expected order, where that is known."""
+    def with_ties(self, ties: str) -> Measurement:
+        """Return the measurement with ties in their best, worst or expected order, if known."""
         known = self.has_tie_range if ties != "expected" else self.metric.own_ties is None
         if not known:
-            return self.without("there is no telling which order is its best or worst")
-        return self.under(ties=ties)
+            return self.without_score("its best and worst order are not known")
+        return self.with_choices(ties=ties)
 
     @property
     def has_tie_range(self) -> bool:
@@ -143,65 +143,65 @@ class Measurement:
             and not metric.tie_objection(self.convention)
         )
 
-    def under(self, **choices: Any) -> Measurement:
+    def with_choices(self, **choices: Any) -> Measurement:
         """Return the measurement with other choices of its convention."""
         return replace(self, convention=self.convention.replace(**choices))
 
     @property
     def undefined(self) -> float:
-        """What stands where the denominator is 0; NaN keeps it out of the mean."""
+        """The score if the denominator is 0; NaN is left out of the mean."""
         rule = self.convention.undefined
         return np.nan if isinstance(rule, str) else rule
 
     @lazy_property
     def choices(self) -> Hashable:
-        """The choices that a ranking or a metric may look at, but for the rule for ties."""
+        """The choices that a ranking or a metric may read, except the rule for ties."""
         return self.convention.only(*_READ)
 
     @lazy_property
     def order(self) -> Hashable:
-        """By what the rows are sorted: measurements that agree in it share a sort."""
-        if self.blind:
-            return ("blind", *self.rows)
+        """The sort key: measurements with equal keys share a sort."""
+        if self.all_tied:
+            return ("all tied", *self.rows)
         return ("estimated", *self.rows, self.convention.tie_tolerance)
 
     @lazy_property
     def rows(self) -> tuple[str, bool]:
-        """Which rows there are."""
+        """The choices that decide which rows are ranked."""
         filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None
         return self.convention.impossible, filtered
 
     @property
-    def needs_tie_free(self) -> bool:
-        """Whether equal estimates leave it without a value: no exact mean, no known best order."""
+    def needs_no_ties(self) -> bool:
+        """Whether it has no score under ties: no exact mean, or no known best order."""
         return self.convention.any_order and bool(self.metric.tie_objection(self.convention))
 
-    def hangs_on_ties(self, facts: Facts) -> bool:
-        """Whether it can be computed only where no estimates are equal."""
+    def depends_on_ties(self, facts: Facts) -> bool:
+        """Return whether it can only be computed if no estimates are equal."""
         by_item = self.convention.ties.startswith(("item", "text"))
-        return not self.blind and (self.needs_tie_free or (by_item and not facts.has_items))
+        return not self.all_tied and (self.needs_no_ties or (by_item and not facts.has_items))
 
     def objection(self, facts: Facts, lists: GroupedLists | None = None) -> str:
-        """Return why it cannot be computed; nothing if it can.
+        """Return why it cannot be computed; "" if it can.
 
         Parameters
         ----------
         facts : Facts
-            What is known of all the lists.
+            The facts of all the lists.
         lists : GroupedLists, optional
-            Where the first offending rows are looked up, if they are at hand.
+            The lists, for the first offending rows in the message.
         """
-        return self._of_the_lists(facts, lists) or self._of_the_metric(facts, lists)
+        return self._list_objection(facts, lists) or self._metric_objection(facts, lists)
 
     def draw_objection(self, facts: Facts) -> str:
-        """Return why it has no exact mean over lists drawn from the candidates; nothing if it has.
+        """Return why it has no exact mean over lists drawn from the candidates; "" if it has.
 
-        What there is to collect, and what the list shows, must be the same whatever is drawn.
+        The denominator must be the same for all drawn lists.
         """
         convention, within = self.convention, self.metric.within_list
         unknown = within is None and bool(self.metric.origin)
         local = self.metric.uses_gains and "ideal" in self.metric.reads
-        hangs = (
+        depends = (
             within
             or unknown
             or (local and convention.ideal == "local")
@@ -209,11 +209,11 @@ class Measurement:
             or (convention.unlisted == "ignore" and facts.unlisted.known.size > 0)
             or (convention.impossible != "rank" and facts.impossible > 0)
         )
-        return "what there is to collect hangs on which items are drawn" if hangs else ""
+        return "its denominator depends on which items are drawn" if depends else ""
 
-    def _of_the_lists(self, facts: Facts, lists: GroupedLists | None) -> str:
+    def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         if self.unlabelled_as is not None and facts.placed_under is not None:
-            return "The unlabelled items of a catalogue are counted, not kept."
+            return "The unlabelled items of a catalogue are only counted."
         if not self.metric.orders:
             if self.convention.impossible == "last" and facts.impossible:
                 return (
@@ -227,22 +227,26 @@ class Measurement:
                 )
         limit = self.convention.recommend_from
         if limit is not None and "recommend_from" in self.metric.reads:
-            # a catalogue of the plug-in's is estimated on the scale of the ratings
-            strange = facts.protocol != "rated" and facts.placed_under is None
-            if facts.order_only or strange:
+            # the plug-in's estimates of a catalogue are on the scale of the ratings
+            is_other_scale = facts.protocol != "rated" and facts.placed_under is None
+            if facts.order_only or is_other_scale:
                 return (
                     f"recommend_from={limit!r} is a limit on the scale of the ratings, but these "
                     "lists hold ranks, or scores that may be on another scale. Leave it out, and "
                     "give each user the items that were recommended."
                 )
         if self.metric.own_ties is not None and facts.placed_under is not None:
-            return f"{self} looks at whole lists, but of a catalogue places alone are kept."
-        settled = self.convention
-        if not facts.has_items and not self.blind and np.isinf(facts.first_ties.get(self.order, 1)):
-            settled = settled.replace(ties="expected")  # nothing is tied: no rule is needed
-        return Objections(settled, self.threshold, facts, lists).to_order()
+            return f"{self} reads whole lists, but only the ranks of a catalogue are kept."
+        convention = self.convention
+        if (
+            not facts.has_items
+            and not self.all_tied
+            and np.isinf(facts.first_ties.get(self.order, 1))
+        ):
+            convention = convention.replace(ties="expected")  # without ties no rule is needed
+        return Objections(convention, self.threshold, facts, lists).to_order()
 
-    def _of_the_metric(self, facts: Facts, lists: GroupedLists | None) -> str:
+    def _metric_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         reads, convention = self.metric.reads, self.convention
         if self.metric.uses_gains:
             if "ideal" not in reads:
@@ -258,22 +262,22 @@ class Measurement:
             why = self.convention.discount_objection(
                 k if self.convention.ideal == "max" else min(k, longest)
             )
-        if not why and self.needs_tie_free:
-            first = 1.0 if self.blind else facts.first_ties.get(self.order, np.inf)
+        if not why and self.needs_no_ties:
+            first = 1.0 if self.all_tied else facts.first_ties.get(self.order, np.inf)
             if first <= (self.metric.k or np.inf):
                 return self.metric.tie_objection(self.convention)
         return why
 
 
-def short_below(metrics: Sequence[Metric]) -> list[int]:
-    """Return how long a list must be for each metric, where short ones are left out.
+def shortest_lengths(metrics: Sequence[Metric]) -> list[int]:
+    """Return the shortest list that counts for each metric under ``short_list="drop"``.
 
-    A metric without a cutoff goes with the smallest one asked for.
+    For a metric without a cutoff it is the smallest cutoff of the others.
 
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> short_below([rn.RR(), rn.NDCG(10), rn.AP(5)])
+    >>> shortest_lengths([rn.RR(), rn.NDCG(10), rn.AP(5)])
     [5, 10, 5]
     """
     cutoffs = [metric.k for metric in metrics if metric.k is not None]

@@ -1,4 +1,4 @@
-"""All columns that share a sort in one pass over blocks of users."""
+"""Measuring blocks of users: one pass fills all columns that share a sort."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from recsys_ndcg.scoring.scores import ListCounts, Scores
 Result = TypeVar("Result")
 
 
-def in_blocks(
+def map_blocks(
     lists: GroupedLists, measurements: tuple[Measurement, ...], work: Callable[[Block], Result]
 ) -> list[Result]:
-    """Return what is made of each block of users, in their order.
+    """Call a function with each block of users in threads, and return the results in order.
 
     Parameters
     ----------
     lists : GroupedLists
-        As they came.
+        The lists as they were read.
     measurements : tuple of Measurement
-        What is measured, as far as it decides how deep lists are ranked and what items need.
+        They decide how deep lists are ranked, and whether items are ordered as text.
     work : callable
-        Takes a block.
+        The function.
     """
     depths = [one.metric.depth for one in measurements]
     depth = None if None in depths else max(one for one in depths if one is not None)
@@ -46,89 +46,96 @@ def in_blocks(
 
 @dataclass(eq=False, repr=False)
 class Block:
-    """Some users, with whatever several measurements share worked out once.
+    """Some users, with a cache of the sorts and rankings that several measurements share.
 
     Parameters
     ----------
     lists : GroupedLists
-        The lists of these users, as they came.
+        The lists of these users, as they were read.
     depth : int, optional
-        How many ranks are looked at.
+        The number of ranks that are read.
     """
 
     lists: GroupedLists
     depth: int | None
     _cache: Cache = field(default_factory=Cache, init=False)
 
-    def scores(self, measurements: tuple[Measurement, ...]) -> Scores:
-        """Fill a column for each measurement; the lists are counted as the first one has them."""
+    def score(self, measurements: tuple[Measurement, ...]) -> Scores:
+        """Fill a column for each measurement; the first one decides how lists are counted."""
         first, shape = measurements[0], (len(self.lists), len(measurements))
         numerator, denominator = np.full(shape, np.nan), np.full(shape, np.nan)
         left_out = np.zeros(shape, dtype=bool)
         for place, one in enumerate(measurements):
             if not one.reason:
-                numerator[:, place], denominator[:, place] = self._parts(one)
-                left_out[:, place] = self._left_out(one)
-        key = "counts", self._graded(first), self._sorted(first), first.threshold
-        counts = self._cache.get_or_compute(key, lambda: self._counts(first))
+                numerator[:, place], denominator[:, place] = self._collect(one)
+                left_out[:, place] = self._find_left_out(one)
+        key = "counts", self._grade(first), self._sort(first), first.threshold
+        counts = self._cache.get_or_compute(key, lambda: self._count(first))
         return Scores(measurements, self.lists.users, numerator, denominator, left_out, counts)
 
-    def deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
-        """Return the standard deviations of the numerators over all orders of the lists."""
+    def compute_deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
+        """Compute the standard deviations of the numerators over all orders of the lists."""
         found = np.full((len(self.lists), len(measurements)), np.nan)
         for place, one in enumerate(measurements):
             if not one.reason:
-                found[:, place] = one.metric.deviation(self._ranking(one, self._key(one)))
+                found[:, place] = one.metric.deviation(self._rank(one, self._ranking_key(one)))
         return found
 
-    def any_tied(self, measurements: tuple[Measurement, ...]) -> bool:
-        """Tell whether any of the measurements has ties at the ranks that are looked at."""
-        return any(self._sorted(one).runs.shared for one in measurements if not one.reason)
+    def has_ties(self, measurements: tuple[Measurement, ...]) -> bool:
+        """Return whether any of the measurements has ties at the ranks that are read."""
+        return any(self._sort(one).tie_groups.has_ties for one in measurements if not one.reason)
 
-    def _parts(self, one: Measurement) -> tuple[Floats, Floats]:
-        key = self._key(one)
+    def _collect(self, one: Measurement) -> tuple[Floats, Floats]:
+        key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (one.metric, key), lambda: _collected(one.metric, self._ranking(one, key))
+            (one.metric, key), lambda: _collect(one.metric, self._rank(one, key))
         )
 
-    def _ranking(self, one: Measurement, key: Hashable) -> Ranking:
+    def _rank(self, one: Measurement, key: Hashable) -> Ranking:
         return self._cache.get_or_compute(
-            key,
-            lambda: Ranking(self._graded(one), self._sorted(one), one.convention, one.threshold),
+            key, lambda: Ranking(self._grade(one), self._sort(one), one.convention, one.threshold)
         )
 
-    def _key(self, one: Measurement) -> Hashable:
-        """Tell rankings apart; where nothing is tied, the rule for ties makes no difference."""
-        in_order = self._sorted(one)
-        ties = one.convention.ties if in_order.runs.shared else ""
-        return self._graded(one), in_order, one.threshold, ties, one.choices
+    def _ranking_key(self, one: Measurement) -> Hashable:
+        """Return a key that differs between rankings; without ties, the rule for ties does not."""
+        in_order = self._sort(one)
+        ties = one.convention.ties if in_order.tie_groups.has_ties else ""
+        return self._grade(one), in_order, one.threshold, ties, one.choices
 
-    def _sorted(self, one: Measurement) -> SortedLists:
-        """Sort the rows once for all that compare the same estimates of them."""
-        tolerance = None if one.blind else one.convention.tie_tolerance
+    def _sort(self, one: Measurement) -> SortedLists:
+        """Sort the rows, once for all measurements that compare the same estimates."""
+        tolerance = None if one.all_tied else one.convention.tie_tolerance
         return self._cache.get_or_compute(
-            ("in order", self._rows(one), tolerance, one.blind),
-            lambda: SortedLists(self._graded(one).lists, one.convention, self.depth, one.blind),
+            ("in order", self._rows(one), tolerance, one.all_tied),
+            lambda: SortedLists(self._grade(one).lists, one.convention, self.depth, one.all_tied),
         )
 
-    def _graded(self, one: Measurement) -> GradedLists:
-        """Prepare the lists once for all that see the same items and labels."""
+    def _grade(self, one: Measurement) -> GradedLists:
+        """Prepare the lists, once for all measurements with the same items and labels."""
         impossible, filtered = self._rows(one)
         unlisted = one.convention.unlisted
         if impossible != "drop" and not len(self.lists.unlisted_true):
             unlisted = "count"
-        # where impossible predictions go depends on the step that estimates are rounded to
+        # the step that estimates are rounded to decides where impossible predictions rank
         step = one.convention.tie_tolerance if impossible == "last" else None
         return self._cache.get_or_compute(
-            ("graded", impossible, step, filtered, unlisted, one.unlabelled_as, one.blind),
+            (
+                "graded",
+                impossible,
+                step,
+                filtered,
+                unlisted,
+                one.unlabelled_as,
+                one.all_tied,
+            ),
             lambda: GradedLists(
                 prepare(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
-                best_first=one.blind,
+                best_first=one.all_tied,
             ),
         )
 
     def _rows(self, one: Measurement) -> tuple[str, bool]:
-        """Tell apart which rows there are, where the choices that decide it make a difference."""
+        """Return the choices that decide which rows are ranked, if they matter for this data."""
         impossible, filtered = one.rows
         if self.lists.impossible is None:
             impossible = "rank"
@@ -138,9 +145,9 @@ class Block:
     def _has_unlabelled(self) -> bool:
         return self.lists.n_unlabelled > 0
 
-    def _left_out(self, one: Measurement) -> Flags:
-        """Tell whom the convention leaves out."""
-        graded, convention = self._graded(one), one.convention
+    def _find_left_out(self, one: Measurement) -> Flags:
+        """Return which users the convention leaves out."""
+        graded, convention = self._grade(one), one.convention
         left_out = np.zeros(len(self.lists), dtype=bool)
         if convention.mean_over == "labelled":
             left_out |= graded.n_labelled == 0
@@ -152,14 +159,14 @@ class Block:
             left_out |= graded.lists.n_items < one.short_below
         return left_out
 
-    def _counts(self, one: Measurement) -> ListCounts:
-        lists, graded = self.lists, self._graded(one)
+    def _count(self, one: Measurement) -> ListCounts:
+        lists, graded = self.lists, self._grade(one)
         n = len(lists)
         known = one.threshold is not None
         return ListCounts(
             n_items=graded.lists.n_items,
             n_relevant=graded.n_relevant(one.threshold) if known else np.full(n, np.nan),
-            tied=np.isfinite(self._sorted(one).first_tie),
+            tied=np.isfinite(self._sort(one).first_tie),
             missing=graded.lists.missing,
             ratings=lists.n_items,
             candidates=lists.n_items if lists.candidates is None else lists.candidates,
@@ -170,10 +177,10 @@ class Block:
         )
 
 
-def _collected(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
+def _collect(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of every user."""
-    with np.errstate(over="ignore"):  # said of the scores, by name
+    with np.errstate(over="ignore"):  # `Scores.objection` raises with the name
         numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
-    if metric.bounded:  # what exceeds 1 is the last digit of a sum
+    if metric.bounded:  # only the last digit of a sum can exceed 1
         numerator = np.minimum(numerator, denominator)
     return numerator, denominator

@@ -1,4 +1,4 @@
-"""Shortcuts for one list: pairs (estimated, true), or grades in ranked order."""
+"""Metrics of one list: pairs (estimated, true), or grades in ranked order."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def dcg_at_k(
     x : sequence
         Pairs (estimated, true) in any order, or true grades in ranked order.
     k : int, optional
-        How many of the first items count; None for all.
+        The cutoff; None for all items.
     threshold : float, optional
-        From which grade an item is relevant, for ``gain="binary"``.
+        The least grade of a relevant item, for ``gain="binary"``.
     convention : Convention or str, optional
-        Every choice, or a library's name, as `recsys_ndcg.evaluate` takes it.
+        Every choice, or a library's name, as in `recsys_ndcg.evaluate`.
     **choices
-        Fields of `Convention`, in place of those.
+        Fields of `Convention` to replace.
 
     Raises
     ------
     InvalidInputError
-        The list is empty, or holds something else than numbers or pairs.
+        The list is empty, or has other values than numbers or pairs.
 
     Examples
     --------
@@ -128,4 +128,4 @@ def _score(
         raise InvalidInputError(msg)
     lists = RankedLists.from_tuples({"the list": listed(x, "Found", form)})
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
-    return float(plan.under(**choices).scores_of(lists).per_user[0, 0])
+    return float(plan.with_choices(**choices).score_lists(lists).per_user[0, 0])

@@ -1,4 +1,4 @@
-"""Plan: the measurements asked for, settled, so that nothing is left to decide while scoring."""
+"""Plan: the requested measurements, settled, so that nothing is decided while scoring."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, prepare
 from recsys_ndcg.metrics import Metric, check_free, parse
 from recsys_ndcg.ranking import SortedLists
-from recsys_ndcg.scoring.measurement import Measurement, short_below
-from recsys_ndcg.scoring.measuring import in_blocks
+from recsys_ndcg.scoring.measurement import Measurement, shortest_lengths
+from recsys_ndcg.scoring.measuring import map_blocks
 from recsys_ndcg.scoring.scores import Scores
 
 Metrics = Iterable[str | Metric] | str | Metric | None
@@ -28,14 +28,15 @@ _DEFAULT_METRICS = ("ndcg", "precision", "recall")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured, a column each.
+    """The measurements to make, a column of scores each.
 
     Parameters
     ----------
     measurements : tuple of Measurement
         All with the same threshold.
-    by_default : bool
-        Whether nobody named the metrics: those that need a threshold fall away where there is none.
+    is_default : bool
+        Whether the metrics are the default ones: without a threshold, those that need one are left
+        out.
 
     Examples
     --------
@@ -45,9 +46,9 @@ class Plan:
     """
 
     measurements: tuple[Measurement, ...]
-    by_default: bool = False
+    is_default: bool = False
 
-    #: Sums over neighbours that are equal come out as 4.0 and 3.9999999999999996.
+    #: Equal sums over neighbours may differ: 4.0 and 3.9999999999999996.
     TIE_TOLERANCE: ClassVar[float] = 1e-9
 
     @classmethod
@@ -59,7 +60,7 @@ class Plan:
         threshold: float | None = None,
         convention: Convention | str | None = None,
     ) -> Plan:
-        """Read what is asked for, as `recsys_ndcg.evaluate` takes it.
+        """Read the options of `recsys_ndcg.evaluate`.
 
         Raises
         ------
@@ -71,22 +72,24 @@ class Plan:
                 msg = f"threshold must be a finite number, not {quote(threshold)}."
                 raise InvalidInputError(msg)
             threshold = as_float(threshold)
-        chosen = chosen_metrics(_DEFAULT_METRICS if metrics is None else metrics, k)
-        if metrics is None and threshold is None:  # nobody asked for what a preset would refuse
+        chosen = read_metrics(_DEFAULT_METRICS if metrics is None else metrics, k)
+        if metrics is None and threshold is None:  # without what the preset does not fit
             chosen = [
-                one for one in chosen if not (one.needs_threshold and _misled(one, convention))
+                one
+                for one in chosen
+                if not (one.needs_threshold and _find_preset_mismatch(one, convention))
             ]
         return cls(
             tuple(
                 Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
-                for metric, n in zip(chosen, short_below(chosen), strict=True)
+                for metric, n in zip(chosen, shortest_lengths(chosen), strict=True)
             ),
-            by_default=metrics is None,
+            is_default=metrics is None,
         )
 
     @property
     def names(self) -> list[str]:
-        """The names of the metrics, in the order they were asked for."""
+        """The names of the metrics, in the order of the request."""
         return [str(one) for one in self.measurements]
 
     @property
@@ -96,114 +99,116 @@ class Plan:
 
     @property
     def threshold(self) -> float | None:
-        """From which grade an item is relevant."""
+        """The least grade of a relevant item."""
         return self.measurements[0].threshold
 
     @property
     def duplicates(self) -> str:
-        """What becomes of the same (user, item) twice, when the data is read."""
+        """How repeated (user, item) rows are merged when the data is read."""
         return self.measurements[0].convention.duplicates
 
-    def hangs_on_merging(self, *, unlabelled: bool) -> bool:
-        """Tell whether it takes the grades of merged rows, and not those that are merged.
+    def depends_on_merging(self, *, unlabelled: bool) -> bool:
+        """Return whether the plan needs the grades after repeated rows are merged.
 
-        They lead to a threshold, and the highest is the top that unlabelled items might have; by
-        the rule ``"max"`` that is the highest of all.
+        It does to find the threshold, and the highest grade for unlabelled items; by the rule
+        ``"max"`` merging does not change the highest.
         """
         if self.duplicates == "raise":
             return False
         return self.threshold is None or (unlabelled and self.duplicates != "max")
 
     @property
-    def reading_threshold(self) -> list[str]:
-        """What must know which items are relevant: metrics, and choices."""
-        return list(dict.fromkeys(why for one in self.measurements for why in _needs_of(one)))
+    def threshold_readers(self) -> list[str]:
+        """The metrics and choices that need to know which items are relevant."""
+        return list(
+            dict.fromkeys(why for one in self.measurements for why in _threshold_readers_of(one))
+        )
 
-    def doubts(self, facts: Facts) -> Iterator[str]:
-        """Return what is to be said of the threshold, where something reads it."""
-        if self.threshold is not None and self.reading_threshold:
+    def threshold_warnings(self, facts: Facts) -> Iterator[str]:
+        """Yield warnings about the threshold, if anything reads it."""
+        if self.threshold is not None and self.threshold_readers:
             yield from facts.doubts_of(self.threshold)
 
-    def each(self, change: Callable[[Measurement], Measurement]) -> Plan:
-        """Return the plan with what a function makes of each measurement."""
+    def map_measurements(self, change: Callable[[Measurement], Measurement]) -> Plan:
+        """Return the plan with each measurement replaced by the result of a function."""
         return replace(self, measurements=tuple(map(change, self.measurements)))
 
-    def under(self, **choices: Any) -> Plan:
-        """Return the plan with other choices of every convention."""
-        return self.each(lambda one: one.under(**choices))
+    def with_choices(self, **choices: Any) -> Plan:
+        """Return the plan with other choices in every convention."""
+        return self.map_measurements(lambda one: one.with_choices(**choices))
 
-    def tolerant(self) -> Plan:
-        """Return the plan with at least the tolerance for ties that estimates of models need.
+    def with_tie_tolerance(self) -> Plan:
+        """Return the plan with at least the tie tolerance that models' estimates need.
 
         Examples
         --------
-        >>> Plan.of("ndcg@10").tolerant().measurements[0].convention.tie_tolerance
+        >>> Plan.of("ndcg@10").with_tie_tolerance().measurements[0].convention.tie_tolerance
         1e-09
         """
 
         def change(one: Measurement) -> Measurement:
             step = one.convention.tie_tolerance
             fine = not isinstance(step, str) and step < self.TIE_TOLERANCE
-            return one.under(tie_tolerance=self.TIE_TOLERANCE) if fine else one
+            return one.with_choices(tie_tolerance=self.TIE_TOLERANCE) if fine else one
 
-        return self.each(change)
+        return self.map_measurements(change)
 
     def with_metrics(self, metrics: Sequence[Metric]) -> Plan:
-        """Return the plan with more metrics, measured under the choices of the first."""
-        first, cutoffs = self.measurements[0], short_below([*self.metrics, *metrics])
+        """Return the plan with more metrics, under the choices of the first."""
+        first, cutoffs = self.measurements[0], shortest_lengths([*self.metrics, *metrics])
         added = zip(metrics, cutoffs[len(self.measurements) :], strict=True)
         more = (replace(first, metric=one, short_below=n) for one, n in added)
         return replace(self, measurements=(*self.measurements, *more))
 
     def facts_of(self, lists: GroupedLists, known: Facts | None = None) -> Facts:
-        """Return what is to be known of lists to settle the plan.
+        """Return the facts of lists that settle the plan.
 
         Parameters
         ----------
         lists : GroupedLists
-            All of them, or a part whose facts are merged with those of the others.
+            All lists, or a part whose facts are merged with the other parts' facts.
         known : Facts, optional
-            What is known already: only the first ties that these measurements hang on are new then.
+            The facts without the first ties that these measurements depend on.
         """
         exact = any(not isinstance(one.convention.gain, str) for one in self.measurements)
         facts = Facts.of(lists, distinct=exact) if known is None else known
-        wanted = {one.order: one for one in self.measurements if one.hangs_on_ties(facts)}
+        wanted = {one.order: one for one in self.measurements if one.depends_on_ties(facts)}
         ties = {}
         for order, one in wanted.items():
             ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
             ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
         return replace(facts, first_ties=ties)
 
-    def settled(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
-        """Return the plan with its threshold, if everything in it can be computed.
+    def settle(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
+        """Return the plan with its threshold, after checking that everything can be computed.
 
         Parameters
         ----------
         facts : Facts
-            What is known of all the lists.
+            The facts of all the lists.
         lists : GroupedLists, optional
-            Where the first offending rows are looked up, if they are at hand.
+            The lists, for the first offending rows in the message.
 
         Raises
         ------
         InvalidInputError
-            Something cannot be computed; the message says why, and what to do.
+            A measurement cannot be computed; the message says why and what to do.
         """
         plan = self.with_threshold(facts.all_true)
-        InvalidInputError.raise_if(_senseless(facts))
+        InvalidInputError.raise_if(_find_mistake(facts))
         plan.check(facts, lists)
         return plan
 
     def measure(self, lists: GroupedLists) -> Scores:
         """Rank lists block by block, and fill a column for each measurement.
 
-        The plan is settled against the facts of all the lists: nothing is refused here.
+        The plan is settled against the facts of all the lists, so nothing raises here.
 
         Returns
         -------
         Scores
-            Of the users in the order of the lists. A score depends on the user's own rows alone, to
-            the last bit: neither on the other users nor on blocks and threads.
+            The users are in the order of the lists. A score depends only on the user's own rows, to
+            the last bit: not on other users, blocks or threads.
 
         Examples
         --------
@@ -213,76 +218,78 @@ class Plan:
         [0.5, 1.0]
         """
         wanted = self.measurements
-        return Scores.concat(in_blocks(lists, wanted, lambda block: block.scores(wanted)))
+        return Scores.concat(map_blocks(lists, wanted, lambda block: block.score(wanted)))
 
-    def scores_of(self, lists: GroupedLists) -> Scores:
-        """Settle the plan against lists, measure them by it, and hold undefined scores to it.
+    def score_lists(self, lists: GroupedLists) -> Scores:
+        """Settle the plan against lists, and measure them.
 
         Raises
         ------
         InvalidInputError
-            Something cannot be computed, or is undefined where it must not be.
+            A measurement cannot be computed, or a score is undefined under ``undefined="raise"``.
         """
-        scores = self.settled(self.facts_of(lists), lists).measure(lists)
+        scores = self.settle(self.facts_of(lists), lists).measure(lists)
         InvalidInputError.raise_if(scores.objection())
         return scores
 
     def check(self, facts: Facts, lists: GroupedLists | None = None) -> None:
-        """Refuse what cannot be computed of lists, or of a part of them, nor then of the whole.
+        """Raise if a measurement cannot be computed of lists, or of a part of them.
 
         Raises
         ------
         InvalidInputError
-            The message says why, and what to do.
+            The message says why and what to do.
         """
         for one in self.measurements:
             InvalidInputError.raise_if(one.objection(facts, lists))
 
     def with_reasons(self, facts: Facts) -> Plan:
-        """Return the plan with the reason beside whatever has no number."""
-        return self.each(lambda one: replace(one, reason=one.reason or one.objection(facts)))
+        """Return the plan with a reason in each measurement that cannot be computed."""
+        return self.map_measurements(
+            lambda one: replace(one, reason=one.reason or one.objection(facts))
+        )
 
     def with_threshold(self, grades: Grades) -> Plan:
-        """Return the plan with the threshold 1 if it lacks one, needs one, and all is 0 or 1.
+        """Return the plan with the threshold 1 if it needs one and all grades are 0 or 1.
 
-        Metrics that nobody named fall away in place of needing one.
+        If it needs one and grades are others, default metrics that need one are left out.
 
         Raises
         ------
         InvalidInputError
-            It needs one, and there is none.
+            The plan needs a threshold and has none.
         """
         if self.threshold is not None:
             return self
-        if self.by_default and not grades.zero_one:
+        if self.is_default and not grades.zero_one:
             kept = tuple(one for one in self.measurements if not one.metric.needs_threshold)
-            return replace(self, measurements=kept, by_default=False).with_threshold(grades)
-        needing = self.reading_threshold
-        if not needing:
+            return replace(self, measurements=kept, is_default=False).with_threshold(grades)
+        readers = self.threshold_readers
+        if not readers:
             return self
         if not grades.zero_one:
             msg = (
-                f"{', '.join(needing)} needs to know which items are relevant: pass "
+                f"{', '.join(readers)} needs to know which items are relevant: pass "
                 "threshold=4.0 (--threshold 4), for instance, so that items with a true value of "
                 "at least 4.0 are."
             )
             raise InvalidInputError(msg)
-        return self.each(lambda one: replace(one, threshold=1.0))
+        return self.map_measurements(lambda one: replace(one, threshold=1.0))
 
 
-def _needs_of(one: Measurement) -> list[str]:
-    """Return what of a measurement needs a threshold."""
+def _threshold_readers_of(one: Measurement) -> list[str]:
+    """Return the metric and the choices of a measurement that need a threshold."""
     gain = one.convention.gain
-    needs = {
+    readers = {
         str(one.metric): one.metric.needs_threshold,
         f"gain={gain!r}": one.metric.uses_gains and one.convention.gain_needs_threshold,
         "mean_over='relevant'": one.convention.mean_over == "relevant",
     }
-    return [why for why, needed in needs.items() if needed]
+    return [name for name, needs_threshold in readers.items() if needs_threshold]
 
 
-def chosen_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> list[Metric]:
-    """Return the metrics once each, in the order they were asked for."""
+def read_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> list[Metric]:
+    """Return the requested metrics, each once, in the order of the request."""
     if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
@@ -307,17 +314,17 @@ def chosen_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -
     return list(found)
 
 
-def metric_among(metric: str | Metric, names: Sequence[str], whose: str) -> str:
-    """Return the name under which a metric was measured, as it stands or as it is typed.
+def find_metric_name(metric: str | Metric, names: Sequence[str], whose: str) -> str:
+    """Return the name of a metric among measured ones, also if it is typed in another way.
 
     Raises
     ------
     InvalidInputError
-        It was not.
+        The metric is not among them.
 
     Examples
     --------
-    >>> metric_among("NDCG@10", ["rr", "ndcg@10"], "This report")
+    >>> find_metric_name("NDCG@10", ["rr", "ndcg@10"], "This report")
     'ndcg@10'
     """
     name = str(metric)
@@ -332,21 +339,21 @@ def metric_among(metric: str | Metric, names: Sequence[str], whose: str) -> str:
 
 
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
-    """Return how a metric is measured: by a library's name, as that library measures it."""
+    """Return the convention of a metric; a library's name is its preset for that metric."""
     chosen = Convention.checked(convention)
     if isinstance(chosen, str):
         return Convention.preset(chosen, str(metric))
-    InvalidInputError.raise_if(_misled(metric, chosen))
+    InvalidInputError.raise_if(_find_preset_mismatch(metric, chosen))
     return chosen
 
 
-def _misled(metric: Metric, convention: Convention | str | None) -> str:
-    """Return why a preset that was made for another metric is not the one for this."""
+def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -> str:
+    """Return why the preset of another metric does not fit a metric; "" if it does."""
     return convention.misleading(str(metric)) if isinstance(convention, Convention) else ""
 
 
-def _senseless(facts: Facts) -> str:
-    """Return why no score of such data means anything."""
+def _find_mistake(facts: Facts) -> str:
+    """Return why scores of such data are meaningless; "" if they are not."""
     no_others = math.isnan(facts.unlisted.highest)
     if facts.unlabelled == facts.ratings and no_others:
         return (

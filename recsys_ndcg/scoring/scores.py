@@ -1,4 +1,4 @@
-"""Scores: what lists collect under some measurements, user by user."""
+"""Scores: numerators and denominators per user and measurement."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from recsys_ndcg.lists import Facts
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
 
-_LARGEST = 1e300  # so that sums over many users fit a float64
-_SMALLEST = 1e-305  # so that a share of it, as the mean of a tie is, has all its digits
-_SAME = 1e-12  # of the higher of two scores: less is the last digits of their sums
+_LARGEST = 1e300  # sums over many users must fit a float64
+_SMALLEST = 1e-305  # a share of it, such as the mean of a tie group, must have all its digits
+_TOLERANCE = 1e-12  # of the higher of two scores: their sums differ in the last digits
 
 
 @dataclass(frozen=True, eq=False)
 class ListCounts(Record):
-    """What there is to count in each user's list: arrays of shape (n_users,).
+    """Counts of each user's list: arrays of shape (n_users,).
 
-    Where measurements see other items or other ties, it is as the first of them sees it.
+    If measurements rank different items or have different ties, the first one decides.
 
     Parameters
     ----------
     n_items : array
         Items in the list that was ranked.
     n_relevant : float64 array
-        Relevant items, in the list or not; NaN where no threshold says which.
+        Relevant items, in the list or not; NaN without a threshold.
     tied : bool array
-        Whether two of its items have the same estimate.
+        Whether two items of the list have the same estimate.
     missing : bool array
-        Whether there is no list, but labels.
+        Whether the user has labels but no list.
     ratings, candidates, unlabelled, unlisted, impossible, repeats : arrays
-        Rows as they came; the items that they were chosen from; rows without a true value; labels
-        outside the list; predictions that the model could not make; rows that were merged into
-        others.
+        Rows as they were read; the items that they were chosen from; rows without a true value;
+        labels outside the list; predictions that the model could not make; rows that were merged
+        into others.
     """
 
     n_items: Positions
@@ -67,34 +67,33 @@ class ListCounts(Record):
     repeats: Positions
 
     @classmethod
-    def among(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the counts of the columns that have their names."""
+    def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the counts from the columns with their names."""
         return cls(**{one.name: columns[one.name] for one in fields(cls)})
 
     @property
     def activity(self) -> Floats:
-        """How many items each user has labelled, in the list or not."""
+        """The number of items that each user has labelled, in the list or not."""
         return np.asarray(self.ratings - self.unlabelled + self.unlisted, dtype=np.float64)
 
 
-#: What there is of every user under every measurement.
+#: The tables of shape (n_users, n_measurements).
 _PARTS = ("numerator", "denominator", "left_out")
-#: The roles that other orders of the same lists give: the scores of random order and of the extreme
-#: ones; mean and standard deviation of the numerator in random order, NaN of metrics that are not
-#: linear.
+#: Roles from other orders of the same lists: the scores of random order and of the extreme orders;
+#: the mean and standard deviation of the numerator in random order, NaN for non-linear metrics.
 ORDERS = ("chance", "worst", "best", "expected", "deviation")
 
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """A mean for each column, that merges: arrays of shape (n_columns,).
+    """A mergeable mean for each column: arrays of shape (n_columns,).
 
     Parameters
     ----------
     count : int64 array
-        How many numbers there are.
+        The number of values.
     total : float64 array
-        Their sums.
+        The sum of the values.
     """
 
     count: Positions
@@ -102,24 +101,24 @@ class Means:
 
     @classmethod
     def of(cls, values: Floats, among: Flags | None = None) -> Means:
-        """Sum up a table, NaN left out, and whatever is not `among` those that count."""
+        """Sum up a table without NaN, and without the cells that are not `among` those to count."""
         there = ~np.isnan(values)
         if among is not None:
             there &= among
         return cls(there.sum(axis=0), column_sums(np.where(there, values, 0.0)))
 
     def __add__(self, other: Means) -> Means:
-        """Return those of the numbers of both."""
+        """Return the means of both sets of values."""
         return Means(self.count + other.count, self.total + other.total)
 
     @property
     def mean(self) -> Floats:
-        """The means, NaN of no numbers."""
+        """The means, NaN without values."""
         return divide(self.total, self.count)
 
 
-class Measured:
-    """What has a column for each of some measurements."""
+class MetricColumns:
+    """Base of `Scores` and `Totals`: a column for each measurement."""
 
     measurements: tuple[Measurement, ...]
 
@@ -130,45 +129,45 @@ class Measured:
 
     @property
     def n_scored(self) -> Positions:
-        """How many users have a score, by measurement."""
+        """The number of users with a score, by measurement."""
         raise NotImplementedError
 
-    def sign(self, facts: Facts) -> dict[str, Signature]:
-        """Return the signature of every metric, by its name."""
+    def make_signatures(self, facts: Facts) -> dict[str, Signature]:
+        """Return the signature of every metric by name."""
         users = zip(self.measurements, self.n_scored, strict=True)
         return {str(one): Signature.of(one, facts, count) for one, count in users}
 
-    def scored(self, ratio: Floats) -> Floats:
-        """Return what each metric makes of a numerator over a denominator, one of each."""
+    def score_ratios(self, ratio: Floats) -> Floats:
+        """Return the score that each metric derives from its numerator over its denominator."""
         own = zip(self.measurements, ratio, strict=True)
         return np.array([one.metric.score(np.array([value]))[0] for one, value in own])
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Measured, Record):
-    """Numerators and denominators of every user under every measurement, and scores in other roles.
+class Scores(MetricColumns, Record):
+    """Numerators and denominators of every user and measurement, and scores in other roles.
 
     Parameters
     ----------
     measurements : tuple of Measurement
-        A column each.
+        One for each column.
     users : array, shape (n_users,)
         The ids.
     numerator, denominator : float64 arrays, shape (n_users, n_measurements)
-        What was collected, and what there was to collect.
+        The two parts of each score.
     left_out : bool array, same shape
         Users whom the convention leaves out of a metric: short lists, missing users.
     counts : ListCounts
-        What there is to count in the users' lists.
+        Counts of the users' lists.
     roles : mapping of str to float64 array, same shape
-        What else is known of the same lists, NaN where there is no such number: ``"chance"``,
-        ``"worst"``, ``"best"``, ``"expected"`` and ``"deviation"``, of other orders (`ORDERS`);
-        ``"lowest"`` and ``"highest"``, with all ties in their worst and best order; ``"judged"``,
-        the share of the first k that is labelled; ``"zero"`` and ``"top"``, if unlabelled items
-        were irrelevant, or of the top grade; ``"own"``, where a score is not its numerator over
-        its denominator but a mean of several.
+        Other scores of the same lists, NaN if there is none: ``"chance"``, ``"worst"``,
+        ``"best"``, ``"expected"`` and ``"deviation"``, of other orders (`ORDERS`); ``"lowest"``
+        and ``"highest"``, with all ties in their worst and best order; ``"judged"``, the share of
+        the first k that is labelled; ``"zero"`` and ``"top"``, if unlabelled items were
+        irrelevant, or of the top grade; ``"own"``, if a score is a mean of several, and not its
+        numerator over its denominator.
     truth : uint32 array, shape (n_users,), optional
-        A digest of what is known of each user.
+        A digest of each user's labels.
     """
 
     measurements: tuple[Measurement, ...]
@@ -182,7 +181,7 @@ class Scores(Measured, Record):
 
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
-        """Return the scores of the users of all parts, measured alike, in their order."""
+        """Join the scores of several parts with the same measurements."""
         if len(parts) == 1:
             return parts[0]
         tables = [one.columns() for one in parts]
@@ -197,7 +196,7 @@ class Scores(Measured, Record):
     def table(self) -> pd.DataFrame:
         """Return n_items, n_relevant and a column per metric, indexed by user."""
         counts = self.counts
-        known = not np.isnan(counts.n_relevant).any()  # what is relevant
+        known = not np.isnan(counts.n_relevant).any()  # with a threshold
         table = pd.DataFrame(self.per_user, columns=self.names, copy=True)
         table.insert(0, "n_items", counts.n_items.copy())
         table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
@@ -209,17 +208,18 @@ class Scores(Measured, Record):
         Parameters
         ----------
         users : slice, or array of places or of flags
-            As numpy indexes the first axis of an array.
+            An index of NumPy's for the first axis of an array.
         """
         return self.with_columns({name: one[users] for name, one in self.columns().items()})
 
     def places_of(self, wanted: Iterable[Any]) -> Positions:
-        """Return the places of some users, ascending; an id of another type is told apart.
+        """Return the places of some users, ascending.
 
         Raises
         ------
         InvalidInputError
-            There is no such user, one is given twice, or none is.
+            A user does not exist or is given twice, or there is none; the message tells an id of
+            another type, such as 1 for "1".
         """
         if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable):
             msg = f"Give the users as a list of their ids, not {quote(wanted)}."
@@ -228,14 +228,14 @@ class Scores(Measured, Record):
         asked = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)
         for user in asked:
             if not isinstance(user, Hashable) or user not in place_of:
-                raise InvalidInputError(self._unknown(user))
+                raise InvalidInputError(self._describe_unknown(user))
         places = sorted({place_of[user] for user in asked})
         if len(places) < len(asked) or not asked:
             msg = "Some users are given twice." if asked else "Name at least one user."
             raise InvalidInputError(msg)
         return np.array(places, dtype=np.int64)
 
-    def _unknown(self, user: Any) -> str:
+    def _describe_unknown(self, user: Any) -> str:
         ids = self.users.tolist()
         names = [str(one) for one in ids]
         if str(user) in names:
@@ -256,21 +256,21 @@ class Scores(Measured, Record):
         )
 
     def with_roles(self, roles: Mapping[str, Floats]) -> Scores:
-        """Return the same scores with these roles, and no others."""
+        """Return the same scores with only these roles."""
         found = replace(self, roles=roles)
         if "own" not in roles and "own" not in self.roles:
-            vars(found)["per_user"] = self.per_user  # which is the same, and not worked out again
+            vars(found)["per_user"] = self.per_user  # already computed
         return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return all but the measurements as columns with a row per user, to be saved.
+        """Return all arrays by name, for saving: a row per user.
 
         Returns
         -------
         dict of str to array
             ``"user"``; ``"n_items"`` and the other counts; ``"truth"`` if it is known; and tables
             with a column per measurement: ``"numerator"``, ``"denominator"``, ``"left_out"``, and
-            each role by its name.
+            each role.
         """
         truth = {} if self.truth is None else {"truth": self.truth}
         return {"user": self.users, **vars(self.counts), **truth, **self.parts, **self.roles}
@@ -279,8 +279,8 @@ class Scores(Measured, Record):
     def from_columns(
         cls, measurements: tuple[Measurement, ...], columns: Mapping[str, NDArray[Any]]
     ) -> Scores:
-        """Return the scores that `columns` took apart, whichever roles they hold."""
-        counts = ListCounts.among(columns)
+        """Return the scores from the result of `columns`, with all roles in it."""
+        counts = ListCounts.from_columns(columns)
         others = {"user", "truth", *vars(counts), *_PARTS}
         return cls(
             measurements,
@@ -292,11 +292,11 @@ class Scores(Measured, Record):
         )
 
     def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return these scores with all arrays taken from `columns`, of other users perhaps."""
+        """Return these scores with all arrays replaced, also for other users."""
         return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
 
-    def same_as(self, other: Scores) -> bool:
-        """Tell whether all numerators, denominators and users left out are the same."""
+    def equals(self, other: Scores) -> bool:
+        """Return whether numerators, denominators and users left out are equal."""
         return all(
             np.array_equal(table, other.parts[name], equal_nan=name != "left_out")
             for name, table in self.parts.items()
@@ -304,22 +304,22 @@ class Scores(Measured, Record):
 
     @property
     def parts(self) -> dict[str, NDArray[Any]]:
-        """The numerators, the denominators, and who is left out, by their names."""
+        """The tables of numerators, denominators and users left out, by name."""
         return {name: getattr(self, name) for name in _PARTS}
 
     @property
     def defined(self) -> Flags:
-        """Users who have a score of their own."""
+        """Whether the denominator is not 0: the user has a score."""
         return np.asarray((self.denominator != 0) & ~self.left_out)
 
     @property
     def undefined(self) -> Flags:
-        """Users who have no score of their own: the denominator is 0."""
+        """Whether the denominator is 0."""
         return np.asarray((self.denominator == 0) & ~self.left_out)
 
     @lazy_property
     def per_user(self) -> Floats:
-        """The score of each user, NaN where there is none: shape (n_users, n_measurements)."""
+        """The score of each user, NaN if there is none: shape (n_users, n_measurements)."""
         if "own" in self.roles:
             return self.roles["own"]
         undefined = self.undefined
@@ -332,52 +332,56 @@ class Scores(Measured, Record):
 
     @property
     def n_scored(self) -> Positions:
-        """How many users have a score, by measurement."""
+        """The number of users with a score, by measurement."""
         return np.asarray((~np.isnan(self.per_user)).sum(axis=0))
 
     def mean(self, among: Flags | None = None) -> Floats:
-        """Return the mean over the users who have a score, and are among some."""
+        """Return the mean score, also of some users only."""
         return Means.of(self.per_user, among).mean
 
     @property
     def median(self) -> Floats:
-        """The median over the users who have a score: of all statistics, it alone needs them."""
+        """The median score: the only statistic that `Totals` cannot have."""
         there = [column[~np.isnan(column)] for column in self.per_user.T]
         return np.array([np.median(some) if len(some) else np.nan for some in there])
 
     @lazy_property
-    def fixed(self) -> Flags:
-        """Whose list scores the same in every order: shape (n_users, n_measurements)."""
-        return same(self.roles["worst"], self.roles["best"])
+    def order_independent(self) -> Flags:
+        """Whether every order of the list scores the same: shape (n_users, n_measurements)."""
+        return nearly_equal(self.roles["worst"], self.roles["best"])
 
     @property
     def trivial(self) -> Flags:
-        """The same, of the users who have a score."""
-        return np.asarray(self.fixed & ~np.isnan(self.per_user))
+        """Whether a user has a score, and every order of the list scores the same."""
+        return np.asarray(self.order_independent & ~np.isnan(self.per_user))
 
     @lazy_property
     def adjusted(self) -> Floats:
-        """Each score less chance, over what the best order has more; NaN of trivial users."""
-        return adjusted(self.per_user, self.roles["chance"], self.roles["best"])
+        """(score - chance) / (best - chance) of each user; NaN for trivial users."""
+        return adjust_for_chance(self.per_user, self.roles["chance"], self.roles["best"])
 
     @property
-    def moving(self) -> Flags:
-        """Whose numerator varies in random order, and has a mean."""
-        varies = ~np.isnan(self.roles["deviation"]) & ~self.fixed & ~np.isnan(self.roles["best"])
+    def order_dependent(self) -> Flags:
+        """Whether the numerator varies in random order, and has a mean and a deviation."""
+        varies = (
+            ~np.isnan(self.roles["deviation"])
+            & ~self.order_independent
+            & ~np.isnan(self.roles["best"])
+        )
         return np.asarray(varies & self.defined)
 
     @property
     def excess(self) -> Floats:
-        """How much more each list collects than in random order."""
+        """Each numerator minus its mean in random order."""
         return self.numerator - self.roles["expected"]
 
     @lazy_property
     def z(self) -> Floats:
-        """Each numerator less its mean in random order, over its standard deviation."""
-        return divide(self.excess, self.roles["deviation"], self.moving)
+        """Each numerator minus its mean in random order, over its standard deviation."""
+        return divide(self.excess, self.roles["deviation"], self.order_dependent)
 
     def objection(self) -> str:
-        """Return whose parts are too large or too small, or who has no score and must have one."""
+        """Return why the scores of a user cannot be used; "" if all can."""
         for place, one in enumerate(self.measurements):
             parts = np.maximum(np.abs(self.numerator[:, place]), self.denominator[:, place])
             beyond = (parts > _LARGEST) & ~self.left_out[:, place]
@@ -400,25 +404,25 @@ class Scores(Measured, Record):
                 users = ", ".join(repr(user) for user in self.users[undefined][:3].tolist())
                 return (
                     f"{one} is undefined for {int(undefined.sum())} users, the first {users}: "
-                    "nothing is relevant, recommended or listed there. "
+                    "no item is relevant, recommended or listed. "
                     "Choose undefined='skip', 0.0 or 1.0."
                 )
         return ""
 
 
-def same(low: Floats, high: Floats) -> Flags:
-    """Tell which scores differ by the last digits of a sum alone; NaN is not the same."""
-    with np.errstate(invalid="ignore"):  # infinite scores are refused as soon as all are known
-        return np.asarray(np.abs(high - low) <= _SAME * np.abs(high))
+def nearly_equal(low: Floats, high: Floats) -> Flags:
+    """Return whether scores differ at most in the last digits of a sum; NaN equals nothing."""
+    with np.errstate(invalid="ignore"):  # `objection` reports infinite scores
+        return np.asarray(np.abs(high - low) <= _TOLERANCE * np.abs(high))
 
 
-def adjusted(score: Floats, chance: Floats, best: Floats) -> Floats:
-    """Return (score - chance) / (best - chance), NaN where that is 0 (Hubert & Arabie 1985).
+def adjust_for_chance(score: Floats, chance: Floats, best: Floats) -> Floats:
+    """Return (score - chance) / (best - chance), NaN if best is chance (Hubert & Arabie 1985).
 
     Examples
     --------
-    >>> adjusted(np.array([0.75, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 1.0]))
+    >>> adjust_for_chance(np.array([0.75, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 1.0]))
     array([0.5, nan])
     """
-    open_ = ~same(chance, best) & ~np.isnan(best - chance)
+    open_ = ~nearly_equal(chance, best) & ~np.isnan(best - chance)
     return divide(score - chance, best - chance, open_)

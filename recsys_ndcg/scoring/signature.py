@@ -1,4 +1,4 @@
-"""Signatures: how a number was computed, as a value that reads back."""
+"""Signature: how a number was computed, as text that can be read back."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from recsys_ndcg.metrics import Metric, parse
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.version import __version__
 
-#: What a short signature leaves out, beside choices at their defaults.
-_USUAL = {"threshold": "none", "protocol": "rated"}
+#: Left out of a short signature, like choices at their defaults.
+_DEFAULTS = {"threshold": "none", "protocol": "rated"}
 
 
-class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
-    """How a number was computed: text to put beside it, and a value to compare.
+class Signature(str):  # noqa: SLOT000 - caches the parsed text
+    """How a number was computed: text to report with it, and a value to compare.
 
     Parameters
     ----------
     text : str
-        Complete, as ``report.signature("ndcg@10")`` gives it, or its short form.
+        The complete text, as ``report.signature("ndcg@10")`` returns it, or its short form.
 
     Raises
     ------
     InvalidInputError
-        A part is missing, unknown or of another form; or a short form was written by a version
-        with other defaults.
+        A part is missing, unknown or malformed; or a short form is from a version with other
+        defaults.
 
     Notes
     -----
     Two signatures are equal if they agree in everything that can move the number: a choice that
-    the metric does not read (`Metric.reads`) plays no part. Equal ones on the same data mean
-    equal numbers. A text is compared as the signature that it writes.
+    the metric does not read (`Metric.reads`) is ignored. Equal signatures on the same data mean
+    equal numbers. A plain text is compared as a signature.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
     """
 
     def __new__(cls, text: str) -> Self:
-        """Read the text, and write out what a short form leaves to the defaults."""
+        """Read the text, and add the defaults that a short form leaves out."""
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):
@@ -65,34 +65,34 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         if not metric:
             msg = f"{quote(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
             raise InvalidInputError(msg)
-        named = metric if "own" in texts else ours(metric)
-        return cls.joined(named, _USUAL | _checked(texts))
+        name = metric if "own" in texts else ours(metric)
+        return cls.from_parts(name, _DEFAULTS | _normalise(texts))
 
     @classmethod
-    def joined(cls, metric: str, texts: dict[str, str]) -> Self:
-        """Return the signature of parts that are known to be whole."""
+    def from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
+        """Return the signature of parts that are known to be valid."""
         order = (*Convention.names(), *BESIDE)
         parts = [metric, *(f"{name}:{texts[name]}" for name in order if name in texts)]
         return str.__new__(cls, "|".join(parts))
 
     @classmethod
     def of(cls, one: Measurement, facts: Facts, users: int) -> Self:
-        """Return how a metric was computed: its name, all choices, and over how many users."""
+        """Return the signature of a measurement of some data, over this number of users."""
         longest = facts.seen_by(one.convention).longest
-        texts = {**one.convention.texts, **_told_apart(one, facts, longest)}
+        texts = {**one.convention.texts, **_function_texts(one, facts, longest)}
         texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
         if one.convention.short_list == "drop" and one.metric.k is None:
             texts["short_below"] = str(one.short_below)
         if one.metric.origin:
-            told = one.metric.fingerprinted(one.metric.k or longest)
-            mark = "" if told is None else f"#{_fingerprint(told)}"
+            values = one.metric.fingerprinted(one.metric.k or longest)
+            mark = "" if values is None else f"#{_fingerprint(values)}"
             texts["own"] = f"{one.metric.origin}{mark}"
         texts |= {"protocol": facts.protocol, "users": str(users), "version": __version__}
-        return cls.joined(str(one), texts)
+        return cls.from_parts(str(one), texts)
 
     @property
     def text(self) -> str:
-        """All of it, as plain text."""
+        """The complete text as a plain string."""
         return str.__str__(self)
 
     @property
@@ -104,42 +104,42 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
     def fields(self) -> dict[str, Any]:
         """The metric, every choice, the threshold, protocol, users and version, as values.
 
-        A function of somebody's own is given by its text.
+        A user's own function is given by its text.
         """
         values = {name: _value(name, text) for name, text in self._texts.items()}
         return {"metric": self.metric, **values}
 
     @property
     def convention(self) -> Convention:
-        """All choices.
+        """The convention.
 
         Raises
         ------
         InvalidInputError
-            One is a function, of which only the name is known.
+            A choice is a function, of which only the name is known.
         """
         return Convention.from_signature(self.text)
 
     @property
-    def typed(self) -> str:
-        """What is typed behind a metric: the threshold, and choices that are not the usual ones.
+    def as_python(self) -> str:
+        """Python arguments for the same number: the threshold, and choices other than the defaults.
 
         Examples
         --------
         >>> import recsys_ndcg as rn
         >>> linear = rn.Convention(gain="linear")
-        >>> rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear).signature("ndcg@10").typed
+        >>> rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear).signature("ndcg@10").as_python
         ", convention=rn.Convention(gain='linear')"
         """
         values, texts = self.fields, self._texts
         threshold = values["threshold"]
-        told = "" if threshold is None else f", threshold={threshold!r}"
+        first = "" if threshold is None else f", threshold={threshold!r}"
         choices = ", ".join(
-            f"{name}={_as_typed(values[name])}"
+            f"{name}={_to_python(values[name])}"
             for name, text in Convention.default_texts().items()
             if texts[name] != text
         )
-        return f"{told}, convention=rn.Convention({choices})" if choices else told
+        return f"{first}, convention=rn.Convention({choices})" if choices else first
 
     @property
     def reads(self) -> frozenset[str]:
@@ -157,10 +157,10 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
 
     @property
     def short(self) -> str:
-        """The choices that differ from the defaults and can move the number: for a paper.
+        """The short form, for a paper: choices that are not defaults and can move the number.
 
-        ``defaults`` stands for all others: a digest by which a version with other defaults
-        notices that it cannot read them. `Signature` reads it back.
+        ``defaults`` is a digest of the default choices: a version with other defaults notices that
+        it cannot read the short form. `Signature` reads it back.
 
         Examples
         --------
@@ -173,35 +173,35 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
         >>> rn.Signature(short) == report.signature("ndcg@10")
         True
         """
-        usual = Convention.default_texts() | _USUAL
+        defaults = Convention.default_texts() | _DEFAULTS
         reads = {*self.reads, "protocol"}
-        told = {
+        parts = {
             name: f"{name}:{text}"
             for name, text in self._texts.items()
-            if name not in usual or (name in reads and text != usual[name])
+            if name not in defaults or (name in reads and text != defaults[name])
         }
-        choices = [text for name, text in told.items() if name in Convention.names()]
-        beside = [text for name, text in told.items() if name not in Convention.names()]
-        rest = f"defaults:{Convention.default_digest()}"
-        return "|".join([self.metric, *choices, rest, *beside])
+        choices = [part for name, part in parts.items() if name in Convention.names()]
+        others = [part for name, part in parts.items() if name not in Convention.names()]
+        digest = f"defaults:{Convention.default_digest()}"
+        return "|".join([self.metric, *choices, digest, *others])
 
-    def over(self, users: int) -> Signature:
+    def with_users(self, users: int) -> Signature:
         """Return the signature of the same number over other users."""
-        return self.joined(self.metric, {**self._texts, "users": str(users)})
+        return self.from_parts(self.metric, {**self._texts, "users": str(users)})
 
     def differences(self, other: str) -> dict[str, tuple[Any, Any]]:
-        """Return in what can move the numbers two signatures differ: ``{field: (mine, theirs)}``.
+        """Return the differences that can move the number: ``{field: (mine, theirs)}``.
 
         Raises
         ------
         InvalidInputError
-            The other is no signature.
+            The other is not a signature.
         """
         theirs = Signature(other)
         mine, others = self.fields, theirs.fields
         return {
             name: (mine.get(name), others.get(name))
-            for name in {**self._agreed, **theirs._agreed}
+            for name in {**self._compared, **theirs._compared}
             if mine.get(name) != others.get(name)
         }
 
@@ -213,7 +213,7 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
             theirs = Signature(other)
         except InvalidInputError:
             return False
-        return self._agreed == theirs._agreed
+        return self._compared == theirs._compared
 
     def __ne__(self, other: object) -> bool:
         """Compare everything that can move the number."""
@@ -221,7 +221,7 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
 
     def __hash__(self) -> int:
         """Agree with equality."""
-        return hash(frozenset(self._agreed.items()))
+        return hash(frozenset(self._compared.items()))
 
     @lazy_property
     def _texts(self) -> dict[str, str]:
@@ -229,23 +229,23 @@ class Signature(str):  # noqa: SLOT000 - what is read of the text is kept
 
     @lazy_property
     def _kind(self) -> type[Metric] | None:
-        """The metric, if it is known here."""
+        """The class of the metric, if it is registered."""
         with suppress(RecsysNdcgError):
             return type(parse(self.metric)[0])
         return None
 
     @lazy_property
-    def _agreed(self) -> dict[str, str]:
-        """What must agree for two numbers to be comparable."""
+    def _compared(self) -> dict[str, str]:
+        """The parts that must agree in equal signatures."""
         ignored = {*Convention.names(), "threshold"} - self.reads
         texts = {name: text for name, text in self._texts.items() if name not in ignored}
         return {"metric": self.metric, **texts}
 
 
-def _told_apart(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
-    """Return choices that are functions with what they give: two may share a name.
+def _function_texts(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
+    """Return the texts of choices that are functions, with a fingerprint of their values.
 
-    A metric that reads no gains does not depend on it, and it need not stand what would be asked.
+    A function that the metric does not read is not called.
     """
     convention = one.convention
     given: dict[str, Floats] = {}
@@ -263,17 +263,17 @@ def _told_apart(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
 
 
 def _fingerprint(values: Floats) -> str:
-    """Return eight signs that differ where the numbers differ, up to their last digits."""
+    """Return an eight-digit hash of numbers, rounded to twelve digits."""
     return sha256(",".join(f"{value:.12g}" for value in values.tolist()).encode()).hexdigest()[:8]
 
 
-def _checked(texts: dict[str, str]) -> dict[str, str]:
+def _normalise(texts: dict[str, str]) -> dict[str, str]:
     """Return the texts of fields as a report writes them.
 
     Raises
     ------
     InvalidInputError
-        A text is no value of its field.
+        A text is not a valid value of its field.
     """
     plain = {name: text for name, text in texts.items() if not text.startswith("callable(")}
     values = {name: parsed(name, plain[name]) for name in Convention.names() if name in plain}
@@ -291,14 +291,14 @@ def _checked(texts: dict[str, str]) -> dict[str, str]:
 
 
 def _value(name: str, text: str) -> Any:
-    """Return the value that a text stands for; that of a function, and of a name, is the text."""
+    """Return the value of a field from its text; the text itself for functions and names."""
     if text.startswith("callable(") or name in {"own", "protocol", "version"}:
         return text
     return int(text) if name in {"users", "short_below"} else parsed(name, text)
 
 
-def _as_typed(value: Any) -> str:
-    """Return Python for a choice; a function of somebody's own is named."""
+def _to_python(value: Any) -> str:
+    """Return the Python expression of a choice; a user's own function by its name."""
     if isinstance(value, str) and value.startswith("callable("):
         name = value.removeprefix("callable(").rpartition("#")[0]
         return name if name.isidentifier() else "..."

@@ -1,4 +1,4 @@
-"""Totals: what is left of scores when users are summed up, and can be summed up further."""
+"""Totals: mergeable sums of scores over users."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths, column_sums, divide
 from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.scores import Means, Measured, Scores, adjusted, same
+from recsys_ndcg.scoring.scores import Means, MetricColumns, Scores, adjust_for_chance, nearly_equal
 
-#: Roles whose means are kept, by what must be measured for them: other orders of the same lists,
-#: extreme orders of the ties, other labels.
+#: Roles whose means are kept, by what they need: other orders of the same lists, extreme orders of
+#: the ties, other labels.
 LEVELS = ("chance", "worst", "best")
 TIES = ("lowest", "highest")
 LABELS = ("judged", "zero", "top")
@@ -22,20 +22,21 @@ _SUMMED = ("tied", "unlabelled", "unlisted", "missing", "impossible")
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Two columns of numbers for each measurement, summed up: arrays of shape (n_measurements,).
+    """Moments of two columns, x and y, for each measurement: arrays of shape (n_measurements,).
 
-    The centred values of both columns, x and y, are kept as the triangle of their QR
-    decomposition: nothing is squared, so nothing overflows, and where y is nearly a multiple of
-    x, what is left of it is not lost in the difference of two large numbers.
+    The centred values of both columns are kept as the triangle of their QR decomposition: nothing
+    is squared, so nothing overflows, and if y is nearly a multiple of x, the rest is not lost in
+    the difference of two large numbers.
 
     Parameters
     ----------
     count : int64 array
-        How many numbers there are in each column.
+        The number of values in each column.
     sum_x, sum_y : float64 arrays
-        Their sums.
+        The sums of the columns.
     length, along, rest : float64 arrays
-        The length of the centred x; that of the part of the centred y along it; that of the rest.
+        The length of the centred x; the length of the part of the centred y along x, and of the
+        rest of y.
     """
 
     count: Positions
@@ -47,7 +48,7 @@ class Moments:
 
     @classmethod
     def of(cls, x: Floats, y: Floats, among: Flags) -> Moments:
-        """Sum up two tables of shape (n_users, n_measurements), where `among` says so."""
+        """Return the moments of two tables (n_users, n_measurements), of the cells `among` them."""
         count = among.sum(axis=0)
         x, y = np.where(among, x, 0.0), np.where(among, y, 0.0)
         sum_x, sum_y = column_sums(x), column_sums(y)
@@ -57,7 +58,7 @@ class Moments:
         return cls(count, sum_x, sum_y, *_triangle(x, y))
 
     def __add__(self, other: Moments) -> Moments:
-        """Return those of the numbers of both (Chan, Golub & LeVeque 1983)."""
+        """Return the moments of both sets of values (Chan, Golub & LeVeque 1983)."""
         count = self.count + other.count
         mine, theirs = np.maximum(self.count, 1), np.maximum(other.count, 1)
         both = np.where((self.count > 0) & (other.count > 0), 1.0, 0.0)
@@ -71,25 +72,25 @@ class Moments:
 
     @property
     def mean_x(self) -> Floats:
-        """The mean of x, NaN of no numbers."""
+        """The mean of x, NaN without values."""
         return divide(self.sum_x, self.count)
 
     @property
     def ratio(self) -> Floats:
-        """The sum of y over that of x, NaN where that is 0."""
+        """The sum of y over the sum of x, NaN if that is 0."""
         return divide(self.sum_y, self.sum_x)
 
     @property
     def residual(self) -> Floats:
-        """The length of y - ratio · x over all numbers: what the ratio leaves open."""
+        """The length of y - ratio · x over all values."""
         slope = self.ratio
         length: Floats = np.hypot(self.along - slope * self.length, self.rest)
         return length
 
 
 @dataclass(frozen=True, eq=False)
-class Totals(Measured):
-    """Counts, means and moments of scores, by measurement: they merge in any order and grouping.
+class Totals(MetricColumns):
+    """Counts, means and moments of scores, by measurement; they merge in any order and grouping.
 
     The median is not among them: it needs the users (`Scores.median`).
 
@@ -98,30 +99,29 @@ class Totals(Measured):
     measurements : tuple of Measurement
         What was measured.
     scores : Moments
-        Of the scores of the users who have one (x and y the same).
+        The moments of the scores (x and y are the same).
     parts : Moments
-        Of their denominators (x) and numerators (y), where both are their own.
+        The moments of denominators (x) and numerators (y) of users whose denominator is not 0.
     undefined : int64 array, shape (n_measurements,)
-        How many users have no score.
+        The number of users whose denominator is 0.
     short_of : int64 array, shape (n_measurements,)
-        How many lists are shorter than each cutoff.
+        The number of lists that are shorter than each cutoff.
     counts : mapping of str to int
-        ``"users"``; ``"ratings"``, rows as they came; ``"candidates"``, the items that these were
-        chosen from; ``"left_out"``, users who are left out of any column; ``"trivial"``, those who
-        are so under each measurement that has orders; all others as in
+        ``"users"``; ``"ratings"``, the rows as they were read; ``"candidates"``, the items that
+        these were chosen from; ``"left_out"``, users left out of any column; ``"trivial"``, users
+        who are trivial under every measurement that has orders; all others as in
         `recsys_ndcg.Report.counts`.
     trivial : int64 array, shape (n_measurements,)
-        How many users with a score have the same in every order; 0 as long as no orders are
-        measured, as what follows.
+        The number of users with a score that is the same in every order. Like the next two, 0
+        until orders are measured.
     excess, deviation : float64 arrays, shape (n_measurements,)
-        What all numerators together have more than in random order, and the standard deviation of
-        that: their squares add up.
+        The sum of all numerators minus its mean in random order, and its standard deviation.
     roles : mapping of str to Means
-        The mean scores in other roles (`Scores.roles`), as far as they were measured, over the
-        users who have a score, those of labels over all; and ``"moved"``, the share of those whose
-        score is another with ties in another order.
+        The mean scores in other roles (`Scores.roles`), if measured, over the users who have a
+        score, in roles of labels over all users; and ``"moved"``, the share of users whose score
+        depends on the order of ties.
     highest : float
-        The highest grade that was known of when ``"top"`` was measured; NaN if none was.
+        The highest grade known when ``"top"`` was measured; NaN if there was none.
     """
 
     measurements: tuple[Measurement, ...]
@@ -138,7 +138,7 @@ class Totals(Measured):
 
     @classmethod
     def of(cls, scores: Scores) -> Totals:
-        """Sum up the scores of some users, or of all, in every role that they have."""
+        """Sum up scores in every role that they have."""
         values, counts = scores.per_user, scores.counts
         ks = [one.metric.k or 0 for one in scores.measurements]
         none = np.zeros(len(ks))
@@ -165,7 +165,7 @@ class Totals(Measured):
         return totals.with_roles_of(scores)
 
     def with_roles_of(self, scores: Scores, highest: float = math.nan) -> Totals:
-        """Return the same with more roles, in which scores of the same users are given."""
+        """Return the totals with the roles of scores of the same users added."""
         roles = scores.roles
         if not roles:
             return self
@@ -176,20 +176,20 @@ class Totals(Measured):
             if role in {*LEVELS, *TIES, *LABELS}
         }
         if "highest" in roles:
-            means["moved"] = _moved(scores, scored)
+            means["moved"] = _count_moved(scores, scored)
         found = replace(self, roles={**self.roles, **means}, highest=np.fmax(self.highest, highest))
-        return _with_orders(found, scores) if "deviation" in roles else found
+        return _add_orders(found, scores) if "deviation" in roles else found
 
     def with_means(self, means: Mapping[str, Floats]) -> Totals:
-        """Return the same with more roles, of which a file has the means alone."""
-        once = np.ones(len(self.measurements), dtype=np.int64)
-        known = {role: Means(once, mean) for role, mean in means.items()}
+        """Return the totals with more roles, of which a file has only the means."""
+        ones = np.ones(len(self.measurements), dtype=np.int64)
+        known = {role: Means(ones, mean) for role, mean in means.items()}
         return replace(self, roles={**self.roles, **known})
 
     def __add__(self, other: Totals) -> Totals:
-        """Return the totals of the users of both, who were measured alike."""
+        """Return the totals of the users of both; the measurements must be the same."""
         highest = float(np.fmax(self.highest, other.highest))
-        mine, theirs = self._up_to(highest), other._up_to(highest)
+        mine, theirs = self._with_highest(highest), other._with_highest(highest)
         both = [role for role in mine.roles if role in theirs.roles]
         return Totals(
             self.measurements,
@@ -205,75 +205,75 @@ class Totals(Measured):
             highest=highest,
         )
 
-    def _up_to(self, highest: float) -> Totals:
-        """Return the same where there are grades up to another one, at least as high.
+    def _with_highest(self, highest: float) -> Totals:
+        """Return the totals for a highest grade of all data, at least as high as here.
 
-        What unlabelled items would score if they were of the top grade was measured for a lower
-        one: that number is not known any more, unless a convention or the threshold says it.
+        The role ``"top"`` was measured with the lower grade: it becomes NaN unless the convention
+        or the threshold sets the top grade.
         """
         known = replace(self, highest=highest)
         top = self.roles.get("top")
-        as_before = highest == self.highest or math.isnan(highest)
-        if as_before or top is None or not self.counts["unlabelled"]:
+        is_same = highest == self.highest or math.isnan(highest)
+        if is_same or top is None or not self.counts["unlabelled"]:
             return known
-        settled = [
+        is_set = [
             one.convention.max_grade is not None
             or (one.threshold is not None and self.highest <= highest <= one.threshold)
             for one in self.measurements
         ]
-        top = replace(top, total=np.where(settled, top.total, np.nan))
+        top = replace(top, total=np.where(is_set, top.total, np.nan))
         return replace(known, roles={**self.roles, "top": top})
 
     def mean_of(self, role: str) -> Floats:
-        """Return the mean scores in a role, NaN where it was not measured."""
+        """Return the mean scores in a role, NaN if it was not measured."""
         if role in self.roles:
             return self.roles[role].mean
         return np.full(len(self.measurements), np.nan)
 
     @property
     def z(self) -> Floats:
-        """What all users together have more than chance, in standard deviations."""
+        """The excess of all users over chance, in standard deviations."""
         return divide(self.excess, self.deviation, self.deviation > 0)
 
     @property
     def n_scored(self) -> Positions:
-        """How many users have a score."""
+        """The number of users with a score."""
         return self.scores.count
 
     @property
     def mean(self) -> Floats:
-        """The mean over the users who have a score; NaN where nobody has."""
+        """The mean score; NaN if no user has one."""
         return self.scores.mean_x
 
     @property
     def pooled(self) -> Floats:
         """The sum of the numerators over the sum of the denominators."""
-        return self.scored(self.parts.ratio)
+        return self.score_ratios(self.parts.ratio)
 
     @property
     def adjusted(self) -> Floats:
-        """The mean less chance, over what the best order has more."""
-        return adjusted(self.mean, self.mean_of("chance"), self.mean_of("best"))
+        """(mean - chance) / (best - chance)."""
+        return adjust_for_chance(self.mean, self.mean_of("chance"), self.mean_of("best"))
 
 
-def _moved(scores: Scores, scored: Flags) -> Means:
-    """Return for which share of the users who have a score the order of ties makes a difference."""
+def _count_moved(scores: Scores, scored: Flags) -> Means:
+    """Return the share of users with a score that depends on the order of ties."""
     low, high = scores.roles["lowest"], scores.roles["highest"]
-    moved = scored & ~np.isnan(high) & ~same(low, high)
+    moved = scored & ~np.isnan(high) & ~nearly_equal(low, high)
     known = [one.has_tie_range for one in scores.measurements]
     return Means(np.where(known, scored.sum(axis=0), 0), moved.sum(axis=0).astype(np.float64))
 
 
-def _with_orders(totals: Totals, scores: Scores) -> Totals:
-    """Return totals with what the other orders of all lists come to."""
-    fixed, moving = scores.fixed, scores.moving
+def _add_orders(totals: Totals, scores: Scores) -> Totals:
+    """Return totals with the sums over other orders of all lists."""
+    fixed, varying = scores.order_independent, scores.order_dependent
     moved = ~fixed & ~np.isnan(scores.roles["best"])
     return replace(
         totals,
         trivial=scores.trivial.sum(axis=0),
         counts={**totals.counts, "trivial": int((fixed.any(axis=1) & ~moved.any(axis=1)).sum())},
-        excess=column_sums(np.where(moving, scores.excess, 0.0)),
-        deviation=column_lengths(np.where(moving, scores.roles["deviation"], 0.0)),
+        excess=column_sums(np.where(varying, scores.excess, 0.0)),
+        deviation=column_lengths(np.where(varying, scores.roles["deviation"], 0.0)),
     )
 
 

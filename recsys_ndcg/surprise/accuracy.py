@@ -13,7 +13,7 @@ from typing import Any, ParamSpec
 from surprise.accuracy import fcp, mae, mse, rmse
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.evaluation import measured
+from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.folds import build_rated_lists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
@@ -73,8 +73,8 @@ def ndcg(
 
 def _compute(name: str, predictions: Any, k: int | None, verbose: bool, **choices: Any) -> float:  # noqa: FBT001
     metric = METRICS[name](k)
-    plan = Plan.of(metric, k=None, **choices).tolerant()
-    report = measured(build_rated_lists(predictions, plan.duplicates), plan)
+    plan = Plan.of(metric, k=None, **choices).with_tie_tolerance()
+    report = evaluate_in_memory(build_rated_lists(predictions, plan.duplicates), plan)
     value = float(report.mean.iloc[0])
     if verbose:
         print_line(f"{str(metric).upper()}: {value:1.4f}")

@@ -24,7 +24,7 @@ from recsys_ndcg.catalogue import (
 )
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.evaluation import measured
+from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.input import Rows, check_same_ids, encode, index_of, objects
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
@@ -198,7 +198,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     cid         2           1     1.0          1.0       1.0
     """
     labels = labels_from_testset(testset)
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).tolerant()
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).with_tie_tolerance()
     plan = plan.with_threshold(Grades.of(labels.true))
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
     for metric in plan.metrics:
@@ -210,9 +210,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     training = candidates.training
     training.ratings.warn_of_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
-    report = measured(lists, plan)
+    report = evaluate_in_memory(lists, plan)
     # popularity is no rating, so it cannot be compared with a limit on ratings
-    plain = plan.under(recommend_from=None)
+    plain = plan.with_choices(recommend_from=None)
     popular = MostPopular().fit(trainset)
     candidates = candidates_of(
         popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)

@@ -215,7 +215,7 @@ def test_names_of_models_are_short_and_unique(
         ([*FILES, "--labels", "good.csv", "--qrels", "good.csv"], "Pass one input"),
         ([*FILES, "--labels", "-"], "cannot be standard input"),
         ([*FILES, "--labels", "none.csv"], "none.csv: cannot be read"),
-        ([*FILES, "--n-items", "9"], "--n-items tells"),
+        ([*FILES, "--n-items", "9"], "--n-items must be left out"),
         ([*FILES, "--test", "f"], "test must be one of 't'"),
         ([*FILES, "--correction", "holms"], "Did you mean 'holm'"),
         ([*FILES, "--test", "sign", "--correction", "max-T"], "has no correction 'max-T'"),
@@ -245,7 +245,7 @@ def test_what_cannot_be_compared_is_an_error(
         "--n-items",
         "--qrels",
     }:
-        monkeypatch.setattr("recsys_ndcg.evaluation.measured", pytest.fail)
+        monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_in_memory", pytest.fail)
     assert message in error_of("compare", *words)
 
 

@@ -128,7 +128,7 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
         (["--encoding", "x"], r"encoding \(--encoding\) is the name of one"),
         (["--no-heading"], "line 1: estimated is 'estimated', which is not a number"),
         (["--per-user", "/nowhere/u.csv"], "/nowhere/u.csv: cannot be written"),
-        (["--n-items", "9"], "--n-items tells what results, or a run, were chosen from"),
+        (["--n-items", "9"], "--n-items must be left out for predictions"),
     ],
 )
 def test_an_invalid_option_is_an_error(path: Path, words: list[str], message: str) -> None:

@@ -217,7 +217,7 @@ def test_labels_with_results_or_trec_files_replace_the_file(command: str, joined
         (["--labels", "l.csv"], "Given: --labels."),
         (["p.csv", "--run", "run"], "Given: FILE and --run."),
         (["--qrels", "q", "--results", "r.csv"], "Given: --results and --qrels."),
-        (["--qrels", "q", "--run", "run", "--sep", ";"], "they have a form of their own"),
+        (["--qrels", "q", "--run", "run", "--sep", ";"], "which have a fixed format"),
         (["--qrels", "q", "--run", "q"], "'301 0 d1 2' is not 'topic Q0 document rank score tag'"),
         (["--qrels", "none", "--run", "run"], "none: cannot be read (No such file"),
     ],

@@ -198,7 +198,7 @@ def test_an_invalid_gate_is_an_error(
     command: str, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is measured."""
-    monkeypatch.setattr("recsys_ndcg.evaluation.measured", pytest.fail)
+    monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_in_memory", pytest.fail)
     assert re.search(message, error_of(*command.split(), *words))
 
 

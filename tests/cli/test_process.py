@@ -97,7 +97,7 @@ def test_an_unexpected_error_is_one_line(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("recsys_ndcg.evaluation.evaluated", fail)
+    monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_by_plan", fail)
     monkeypatch.setattr(sys, "argv", ["recsys-ndcg", "evaluate", "p.csv"])
     with pytest.raises(SystemExit) as end:
         main()

@@ -91,7 +91,7 @@ def test_an_invalid_page_is_an_error(words: list[str], message: str) -> None:
 def test_a_missing_extra_is_reported_first(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it, before anything is measured."""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    monkeypatch.setattr("recsys_ndcg.evaluation.measured", pytest.fail)
+    monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_in_memory", pytest.fail)
     words = "good.csv", "--html", "page.html"
     assert "A page needs vl_convert" in error_of("report", *words)
     assert "A page needs vl_convert" in error_of("compare", "poor.csv", *words)

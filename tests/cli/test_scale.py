@@ -74,7 +74,7 @@ def test_per_user_scores_are_written_as_they_are_measured(
     if keeps:
         assert rn.Report.load(folder / "r.json") == EXPECTED
     else:
-        assert "does not keep each" in saved.stderr
+        assert "has only the totals of" in saved.stderr
     message = error_of(*words, "--per-user", "u.csv")
     assert "u.csv: scores of users are written to Parquet" in message
 

@@ -37,7 +37,7 @@ def test_an_earlier_report_equals_a_new_one(name: str, tmp_path: Path) -> None:
     fresh, earlier = _fresh()[name], rn.Report.load(FOLDER / f"{name}.json")
     earlier.save(tmp_path / "r.json")
     for one in (earlier, rn.Report.load(tmp_path / "r.json")):
-        assert one.scores.same_as(fresh.scores)
+        assert one.scores.equals(fresh.scores)
         assert one.users.tolist() == fresh.users.tolist()
         assert one.users.dtype == fresh.users.dtype
         assert [*map(type, one.users.tolist())] == [*map(type, fresh.users.tolist())]

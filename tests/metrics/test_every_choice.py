@@ -12,7 +12,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse
 from recsys_ndcg.scoring import Measurement, Plan
-from recsys_ndcg.scoring.measuring import in_blocks
+from recsys_ndcg.scoring.measuring import map_blocks
 from tests import sample_lists, strategies, textbook
 from tests.textbook import Choices
 
@@ -125,7 +125,7 @@ def test_no_choice_changes_the_column_of_another(impossible: str | None) -> None
         convention = strategies.to_convention(chosen).replace(impossible=impossible or "rank")
         one = Measurement(rn.NDCG(2), convention, chosen.threshold, short_below=2)
         kinds = [replace(one, metric=rn.CG(2)), replace(one, metric=rn.AP())]
-        kinds += [replace(each, blind=True) for each in kinds]
+        kinds += [replace(each, all_tied=True) for each in kinds]
         kinds += [one, replace(one, metric=rn.Judged(2)), replace(one, metric=rn.Recall(1))]
         kinds += [replace(each, unlabelled_as=5.0) for each in kinds]
         plan = Plan(tuple(kinds))
@@ -137,7 +137,9 @@ def test_no_choice_changes_the_column_of_another(impossible: str | None) -> None
 
 def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:
     """Return scores, and standard deviations under random order."""
-    (deviations,) = in_blocks(lists, measurements, lambda block: block.deviations(measurements))
+    (deviations,) = map_blocks(
+        lists, measurements, lambda block: block.compute_deviations(measurements)
+    )
     return np.stack([Plan(measurements).measure(lists).per_user, deviations])
 
 

@@ -457,7 +457,7 @@ def test_a_metric_with_its_own_score_is_loaded_only_if_it_is_known(
     report = rn.evaluate(ROWS, metrics=[Rooted()], threshold=4)
     assert report.per_user["rooted"].tolist() == pytest.approx([1.0, 0.5**0.5])
     report.save(tmp_path / "own.json")
-    with rejects("rooted makes its score in a way .* import its module", whole=False):
+    with rejects("rooted computes its score in a way .* import its module", whole=False):
         rn.Report.load(tmp_path / "own.json")
     monkeypatch.setitem(METRICS, "rooted", Rooted)
     assert str(rn.Report.load(tmp_path / "own.json")) == str(report)
@@ -622,10 +622,10 @@ def test_a_catalogue_takes_functions_of_ranks_and_auc_but_no_functions_of_lists(
         expected.per_user["auc"].loc[users].tolist(), nan_ok=True
     )
     assert report.audit.loc["auc", "chance"] == pytest.approx(0.5)
-    with rejects("digest@5 looks at whole lists"):
+    with rejects("digest@5 reads whole lists"):
         evaluate_catalogue(model, train, rows, metrics=[of_list(5)], **how)
     data = surprise.Dataset.load_from_df(test, reader)
-    with rejects("digest@5.* looks at whole lists"):
+    with rejects("digest@5.* reads whole lists"):
         cross_validate(model, data, ["digest@5:catalogue"], cv=2, **how)
 
 

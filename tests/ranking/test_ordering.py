@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.lists.grouping import grouped, in_order, offsets_of
-from recsys_ndcg.ranking.ordering import descending, largest_first
-from recsys_ndcg.ranking.runs import Runs
+from recsys_ndcg.ranking.ordering import argsort_descending, sort_descending
+from recsys_ndcg.ranking.tie_groups import TieGroups
 
 LENGTHS = st.integers(0, 6) | st.sampled_from([0, 1, 30, 200, 300, 400, 3000])
 DRAWS: dict[str, Any] = {
@@ -31,7 +31,7 @@ def test_lists_of_any_lengths_and_values_are_sorted(
     """Short ones beside long ones, which stand in tables of their own."""
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     values = DRAWS[drawn](np.random.default_rng(seed), int(offsets[-1]))
-    order = descending(values, offsets)
+    order = argsort_descending(values, offsets)
     expected = [
         row
         for first, end in pairwise(offsets.tolist())
@@ -39,7 +39,7 @@ def test_lists_of_any_lengths_and_values_are_sorted(
     ]
     assert sorted(order.tolist()) == list(range(len(values)))
     assert values[order].tolist() == values[expected].tolist()
-    np.testing.assert_array_equal(largest_first(values, offsets), values[expected])
+    np.testing.assert_array_equal(sort_descending(values, offsets), values[expected])
     for first, end in pairwise(offsets.tolist()):
         assert ((order[first:end] >= first) & (order[first:end] < end)).all()
 
@@ -65,19 +65,19 @@ def test_every_list_is_sorted_by_itself(lists: int) -> None:
     draw = np.random.default_rng(1)
     offsets = np.concatenate([[0], np.cumsum(draw.integers(0, 4, lists))])
     values = draw.normal(size=offsets[-1])
-    order = descending(values, offsets)
+    order = argsort_descending(values, offsets)
     user = np.repeat(np.arange(lists), np.diff(offsets))
     np.testing.assert_array_equal(order, np.lexsort([-values, user]))
     few = np.round(values)  # of few values, equal ones stand in input order
-    np.testing.assert_array_equal(descending(few, offsets), np.lexsort([-few, user]))
+    np.testing.assert_array_equal(argsort_descending(few, offsets), np.lexsort([-few, user]))
 
 
 def test_the_mean_of_equal_gains_is_that_gain() -> None:
     """Three times 0.1, added and divided by three, is a little more than 0.1."""
     assert (0.1 + 0.1 + 0.1) / 3 != 0.1
     one = np.array([3])
-    runs = Runs(np.arange(3), np.array([0, 3]), one * 0, one * 0, one)
-    assert runs.means(np.full(3, 0.1)).tolist() == [0.1]
+    groups = TieGroups(np.arange(3), np.array([0, 3]), one * 0, one * 0, one)
+    assert groups.means(np.full(3, 0.1)).tolist() == [0.1]
 
 
 def test_a_score_never_exceeds_1_by_its_last_digit() -> None:

@@ -256,7 +256,7 @@ def test_differences_have_both_values() -> None:
     assert other.differences(usual) == {name: pair[::-1] for name, pair in expected.items()}
     assert usual.differences(_signature("precision@2"))["metric"] == ("ndcg@2", "precision@2")
     assert usual.differences(_report(ROWS[:2]).signature("ndcg@2")) == {"users": (2, 1)}
-    assert usual.differences(usual.over(7)) == {"users": (2, 7)}
+    assert usual.differences(usual.with_users(7)) == {"users": (2, 7)}
 
 
 def test_a_signature_is_a_string_equal_to_each_of_its_forms() -> None:

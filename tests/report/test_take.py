@@ -186,7 +186,7 @@ def test_some_users_of_a_loaded_report_have_all_that_needs_no_lists(
         pd.testing.assert_frame_equal(left[known], right[known], check_exact=True)
     for name in own:
         pd.testing.assert_frame_equal(own.per_user_audit(name), loaded.per_user_audit(name))
-    assert own.scores.same_as(loaded.scores)
+    assert own.scores.equals(loaded.scores)
     if not (callable(chosen.gain) or callable(chosen.discount)):
         assert own == loaded  # the signature of a function has its values for all users
     loaded.save(path)

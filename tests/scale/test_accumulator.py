@@ -283,7 +283,9 @@ def test_reports_and_copies_do_not_change(per_user: bool) -> None:  # noqa: FBT0
 def test_a_report_without_users_says_how_to_keep_them() -> None:
     """The message names the argument."""
     report = rn.Accumulator("ndcg@2").update([1, 1, 2], [2, 1, 1], [1, 3, 4]).report()
-    with rejects(r"sums up 2 users.*To keep them: Accumulator\(\.\.\., per_user=True\)"):
+    with rejects(
+        r"has only the totals of 2 users.*To keep them: Accumulator\(\.\.\., per_user=True\)"
+    ):
         _ = report.per_user
 
 

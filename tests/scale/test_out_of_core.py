@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.evaluation import evaluated
+from recsys_ndcg.evaluation import evaluate_by_plan
 from recsys_ndcg.scale.database import Database, Memory
 from recsys_ndcg.scale.duckdb import ScoreFile
 from recsys_ndcg.scoring import Plan
@@ -179,7 +179,7 @@ def test_users_may_become_too_many_to_keep(
     monkeypatch.setattr(Memory, "can_keep", lambda _, users: users < 60)
     frame = predictions(8)
     report = rn.evaluate(write(frame, tmp_path / "p.parquet"), threshold=4, memory_limit="2GB")
-    with pytest.raises(rn.InvalidInputError, match="does not keep each"):
+    with pytest.raises(rn.InvalidInputError, match="has only the totals of"):
         _ = report.per_user
     expected = rn.evaluate(frame, threshold=4).summary
     pd.testing.assert_frame_equal(report.summary, expected, rtol=1e-12)
@@ -205,7 +205,7 @@ def test_the_format_of_text_may_be_given(tmp_path: Path, in_parts: Any) -> None:
     path = tmp_path / "p.csv"
     path.write_text('"a;b";x;1,5;4\nc;y;-2,25;NA\n\nc;x;1e1;\n"a;b";"y ""z""";+0,5; 3 \nd;x;2;nan')
     text = rn.TextFormat(separator=";", decimal=",", heading=False)
-    found = evaluated(path, Plan.of("ndcg"), text=text, memory_limit="2GB")
+    found = evaluate_by_plan(path, Plan.of("ndcg"), text=text, memory_limit="2GB")
     assert found == rn.evaluate(rn.RankedLists.from_file(path, text=text), metrics="ndcg")
     assert found.users.tolist() == ["a;b", "c", "d"]
 

@@ -69,10 +69,10 @@ def test_a_discount_is_only_checked_at_the_ranks_that_are_used() -> None:
     top = short.replace(ideal="max", max_grade=5)
     for metric, convention in (("ndcg@5", short), ("ndcg@3", top), ("ndcg", top)):
         plan = Plan.of(metric, k=None, convention=convention)
-        assert np.isfinite(plan.scores_of(lists).per_user).all()
+        assert np.isfinite(plan.score_lists(lists).per_user).all()
     plan = Plan.of("ndcg@5", convention=top)
     with rejects("discount gives .* at rank 4"):
-        plan.settled(plan.facts_of(lists))
+        plan.settle(plan.facts_of(lists))
 
 
 def test_a_top_grade_needs_a_gain_only_as_the_ideal() -> None:

@@ -47,7 +47,7 @@ def test_the_default_metrics_depend_on_the_threshold() -> None:
     """Grades of 0 and 1 need none: 1 is relevant."""
     all_three = ["ndcg@3", "precision@3", "recall@3"]
     assert Plan.of(k=3, threshold=0).names == all_three
-    plan = Plan.of(k=3).under(tie_tolerance=0.5)
+    plan = Plan.of(k=3).with_choices(tie_tolerance=0.5)
     graded, binary, zeros = (Grades.of(np.array(true)) for true in ([0, 2.0], [0, 1.0], [0.0]))
     assert plan.with_threshold(graded).names == ["ndcg@3"]
     assert plan.with_threshold(graded).threshold is None
@@ -133,7 +133,7 @@ def test_a_measurement_that_cannot_be_computed_raises_before_scoring(
     monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
     facts = plan.facts_of(lists)
     with rejects(why):
-        plan.settled(facts, lists)
+        plan.settle(facts, lists)
     with rejects(why):
         rn.evaluate(ROWS, metrics=metric, k=None, threshold=4, convention=own)
     known = plan.with_reasons(facts)
@@ -176,9 +176,9 @@ def test_rows_are_sorted_once_per_tolerance(monkeypatch: pytest.MonkeyPatch) -> 
 
     def descending(*given: Any) -> Any:
         sorts.append(1)
-        return ordering.descending(*given)
+        return ordering.argsort_descending(*given)
 
-    monkeypatch.setattr(sorted_lists, "descending", descending)
+    monkeypatch.setattr(sorted_lists, "argsort_descending", descending)
     evaluate = partial(rn.evaluate, metrics=names, k=[5, 10], threshold=4)
     for work, expected in (
         (lambda: evaluate(frame).audit, 1),
@@ -229,7 +229,7 @@ def test_measurements_that_share_a_pass_score_as_in_a_pass_of_their_own(
             kind(2 if kind.cutoff != "none" else None),
             strategies.to_convention(one).replace(impossible=rule),
             one.threshold,
-            blind=blind,
+            all_tied=blind,
             unlabelled_as=grade,
         )
         for one, rule in zip(chosen, impossible, strict=False)

@@ -36,7 +36,7 @@ def _score(grades: list[list[float]]) -> Scores:
         for place, grade in enumerate(one)
     ]
     plan = Plan.of(NAMES, threshold=2, convention=rn.Convention(gain="linear"))
-    return plan.scores_of(rn.RankedLists.from_tuples(rows))
+    return plan.score_lists(rn.RankedLists.from_tuples(rows))
 
 
 def _intervals(totals: Totals) -> Any:
@@ -131,7 +131,7 @@ def test_scores_are_cut_and_joined() -> None:
     scores = _score([[5.0, 1.0], [2.0, 3.0], [0.5, 4.0], [1.0, 1.0]])
     parts = [scores.take(slice(0, 1)), scores.take([1, 2]), scores.take(np.arange(4) == 3)]
     joined = Scores.concat(parts)
-    assert joined.same_as(scores)
+    assert joined.equals(scores)
     assert joined.users.tolist() == scores.users.tolist()
     assert joined.counts.ratings.tolist() == [2, 2, 2, 2]
 
@@ -146,7 +146,7 @@ def test_scores_come_back_from_their_columns_in_every_role() -> None:
     """Files hold columns, and know of no roles."""
     scores = _audit(range(7)).kept_scores
     again = Scores.from_columns(scores.measurements, scores.columns())
-    assert again.same_as(scores)
+    assert again.equals(scores)
     assert again.roles.keys() == scores.roles.keys() == {*ORDERS}
     for role, table in scores.roles.items():
         np.testing.assert_array_equal(again.roles[role], table)
