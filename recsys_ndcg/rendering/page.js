@@ -1,4 +1,4 @@
-// What a page does when somebody uses it. Text becomes text, never HTML: names are anybody's.
+// The interactive parts of a page. Text is never inserted as HTML, as names may be anything.
 (() => {
   "use strict";
 
@@ -27,8 +27,8 @@
     if (tip.hidden) return;
     const lines = typeof value === "object" ? Object.entries(value) : [["", value]];
     tip.replaceChildren(
-      ...lines.map(([name, said]) =>
-        make("div", {}, make("span", {}, name), make("span", {}, bdi(String(said))))),
+      ...lines.map(([name, value]) =>
+        make("div", {}, make("span", {}, name), make("span", {}, bdi(String(value))))),
     );
     const room = tip.getBoundingClientRect();
     const left = Math.min(event.clientX + 14, window.innerWidth - room.width - 8);
@@ -38,7 +38,7 @@
     tip.style.top = `${fits ? below : Math.max(8, event.clientY - room.height - 12)}px`;
   };
 
-  // Vega writes titles on one line; a narrow page has room for less.
+  // Vega does not wrap titles; a narrow page needs that.
   const wrapped = (text, room) => {
     if (typeof text !== "string") return text;
     const lines = [""];
@@ -85,7 +85,7 @@
     };
   };
 
-  // A name beside a point may be longer than the room there: it is moved back.
+  // Move a name back that is too long for the room at its point.
   const keepInside = (svg) => {
     const frame = svg.getBoundingClientRect();
     for (const text of svg.querySelectorAll(".mark-text.role-mark text")) {
@@ -103,7 +103,7 @@
   }
 
   const draw = async (one) => {
-    // what is folded has no width yet, and may be printed before it has
+    // folded charts have no width yet, and may be printed before they have
     const room = one.box.clientWidth || Math.min(736, document.querySelector("main").clientWidth);
     const width = Math.floor(room);
     if (!width || width === one.width || !window.recsysDraw) return;
@@ -114,7 +114,7 @@
     spec.padding = { left: 0, right: 6, top: 4, bottom: 6 };
     fit(spec, width);
     const old = one.view;
-    // Vega gives roles to all that it draws; the box has the one that counts, and its name.
+    // Vega sets roles inside the drawing; only the role and the name of the box count.
     const inside = make("div", { "aria-hidden": "true" });
     one.view = await window.recsysDraw(inside, spec, {
       renderer: "svg",
@@ -161,7 +161,7 @@
 
   // ---- users
 
-  // Numbers of a column with as many decimals as one of them needs, up to four.
+  // Format the numbers of a column with the decimals that one of them needs, up to four.
   const numbers = (values) => {
     const known = values.filter((value) => value !== null);
     const digits = [0, 1, 2, 3].find((some) =>
@@ -174,7 +174,7 @@
 
   const SIDE = { item: "item", estimated: "estimate", true: "grade", gain: "gain" };
 
-  // A list is {item: [...], gain: [...], ...}, of which a page holds what it shows.
+  // A list is {item: [...], gain: [...], ...}, with the columns that a page shows.
   const sideOf = (lists, name, list) => {
     const columns = Object.keys(list).filter((one) => one in SIDE);
     const ranks = list.gain.length;

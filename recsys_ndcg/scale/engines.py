@@ -89,7 +89,7 @@ def is_files(data: object) -> bool:
 
 
 def find_files(data: Any) -> list[Path]:
-    """Return the files of paths and patterns, in their order; the matches of a pattern by name.
+    """Return the files of paths and patterns, in their order; the matches of a pattern are sorted.
 
     Raises
     ------

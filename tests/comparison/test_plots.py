@@ -45,7 +45,7 @@ def test_each_plot_describes_its_numbers(comparison: rn.Comparison) -> None:
     assert f"mean {rows['difference']['ndcg@3']:.4f}" in text
     assert "good" in described(comparison, "activity")
     text = described(comparison, "scatter", metric="rmse", **both)
-    assert text.startswith("rmse of good against that of poor, of 60 users: mean ")
+    assert text.startswith("rmse of good against poor, of 60 users: mean ")
     assert f"below it: good better: {rows['wins']['rmse']} users" in text
     assert "lower is better" in text
     text = described(comparison, "trade-off")

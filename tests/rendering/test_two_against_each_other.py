@@ -52,7 +52,7 @@ def test_every_user_is_a_dot_on_the_side_of_the_better_model() -> None:
     ]
     assert found == [[(0.25, 0.5, 1, "u")], [(0.5, 0.5, 2, "w, x")], [(0.75, 0.25, 1, "v")]]
     assert described(chart) == (
-        "ndcg@10 of A against that of B, of 4 users: mean 0.4375 against 0.5000; above the line: A "
+        "ndcg@10 of A against B, of 4 users: mean 0.4375 against 0.5000; above the line: A "
         "better: 1 user (25.0%); below it: B better: 1 user (25.0%); equal: 2 users (50.0%). "
         "2 users without a score of both left out."
     )

@@ -285,7 +285,7 @@ def plot_difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and 
     x = _make_x(bins, "difference", f"{name} of a user: {first} less {second}")
     return vega.chart(
         vega.title(f"{name}, user by user: {first} less {second}", summary),
-        f"{name} of {first} less that of {second}: {summary}. {'; '.join(which)}.",
+        f"{name} of {first} minus {second}: {summary}. {'; '.join(which)}.",
         [_draw_stacks(bins, known, which, x), *_draw_mean(mean, interval, x)],
     )
 
@@ -380,7 +380,7 @@ def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
     diagonal = vega.rows(across=ends, up=ends)
     dashed = {"color": "#333333", "strokeDash": vega.DASHED}
     summary = [f"above the line: {above}", f"below it: {below}", f"{equal}{lower}"]
-    what = f"{name} of {first} against that of {second}"
+    what = f"{name} of {first} against {second}"
     means = " against ".join(format_number(float(known[one].mean())) for one in ("up", "across"))
     dropped = len(found) - len(known)
     left_out = f" {pluralise(dropped)} without a score of both left out." if dropped else ""
