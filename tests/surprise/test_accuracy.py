@@ -147,7 +147,6 @@ def test_a_wrong_option_is_rejected(options: dict[str, Any], match: str) -> None
 
 
 WRONG_DATA: list[tuple[Any, str]] = [
-    (5, "Cannot read a int. Give predictions"),
     ([], "There are no rows in the predictions"),
     ([("ann", "a", 5.0), ("bob", "a", 4.0)], "Row 0 .*each must be"),
     ([*ANN, None], "Row 3"),
