@@ -22,7 +22,7 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
 
 _SAME = 1e-12  # of the larger of two scores: less is the last digits of their sums
-_SETTLED_AT_ONCE = 1 << 18
+_EQUALISED_AT_ONCE = 1 << 18
 _WILD = 1024  # times the size of the typical model: its digits are not those of the others
 _FINE = 2.0**-31  # of all models' size: what a user's difference must be on average
 _NOTHING = 1e-12  # of a column's length, squared: what is left of it is rounding
@@ -41,7 +41,7 @@ class PairedScores:
     values : float64 array, shape (n_users, n_models)
         NaN where there is none. Near ties are made equal.
     pairs : int64 array, shape (n_pairs, 2)
-        Which models are compared: the first less the second.
+        Which models are compared: the first minus the second.
 
     Attributes
     ----------
@@ -76,16 +76,16 @@ class PairedScores:
             used |= there[:, first] & there[:, second]
         some = values if used.all() else values[used]
         self.table: Floats = np.ascontiguousarray(np.ldexp(some, -self.exponent).T)
-        settle(self.table)
+        equalise_near_ties(self.table)
         self.complete = not np.isnan(self.table).any()  # every model has a score of every user
-        found = map_in_threads(self._summed_up, range(len(self.pairs)))
+        found = map_in_threads(self._summarise, range(len(self.pairs)))
         columns = np.array(found, dtype=np.float64).reshape(-1, 6).T
         self.users, self.wins, self.losses = columns[:3].astype(np.int64)
         self.mean, self.deviation, self.absolute = columns[3:]
 
     @property
     def live(self) -> Flags:
-        """Pairs with two users or more, and any difference."""
+        """Pairs with at least two users and any difference."""
         return np.asarray((self.users > 1) & (self.wins + self.losses > 0))
 
     @property
@@ -110,12 +110,12 @@ class PairedScores:
         return apart if self.complete else apart[~np.isnan(apart)]
 
     def aligned(self, pair: int, users: slice = slice(None)) -> Floats:
-        """Return the differences of one pair, NaN where there is none."""
+        """Return the differences of one pair, NaN for users without one."""
         first, second = self.pairs[pair]
         apart: Floats = self.table[first, users] - self.table[second, users]
         return apart
 
-    def _summed_up(self, pair: int) -> tuple[float, ...]:
+    def _summarise(self, pair: int) -> tuple[float, ...]:
         apart = self.differences(pair)
         users = len(apart)
         if not users:
@@ -128,33 +128,33 @@ class PairedScores:
         largest = float(np.abs(centred).max()) or 1.0
         inside = centred / largest
         deviation = largest * math.sqrt(float((inside * inside).sum()) / (users - 1))
-        if deviation <= 2 * _SAME and self._constant(pair, mean):
+        if deviation <= 2 * _SAME and self._is_constant(pair, mean):
             deviation = 0.0
         return (users, wins, losses, mean, deviation, absolute)
 
-    def _constant(self, pair: int, mean: float) -> bool:
-        """Tell whether the differences of a pair differ by the last digits of scores alone."""
+    def _is_constant(self, pair: int, mean: float) -> bool:
+        """Return whether the differences of a pair are equal but for rounding."""
         larger = np.abs(self.table[self.pairs[pair]]).max(axis=0)
         off = np.abs(self.aligned(pair) - mean)
         return bool((np.isnan(off) | (off <= _SAME * larger)).all())
 
 
-def settle(scores: Floats) -> None:
-    """Make the numbers of each column equal that are but for their last digits, in place.
+def equalise_near_ties(scores: Floats) -> None:
+    """Make numbers of a column equal if they differ only by rounding, in place.
 
     Examples
     --------
     >>> scores = np.array([[0.1 + 0.2], [0.3], [0.5]])
-    >>> settle(scores)
+    >>> equalise_near_ties(scores)
     >>> scores[:, 0].tolist()
     [0.3, 0.3, 0.5]
     """
     models, users = scores.shape
-    step = max(1, _SETTLED_AT_ONCE // max(models, 1))
-    map_in_threads(partial(_settle_block, scores, step), range(0, users, step))
+    step = max(1, _EQUALISED_AT_ONCE // max(models, 1))
+    map_in_threads(partial(_equalise_block, scores, step), range(0, users, step))
 
 
-def _settle_block(scores: Floats, step: int, start: int) -> None:
+def _equalise_block(scores: Floats, step: int, start: int) -> None:
     block = scores[:, start : start + step].T
     order = np.argsort(block, axis=1)
     ranked = np.take_along_axis(block, order, axis=1)
@@ -313,7 +313,7 @@ def inner_products(columns: PairColumns) -> tuple[Floats, Floats]:
     return both + np.ldexp(mixed, -digits) + np.ldexp(rest, -2 * digits), exponents
 
 
-def in_whole_numbers(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
+def to_whole_numbers(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
     """Make columns whole numbers, whose weighted sums are exact; return them, and what 1 is.
 
     Parameters
@@ -325,7 +325,7 @@ def in_whole_numbers(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
 
     Examples
     --------
-    >>> whole, unit = in_whole_numbers(np.array([[0.5, 0.25]]), alike=True)
+    >>> whole, unit = to_whole_numbers(np.array([[0.5, 0.25]]), alike=True)
     >>> (whole * unit[:, None]).tolist()
     [[0.5, 0.25]]
     """
@@ -338,7 +338,7 @@ def in_whole_numbers(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
     return table, np.ldexp(1.0, -shift)
 
 
-def drawn_sums(
+def draw_sums(
     whole: Floats,
     draws: int,
     seed: int,
@@ -351,11 +351,11 @@ def drawn_sums(
     Parameters
     ----------
     whole : float64 array, shape (n_columns, n_users)
-        Of whole numbers, as `in_whole_numbers` returns them.
+        Of whole numbers, as `to_whole_numbers` returns them.
     draws, seed : int
         How many draws, of which seed.
     show : callable, optional
-        Is told which share of them is done.
+        Called with the share of draws that are done.
     signs : bool
         Whether all users are taken once, each with a random sign.
 

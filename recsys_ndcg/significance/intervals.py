@@ -12,7 +12,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, column_lengths, column_sums
 from recsys_ndcg.errors import check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.significance.exact_sums import drawn_sums, in_whole_numbers
+from recsys_ndcg.significance.exact_sums import draw_sums, to_whole_numbers
 
 #: How a bootstrap makes intervals of its resamples.
 BOOTSTRAPS = ("percentile", "bca")
@@ -116,7 +116,7 @@ def _density(angle: Floats, freedom: int) -> Floats:
     return result
 
 
-def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
+def ratio_bootstrap(  # noqa: PLR0913 - all are inputs
     top: Floats,
     bottom: Floats,
     *,
@@ -143,19 +143,19 @@ def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
         Quantiles of the ratios; or these corrected for bias, and for a variance that changes with
         the ratio (Efron 1987), whose acceleration leaves out each user in turn.
     draws, seed : int
-        How many resamples, of which seed.
+        Number of resamples, and their seed.
     show : callable, optional
-        Is told which share of them is drawn.
+        Called with the share of resamples that are drawn.
 
     Returns
     -------
     low, high : float64 arrays, shape (n_columns,)
-        NaN of fewer than two users; the ratio itself where all users have the same.
+        NaN for fewer than two users; the ratio itself if all users have the same.
 
     Raises
     ------
     InvalidInputError
-        An option is none of these.
+        An option is invalid.
 
     References
     ----------
@@ -180,11 +180,11 @@ def ratio_bootstrap(  # noqa: PLR0913 - all that it hangs on
     some = ((bottom != 0).sum(axis=0) > 1) & (total != 0)
     if some.any():
         ratio = column_sums(top[:, some]) / total[some]
-        rest = _rest(top[:, some], ratio * bottom[:, some])
+        rest = _residuals(top[:, some], ratio * bottom[:, some])
         apart = _drawn(rest, bottom[:, some], draws, seed, show)
         tails = np.tile([[(1 - level) / 2], [(1 + level) / 2]], len(ratio))
         if method == "bca":
-            tails = _shifted(tails, apart, _skewness(rest, total[some] - bottom[:, some]) / 6)
+            tails = _bca_tails(tails, apart, _skewness(rest, total[some] - bottom[:, some]) / 6)
         ends = [np.nanquantile(*one) for one in zip(apart.T, tails.T, strict=True)]
         low[some], high[some] = ratio + np.array(ends).T
     return low, high
@@ -200,7 +200,7 @@ def resampled_intervals(
     scores, numerator, denominator : float64 arrays, shape (n_users, n_columns)
         The scores, NaN of users who have none; and the parts of the ratios.
     progress : bool
-        Whether a bar shows how far it is.
+        Whether to show a progress bar.
     **options
         As in `ratio_bootstrap`.
 
@@ -217,8 +217,8 @@ def resampled_intervals(
     return low, high, ratio_low, ratio_high
 
 
-def _rest(top: Floats, expected: Floats) -> Floats:
-    """Return what users have more than the ratio has them expect, but for last digits."""
+def _residuals(top: Floats, expected: Floats) -> Floats:
+    """Return the users' residuals; rounding errors become 0."""
     rest = top - expected
     rest[np.abs(rest) <= _SAME * np.maximum(np.abs(top), np.abs(expected))] = 0.0
     return rest
@@ -231,8 +231,8 @@ def _drawn(
 
     It is 0 but for rounding where it is 0 at all, and NaN where a resample has no denominator.
     """
-    whole, unit = in_whole_numbers(np.concatenate([rest.T, bottom.T]), alike=False)
-    above, below = np.split(drawn_sums(whole, draws, seed, show) * unit, 2, axis=1)
+    whole, unit = to_whole_numbers(np.concatenate([rest.T, bottom.T]), alike=False)
+    above, below = np.split(draw_sums(whole, draws, seed, show) * unit, 2, axis=1)
     above[np.abs(above) <= len(rest) * unit[: rest.shape[1]]] = 0.0
     apart: Floats = np.divide(above, below, where=below != 0, out=np.full(above.shape, np.nan))
     return apart
@@ -247,8 +247,8 @@ def _skewness(rest: Floats, others: Floats) -> Floats:
     return column_sums(change**3)
 
 
-def _shifted(tails: Floats, apart: Floats, acceleration: Floats) -> Floats:
-    """Return the shares of the resamples that the ends of BCa intervals are at."""
+def _bca_tails(tails: Floats, apart: Floats, acceleration: Floats) -> Floats:
+    """Return the quantiles of the resamples that are the ends of BCa intervals."""
     from scipy.special import ndtr, ndtri  # noqa: PLC0415 - scipy takes longer than pandas
 
     drawn = (~np.isnan(apart)).sum(axis=0)

@@ -20,9 +20,9 @@ from recsys_ndcg.significance.exact_sums import (
     PairColumns,
     PairedScores,
     correlation_rows,
-    drawn_sums,
-    in_whole_numbers,
-    settle,
+    draw_sums,
+    equalise_near_ties,
+    to_whole_numbers,
 )
 from recsys_ndcg.significance.testing import CORRECTIONS, Testing
 
@@ -44,7 +44,7 @@ class PairResults(Record):
     users : int64 array
         Users with a score in both.
     difference, low, high : float64 arrays
-        The mean of the first model's score less the second's, of these users, and its interval.
+        The mean of the first model's score minus the second's, over these users, and its interval.
     deviation : float64 array
         The standard deviation of these differences.
     effect : float64 array
@@ -55,14 +55,14 @@ class PairResults(Record):
     p, p_corrected : float64 arrays
         p-values, and those corrected for testing all pairs.
     detectable : float64 array
-        The smallest true difference that would be found with 80 % power, or more where a pair is
-        tested step by step; NaN of tests of ranks and signs, and where nobody differs.
+        The smallest true difference that would be found with 80 % power, or an upper bound for
+        stepwise corrections; NaN for tests of ranks and signs, and if no user differs.
     p_not_worse, p_not_better, p_equivalent : float64 arrays
-        Corrected p-values: of the first being worse by the margin or more, of its being better by
-        that, and the larger of the two (Schuirmann 1987); NaN without a margin.
+        Corrected p-values of the hypotheses that the first model is worse by the margin or more,
+        or better by it, and the larger of the two (Schuirmann 1987); NaN without a margin.
     direction : float64 array
-        1 where the test speaks for the first model, -1 for the second: that of the mean, or of the
-        ranks or signs, which may speak for the other.
+        1 if the test favours the first model, -1 for the second: by the mean, or by the ranks or
+        signs, whose direction may differ from the mean's.
     """
 
     users: Positions
@@ -99,20 +99,20 @@ def compare_pairs(
         Higher is better; NaN where there is no score. Scores of a user that are equal to 1e-12
         of the larger count as the same.
     pairs : int64 array, shape (n_pairs, 2)
-        Which models are compared: the first less the second.
+        Which models are compared: the first minus the second.
     how : Testing
         Test, correction and level.
     margin : float, optional
         How large a difference matters, above 0.
     show : callable, optional
-        Is told which share of the draws is done, of tests that draw.
+        Called with the share of draws that are done, by tests that draw.
 
     Returns
     -------
     PairResults
-        Of each pair. Under max-T and Bonferroni the intervals hold for all pairs at once, and
-        leave out 0 where the corrected p is at most alpha; under the others each holds alone, and
-        goes with the p that is not corrected. Tests of ranks and signs have the interval of t.
+        For each pair. Under max-T and Bonferroni the intervals are simultaneous, and exclude 0
+        if the adjusted p-value is at most alpha; under other corrections each interval belongs
+        to the unadjusted p-value. Tests of ranks and signs have the interval of t.
 
     Raises
     ------
@@ -127,20 +127,20 @@ def compare_pairs(
     ([0.375], [0.0138])
     """
     scores = PairedScores(values, pairs)
-    judged = _judged(scores, how, show)
+    results = _run_test(scores, how, show)
     unit = scores.exponent
     difference = np.ldexp(scores.mean, unit)
     with np.errstate(invalid="ignore", divide="ignore"):
-        half = np.where(np.isinf(judged.critical), np.inf, judged.critical * scores.error)
+        half = np.where(np.isinf(results.critical), np.inf, results.critical * scores.error)
         effect = scores.mean / scores.deviation
-    half = np.where(np.isnan(judged.p), np.nan, half)
+    half = np.where(np.isnan(results.p), np.nan, half)
     low, high = (np.ldexp(end, unit) for end in (scores.mean - half, scores.mean + half))
     if how.kind.has_intervals:
-        p = judged.corrected if how.corrected_by.is_simultaneous else judged.p
-        low, high = leave_out_0(low, high, difference, p <= how.alpha)
+        p = results.corrected if how.corrected_by.is_simultaneous else results.p
+        low, high = exclude_zero(low, high, difference, p <= how.alpha)
     not_worse = not_better = np.full(len(scores.users), np.nan)
     if margin is not None:
-        not_worse, not_better = _within(scores, how, margin)
+        not_worse, not_better = _test_margin(scores, how, margin)
     return PairResults(
         users=scores.users,
         difference=difference,
@@ -151,22 +151,22 @@ def compare_pairs(
         wins=scores.wins,
         ties=scores.users - scores.wins - scores.losses,
         losses=scores.losses,
-        p=judged.p,
-        p_corrected=judged.corrected,
-        direction=judged.direction,
-        detectable=np.ldexp(_detectable(judged, scores, how), unit),
+        p=results.p,
+        p_corrected=results.corrected,
+        direction=results.direction,
+        detectable=np.ldexp(_detectable(results, scores, how), unit),
         p_not_worse=not_worse,
         p_not_better=not_better,
         p_equivalent=np.maximum(not_worse, not_better),
     )
 
 
-def _judged(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
-    """Return what the test says of all pairs: p is 1 where nobody differs, NaN of too few users."""
+def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
+    """Test all pairs: p is 1 if no user differs, NaN if there are too few users."""
     if how.kind.is_drawn:
-        found = _by_draws(scores, how, show)
+        found = _test_by_draws(scores, how, show)
     else:
-        found = _by_t(scores, how) if how.kind.has_intervals else _by_order(scores, how)
+        found = _test_by_t(scores, how) if how.kind.has_intervals else _test_by_order(scores, how)
     few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0)
     p, corrected, critical, direction = (
         np.where(scores.live, *both) for both in zip(found, of_equal, strict=True)
@@ -175,15 +175,15 @@ def _judged(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValu
     return PValues(p, corrected, critical, direction)
 
 
-def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[Floats, Floats]:
-    """Return ends that leave out 0 where a difference is found, and nowhere else.
+def exclude_zero(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[Floats, Floats]:
+    """Return intervals that exclude 0 exactly if a difference is significant.
 
-    They do so by themselves, but for their last digits.
+    Only rounding makes this necessary.
 
     Examples
     --------
     >>> ends = np.array([-1e-17, 0.5]), np.array([2.0, 1.5]), np.array([1.0, 1.0])
-    >>> [end.tolist() for end in leave_out_0(*ends, np.array([True, True]))]
+    >>> [end.tolist() for end in exclude_zero(*ends, np.array([True, True]))]
     [[5e-324, 0.5], [2.0, 1.5]]
     """
     up, down = found & (mean > 0), found & (mean < 0)
@@ -193,23 +193,23 @@ def leave_out_0(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[
 
 
 def check_margin(margin: Any) -> float:
-    """Return a margin.
+    """Check a margin and return it as a float.
 
     Raises
     ------
     InvalidInputError
-        It is no number above 0.
+        The margin is not a number above 0.
     """
     if not is_number(margin) or margin <= 0:
         msg = (
-            f"margin must be a number above 0, such as 0.005, not {quote(margin)}: up to which a "
-            "model may be worse."
+            f"margin must be a number above 0, such as 0.005, not {quote(margin)}. A model may be "
+            "worse by less than the margin."
         )
         raise InvalidInputError(msg)
     return float(margin)
 
 
-def _within(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, Floats]:
+def _test_margin(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, Floats]:
     """Return corrected p-values of each pair's difference being -margin or less, margin or more.
 
     By the paired t. All pairs in one direction are a family: a difference cannot be beyond the
@@ -218,7 +218,7 @@ def _within(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, 
     """
     limit = float(np.ldexp(check_margin(margin), -scores.exponent))
     correction = how.corrected_by
-    drawn = None if correction.function else largest_t(scores, how)
+    drawn = None if correction.function else draw_largest_t(scores, how)
 
     def corrected(apart: Floats) -> Floats:
         t = student.statistic(apart, scores.error)
@@ -229,17 +229,17 @@ def _within(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, 
         if drawn is None:  # one pair
             return p
         # both are bounds of the chance that the largest t in one direction is as large
-        largest = share_beyond(drawn, student.normal_scale(t, scores.freedom))
+        largest = drawn_p_value(drawn, student.to_normal_scale(t, scores.freedom))
         return np.maximum(p, np.minimum(CORRECTIONS["bonferroni"].correct(p), largest))
 
     return corrected(limit + scores.mean), corrected(limit - scores.mean)
 
 
-def _detectable(judged: PValues, scores: PairedScores, how: Testing) -> Floats:
-    """Return the differences whose noncentrality has the power."""
+def _detectable(results: PValues, scores: PairedScores, how: Testing) -> Floats:
+    """Return the smallest differences that are found with 80 % power."""
     if not how.kind.has_intervals:
-        return np.full(len(judged.p), np.nan)
-    critical, level, correction = judged.critical, how.alpha, how.corrected_by
+        return np.full(len(results.p), np.nan)
+    critical, level, correction = results.critical, how.alpha, how.corrected_by
     if "detectable" in correction.divided_for:
         level /= scores.n_tested
         if "intervals" not in correction.divided_for:
@@ -254,7 +254,7 @@ def _detectable(judged: PValues, scores: PairedScores, how: Testing) -> Floats:
 
 
 class PValues(NamedTuple):
-    """What a test says of pairs, and how far the intervals that say the same reach.
+    """The p-values of pairs, and half the width of their intervals in standard errors.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ class PValues(NamedTuple):
     critical : float64 array, shape (n_pairs,)
         In standard errors: how far an interval reaches to either side.
     direction : float64 array, shape (n_pairs,)
-        1 where what is tested speaks for the first model, -1 for the second.
+        1 if the test favours the first model, -1 for the second.
     """
 
     p: Floats
@@ -272,7 +272,7 @@ class PValues(NamedTuple):
     direction: Floats
 
 
-def share_beyond(drawn: Floats, observed: Floats) -> Floats:
+def drawn_p_value(drawn: Floats, observed: Floats) -> Floats:
     """Return (c + 1) / (draws + 1), with c the drawn values that are at least the observed one.
 
     Parameters
@@ -288,7 +288,7 @@ def share_beyond(drawn: Floats, observed: Floats) -> Floats:
 
     Examples
     --------
-    >>> share_beyond(np.array([1.0, 2.0, 2.0]), np.array([0.5, 2.0, 3.0]))
+    >>> drawn_p_value(np.array([1.0, 2.0, 2.0]), np.array([0.5, 2.0, 3.0]))
     array([1.  , 0.75, 0.25])
     """
     count = len(drawn) - np.searchsorted(drawn, observed, side="left")
@@ -312,44 +312,46 @@ def critical_rank(draws: int, alpha: float, family: int = 1) -> int:
     return draws - int(np.searchsorted(p, alpha, side="right"))
 
 
-def _corrected_alone(p: Floats, direction: Floats, scores: PairedScores, how: Testing) -> PValues:
-    """Return p-values that are corrected by themselves, with the intervals of t."""
+def _correct_separately(
+    p: Floats, direction: Floats, scores: PairedScores, how: Testing
+) -> PValues:
+    """Return p-values with a correction that needs only them, and the intervals of t."""
     critical = student.critical(how.alpha / _family(scores, how), scores.freedom)
     return PValues(p, how.corrected_by.correct(p), critical, direction)
 
 
 def _family(scores: PairedScores, how: Testing) -> int:
-    """Return by how many pairs the level of the intervals is divided."""
+    """Return the number of pairs that the level of the intervals is divided by."""
     return scores.n_tested if "intervals" in how.corrected_by.divided_for else 1
 
 
-def _by_t(scores: PairedScores, how: Testing) -> PValues:
+def _test_by_t(scores: PairedScores, how: Testing) -> PValues:
     freedom = scores.freedom
     t = np.abs(student.statistic(scores.mean, scores.error))
     p, direction = student.tails(t, freedom, 2), np.sign(scores.mean)
     if how.corrected_by.function is not None:
-        return _corrected_alone(p, direction, scores, how)
+        return _correct_separately(p, direction, scores, how)
     own = student.critical(how.alpha, freedom)
-    drawn = largest_t(scores, how)
+    drawn = draw_largest_t(scores, how)
     if drawn is None:
         return PValues(p, p, own, direction)
-    corrected = np.maximum(p, share_beyond(drawn, student.normal_scale(t, freedom)))
+    corrected = np.maximum(p, drawn_p_value(drawn, student.to_normal_scale(t, freedom)))
     rank = critical_rank(len(drawn), how.alpha)
-    among_all = student.of_normal_scale(drawn[rank], freedom) if rank < len(drawn) else np.inf
+    among_all = student.from_normal_scale(drawn[rank], freedom) if rank < len(drawn) else np.inf
     return PValues(p, corrected, np.maximum(own, among_all), direction)
 
 
-def largest_t(scores: PairedScores, how: Testing) -> Floats | None:
-    """Return the drawn largest t of all pairs, or nothing where fewer than two vary."""
+def draw_largest_t(scores: PairedScores, how: Testing) -> Floats | None:
+    """Draw the largest t of all pairs; None if the differences of fewer than two vary."""
     varied = np.flatnonzero(scores.live & (scores.deviation > 0))
     if len(varied) < 2:
         return None
     rows = correlation_rows(PairColumns(scores, varied, centred=True))
-    return student.largest_drawn(rows, scores.users[varied] - 1, how.draws, how.seed)
+    return student.draw_largest(rows, scores.users[varied] - 1, how.draws, how.seed)
 
 
-def _by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
-    """Return what random signs, or resampled users, say of each pair.
+def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
+    """Test each pair by random signs or resampled users.
 
     A pair's statistic is its sum over the users, over the length of its differences. Under random
     signs that is a function of Student's t, which is how an interval is made of it.
@@ -376,10 +378,10 @@ def _by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
     if largest_of_all:
         largest = np.sort(largest)
         beyond[:] = np.append(largest, np.inf)[rank]
-        corrected = share_beyond(largest, np.where(tested, observed - slack, np.nan))
+        corrected = drawn_p_value(largest, np.where(tested, observed - slack, np.nan))
     else:
         corrected = how.corrected_by.correct(p)
-    critical = _in_errors(beyond + slack, np.maximum(scores.users, 2), signs=signs)
+    critical = _to_standard_errors(beyond + slack, np.maximum(scores.users, 2), signs=signs)
     return PValues(p, corrected, critical, np.sign(scores.mean))
 
 
@@ -399,9 +401,9 @@ def _statistics(
         for row, one in zip(table, part, strict=True):
             row[:] = columns.values(one)
         alike = part.start == 0 and columns.second[places[0]] >= 0
-        whole, unit = in_whole_numbers(table, alike=alike)
-        told = _of_part(part, len(columns), show)
-        sums = drawn_sums(whole, how.draws, how.seed, told, signs=signs) * unit
+        whole, unit = to_whole_numbers(table, alike=alike)
+        told = _scale_progress(part, len(columns), show)
+        sums = draw_sums(whole, how.draws, how.seed, told, signs=signs) * unit
         step = max(1, _CELLS // how.draws)
         for start in range(0, len(places), step):
             some = places[start : start + step]
@@ -414,14 +416,14 @@ def _statistics(
             yield pairs, np.abs(drawn) / length[pairs], blurred / length[pairs]
 
 
-def _of_part(part: range, columns: int, show: ShowShare | None) -> ShowShare | None:
+def _scale_progress(part: range, columns: int, show: ShowShare | None) -> ShowShare | None:
     """Return what is told the share of a part of the columns, and tells that of all."""
     if show is None:
         return None
     return lambda share: show((part.start + share * len(part)) / columns)
 
 
-def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
+def _to_standard_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
     """Return critical values of the statistic in standard errors of the mean."""
     if not signs:
         scaled: Floats = beyond * np.sqrt((users - 1) / users)
@@ -431,13 +433,13 @@ def _in_errors(beyond: Floats, users: Positions, *, signs: bool) -> Floats:
     return np.where(beyond * beyond < users, t, np.inf)
 
 
-def _by_order(scores: PairedScores, how: Testing) -> PValues:
-    """Return what ranks or signs say of each pair; users without a difference are out."""
+def _test_by_order(scores: PairedScores, how: Testing) -> PValues:
+    """Test each pair by ranks or signs, without the users whose difference is 0."""
     one_pair = _signed_ranks if how.test == "wilcoxon" else _sign_test
     found = map_in_threads(partial(one_pair, scores), range(len(scores.users)))
     p, direction = np.array(found, dtype=np.float64).reshape(-1, 2).T
     p = np.where(scores.users > 1, np.maximum(p, student.SMALLEST), np.nan)
-    return _corrected_alone(p, direction, scores, how)
+    return _correct_separately(p, direction, scores, how)
 
 
 def _signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
@@ -449,7 +451,7 @@ def _signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
     if not len(apart):
         return 1.0, 0.0
     size = np.abs(apart)[:, None]
-    settle(size)
+    equalise_near_ties(size)
     twice = (2 * rankdata(size[:, 0])).astype(np.int64)
     wins = int(twice[apart > 0].sum())
     direction = float(np.sign(2 * wins - int(twice.sum())))

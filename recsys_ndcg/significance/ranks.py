@@ -1,4 +1,4 @@
-"""What tests of all pairs say of the order of models: intervals of ranks, and letters."""
+"""The order of models that follows from tests of all pairs: intervals of ranks, and letters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MANY = 512  # columns of letters; there may be as many as 3^(n/3)
 
 
 def rank_intervals(n_models: int, pairs: Positions, better: Any) -> tuple[Positions, Positions]:
-    """Return between which ranks each model is: 1 + those surely better, all - those surely worse.
+    """Return each model's interval of ranks, from the pairs that are significantly different.
 
     Where the pairs are tested with a correction that bounds the chance of any false finding, all
     intervals are right at once with confidence 1 - alpha.
@@ -55,7 +55,7 @@ def rank_intervals(n_models: int, pairs: Positions, better: Any) -> tuple[Positi
 
 
 def letters(n_models: int, pairs: Positions, different: Flags, order: Sequence[int]) -> list[str]:
-    """Return letters for each model: two models share one if they are not surely different.
+    """Return letters for each model: two share one if they are not significantly different.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def letters(n_models: int, pairs: Positions, different: Flags, order: Sequence[i
     for first, second in place[pairs[np.asarray(different, dtype=np.bool_)]].tolist():
         apart[first] |= 1 << second
         apart[second] |= 1 << first
-    columns = _swept(_inserted(apart), n_models)
+    columns = _sweep(_insert_and_absorb(apart), n_models)
     columns.sort(key=lambda column: _members(column, n_models))
     texts = [
         "".join(_letter(number) for number, column in enumerate(columns) if column >> one & 1)
@@ -102,7 +102,7 @@ def _members(column: int, n_models: int) -> list[int]:
     return [one for one in range(n_models) if column >> one & 1]
 
 
-def _inserted(apart: list[int]) -> list[int]:
+def _insert_and_absorb(apart: list[int]) -> list[int]:
     """Return all largest sets of models of which no two are different, as bits (insert, absorb)."""
     columns = [(1 << len(apart)) - 1]
     for first in range(len(apart)):
@@ -111,14 +111,14 @@ def _inserted(apart: list[int]) -> list[int]:
             split = [one for one in columns if one & both == both]
             kept = [one for one in columns if one & both != both]
             halves = {one & ~(1 << out) for one in split for out in (first, second)}
-            columns = kept + _absorbed(halves, kept)
+            columns = kept + _absorb(halves, kept)
             if len(columns) > _MANY:
-                return _grown(apart)
+                return _grow_sets(apart)
     return columns
 
 
-def _absorbed(halves: set[int], kept: list[int]) -> list[int]:
-    """Return the sets that are part of no other."""
+def _absorb(halves: set[int], kept: list[int]) -> list[int]:
+    """Return the sets that are not subsets of others."""
     found: list[int] = []
     for one in sorted(halves, key=lambda column: (-column.bit_count(), column)):
         if not any(one & other == one for other in (*kept, *found)):
@@ -126,7 +126,7 @@ def _absorbed(halves: set[int], kept: list[int]) -> list[int]:
     return found
 
 
-def _grown(apart: list[int]) -> list[int]:
+def _grow_sets(apart: list[int]) -> list[int]:
     """Return sets that hold every two models that are not different, each grown from two."""
     n_models = len(apart)
     open_ = [~one & ((1 << n_models) - 1) for one in apart]
@@ -145,24 +145,24 @@ def _grown(apart: list[int]) -> list[int]:
     return columns
 
 
-def _swept(columns: list[int], n_models: int) -> list[int]:
+def _sweep(columns: list[int], n_models: int) -> list[int]:
     """Return the sets without what the others hold too: whole sets first, then single models."""
     for one in sorted(columns, key=lambda column: (column.bit_count(), -column)):
         others = [other for other in columns if other != one]
-        if all(_held(one, model, others) for model in _members(one, n_models)):
+        if all(_is_redundant(one, model, others) for model in _members(one, n_models)):
             columns = others
     for place, column in enumerate(columns):
         for model in reversed(_members(column, n_models)):
             others = columns[:place] + columns[place + 1 :]
-            if _held(columns[place], model, others):
+            if _is_redundant(columns[place], model, others):
                 columns[place] &= ~(1 << model)
     return columns
 
 
-def _held(column: int, model: int, others: list[int]) -> bool:
-    """Tell whether other sets hold a model with all those that it shares this one with."""
-    beside = 0
+def _is_redundant(column: int, model: int, others: list[int]) -> bool:
+    """Return whether other sets hold the model with every model of this set."""
+    union = 0
     for other in others:
         if other >> model & 1:
-            beside |= other
-    return beside & column == column
+            union |= other
+    return union & column == column

@@ -1,4 +1,4 @@
-"""Student's t: what is unlikely, what is critical, the largest of many, how many users it takes.
+"""Student's t: p-values, critical values, the largest of many t, and sample sizes.
 
 Pairs of unlike numbers of users are compared on a normal scale (Wallace 1959), so that the wide
 tails of one with few users do not decide about all others.
@@ -124,7 +124,7 @@ def _normal_below(shift: float, freedom: int, t: float) -> float:
     return float(ndtr((t * (1 - 1 / (4 * freedom)) - shift) / root))
 
 
-def normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
+def to_normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
     """Return what a normal deviate would be that is as unlikely as t, with t's sign.
 
     References
@@ -133,7 +133,7 @@ def normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
 
     Examples
     --------
-    >>> normal_scale(np.array([3.182, -1.96]), np.array([3, 10000])).round(2)
+    >>> to_normal_scale(np.array([3.182, -1.96]), np.array([3, 10000])).round(2)
     array([ 1.95, -1.96])
     """
     stretch = (8 * freedom + 1) / (8 * freedom + 3)
@@ -143,12 +143,12 @@ def normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
     return scaled
 
 
-def of_normal_scale(value: Floats, freedom: Floats | Positions) -> Floats:
+def from_normal_scale(value: Floats, freedom: Floats | Positions) -> Floats:
     """Return the t that a value from 0 on stands for.
 
     Examples
     --------
-    >>> of_normal_scale(normal_scale(np.array([3.0]), np.array([5])), np.array([5])).round(9)
+    >>> from_normal_scale(to_normal_scale(np.array([3.0]), np.array([5])), np.array([5])).round(9)
     array([3.])
     """
     inside = value * (8 * freedom + 3) / (8 * freedom + 1)
@@ -157,7 +157,7 @@ def of_normal_scale(value: Floats, freedom: Floats | Positions) -> Floats:
     return t
 
 
-def largest_drawn(rows: Floats, freedom: Positions, draws: int, seed: int) -> Floats:
+def draw_largest(rows: Floats, freedom: Positions, draws: int, seed: int) -> Floats:
     """Return the largest absolute t of each draw on the normal scale, in ascending order.
 
     Parameters
@@ -190,10 +190,10 @@ def _drawn(
     sums = np.abs(normal @ rows.T) / (_ROW * _NORMAL)
     largest = np.maximum.reduceat(sums, first, axis=1)
     t = largest * np.sqrt(freedom / squares)
-    return np.asarray(normal_scale(t, freedom).max(axis=1))
+    return np.asarray(to_normal_scale(t, freedom).max(axis=1))
 
 
-def power(  # noqa: PLR0913 - all that it hangs on
+def power(  # noqa: PLR0913 - all are inputs
     difference: float | None = None,
     *,
     deviation: float,
@@ -261,8 +261,8 @@ def power(  # noqa: PLR0913 - all that it hangs on
     open_ = [one is None for one in (difference, users, power)]
     if sum(open_) != 1:
         msg = (
-            "Of difference, users and power give two, and leave the one that is asked for None: "
-            f"here difference={quote(difference)}, users={quote(users)}, power={quote(power)}."
+            "Of difference, users and power pass two, and leave the wanted one None. "
+            f"Here difference={quote(difference)}, users={quote(users)}, power={quote(power)}."
         )
         raise InvalidInputError(msg)
     _check(difference, deviation, users, power)
@@ -270,7 +270,7 @@ def power(  # noqa: PLR0913 - all that it hangs on
     check_integer("pairs", pairs, 1, _MOST)
     level = alpha / pairs
     if users is None:
-        return _users(abs(difference or 0.0), deviation, power or 0.0, level)
+        return _needed_users(abs(difference or 0.0), deviation, power or 0.0, level)
     if difference is None:
         shift = shift_for(power or 0.0, users - 1, _critical(level, users))
         return shift * deviation / math.sqrt(users)
@@ -304,7 +304,7 @@ def _power_of(difference: float, deviation: float, users: int, level: float) -> 
     return power_at(shift, users - 1, _critical(level, users))
 
 
-def _users(difference: float, deviation: float, power: float, level: float) -> int:
+def _needed_users(difference: float, deviation: float, power: float, level: float) -> int:
     def enough(users: int) -> bool:
         return _power_of(difference, deviation, users, level) >= power
 
@@ -313,7 +313,7 @@ def _users(difference: float, deviation: float, power: float, level: float) -> i
         high *= 2
         if high > _MOST:
             msg = (
-                f"A difference of {difference:g} is too small for any number of users, where the "
+                f"A difference of {difference:g} is too small for any number of users, because the "
                 f"users' differences have a standard deviation of {deviation:g}."
             )
             raise InvalidInputError(msg)

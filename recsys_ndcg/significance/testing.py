@@ -1,4 +1,4 @@
-"""How pairs of models are tested: which tests and corrections there are, and one choice of them."""
+"""The tests and corrections of paired differences, and the options of a test."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class KindOfTest:
     Parameters
     ----------
     in_words : str
-        As a verdict names it.
+        The name in verdicts.
     has_intervals : bool
-        Whether it has intervals of its own, and max-T; the others look at ranks or signs, and have
-        the interval of t.
+        Whether it has intervals of its own, and max-T; tests of ranks or signs have the interval
+        of t.
     is_drawn : bool
-        Whether it draws signs or users, which takes its time.
+        Whether it draws signs or users.
     """
 
     in_words: str
@@ -196,7 +196,7 @@ class Testing:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is no way of testing, and choose a correction if none is given."""
+        """Check the options, and choose the default correction if none is given."""
         check_choice("test", self.test, TESTS)
         if self.correction is None:
             usual = "max-T" if self.kind.has_intervals else "holm"
@@ -212,21 +212,21 @@ class Testing:
 
     @property
     def kind(self) -> KindOfTest:
-        """What is known of the test."""
+        """The properties of the test."""
         return TESTS[self.test]
 
     @property
     def corrected_by(self) -> Correction:
-        """What is known of the correction."""
+        """The properties of the correction."""
         return CORRECTIONS[str(self.correction)]
 
     def check_pairs(self, n_pairs: int) -> None:
-        """Refuse so few draws that no difference of so many pairs could be found, however large.
+        """Raise if there are too few draws to find any difference among so many pairs.
 
         Raises
         ------
         InvalidInputError
-            They are; with how many would do.
+            There are; the message has the number that is enough.
         """
         drawn = self.kind.is_drawn or (self.corrected_by.function is None and n_pairs > 1)
         family = n_pairs if "smallest p" in self.corrected_by.divided_for else 1
@@ -234,7 +234,7 @@ class Testing:
             needed = math.ceil(family / self.alpha) - 1
             msg = (
                 f"With draws={self.draws} no corrected p of {n_pairs} pairs can be as low as "
-                f"{self.alpha:g}, so nothing could be found. Take draws={needed} or more, or "
+                f"{self.alpha:g}, so nothing could be found. Use draws={needed} or more, or "
                 "correction='max-T'."
             )
             raise InvalidInputError(msg)

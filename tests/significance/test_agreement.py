@@ -59,7 +59,7 @@ def test_intervals_are_symmetrical_and_only_their_last_digits_are_adjusted(
     np.testing.assert_allclose(below[finite], above[finite], rtol=1e-6, atol=1e-12)
     assert np.isneginf(found.low[np.isposinf(found.high)]).all()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paired, "leave_out_0", lambda low, high, *_: (low, high))
+        patch.setattr(paired, "exclude_zero", lambda low, high, *_: (low, high))
         plain = compare_pairs(table, all_pairs(table.shape[1]), how)
     np.testing.assert_allclose(found.low, plain.low, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(found.high, plain.high, rtol=1e-6, atol=1e-6)

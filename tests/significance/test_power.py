@@ -88,8 +88,8 @@ def test_the_normal_distribution_replaces_the_noncentral_t_if_that_fails(
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({}, "leave the one that is asked for None: here difference=None, users=None, power=0.8"),
-        ({"difference": 0.1, "users": 9}, "Of difference, users and power give two"),
+        ({}, "leave the wanted one None. Here difference=None, users=None, power=0.8"),
+        ({"difference": 0.1, "users": 9}, "Of difference, users and power pass two"),
         ({"difference": 0.0}, "difference must be a number other than 0, such as 0.005, not 0.0"),
         ({"difference": float("nan"), "users": 5, "power": None}, "difference must be a number,"),
         ({"difference": 0.1, "deviation": -1}, "deviation must be a number of at least 0, not -1"),
