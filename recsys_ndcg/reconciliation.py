@@ -1,4 +1,4 @@
-"""One metric under every preset, and which choices make the difference."""
+"""Metrics under every preset, and the choices that explain the differences."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Sig
 _CELLS = 1 << 22  # scores that are held at once
 _SAME = 1e-12
 _SHOWN = 5e-5  # what four decimals show
-_CLOSER = 5e-4  # a second change must bring a reported number at least this much nearer
-_NEAREST = 5  # changes of one's own choices that are told
+_CLOSER = 5e-4  # a second change must reduce the gap to a reported number by at least this
+_NEAREST = 5  # changes of your choices that are shown
 _CHOICES = {
     **Convention.CHOICES,
     "tie_tolerance": (0.0, "float32"),
     "recommend_from": (None, "threshold"),
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
-_MOST = 10  # rows that are told when a reported number is looked for
-_LEAD = "The metric as each library computes it, and which choices make the difference."
+_MOST = 10  # rows that are shown for a reported number
+_LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
 
 def reconcile(  # noqa: PLR0913 - those of evaluate
@@ -50,16 +50,15 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     columns: Mapping[str, str] | None = None,
     reported: float | None = None,
 ) -> pd.DataFrame:
-    """Return each metric as every preset computes it, and which choices make the difference.
+    """Return each metric as every preset computes it, and the choices that explain the differences.
 
     Parameters
     ----------
     data, metrics, k, threshold, convention, columns
-        As in `evaluate`; the convention is yours, which the presets are held against.
+        As in `evaluate`; the presets are compared with your convention.
     reported : float, optional
-        A number that somebody published, of the one metric asked for: rows come in the order of
-        how close they are to it, and the changes of one or two of your choices that come closest
-        stand among them.
+        A published value of the metric. Rows are sorted by their distance to it, and include the
+        changes of one or two of your choices that come closest.
 
     Returns
     -------
@@ -67,15 +66,15 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
         A row per metric and preset: metric, preset, value (the mean over users), yours,
         difference (value - yours), causes, changes, note and signature. ``causes`` maps choices
         to how much each moved the number when your choices became theirs one after the other,
-        in the order of the signature: the amounts add up to the difference. ``changes`` says the
-        same in words, with shares. ``note`` says that the library has no such metric or means
+        in the order of the signature: the amounts add up to the difference. ``changes`` is the
+        same in words, with shares. ``note`` tells that the library has no such metric or means
         something else by the name, or why there is no value. With `reported` also gap
         (value - reported), and rows without a preset.
 
     Raises
     ------
     InvalidInputError
-        The data or an option cannot be used, or `reported` comes with several metrics.
+        The data or an option is invalid, or `reported` is given for several metrics.
 
     Examples
     --------
@@ -94,12 +93,12 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
 
 
 def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
-    """Return the same for metrics under choices that a plan holds."""
+    """Reconcile the metrics of a plan."""
     facts = plan.facts_of(lists)
     plan.settle(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and (not is_number(reported) or len(plan.names) != 1):
         msg = (
-            "reported must be a number that somebody gave for the one metric asked for; got "
+            "reported must be a number, for a single metric, not "
             f"{quote(reported)} for {', '.join(plan.names)}."
         )
         raise InvalidInputError(msg)
@@ -107,11 +106,11 @@ def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -
     cases = [
         (mine, preset, _changes(mine, preset)) for mine in plan.measurements for preset in PRESETS
     ]
-    numbers.ask(
-        (mine, changed) for mine, _, changes in cases for changed in _one_after_the_other(changes)
+    numbers.measure(
+        (mine, changed) for mine, _, changes in cases for changed in _accumulate_changes(changes)
     )
     for mine in plan.measurements:  # undefined="raise" is known once all is measured
-        own = numbers.after(mine, {})
+        own = numbers.mean_after(mine, {})
         if not own.signature:
             raise InvalidInputError(own.reason)
     rows = [_row(numbers, *case) for case in cases]
@@ -124,9 +123,9 @@ def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -
 
 
 def _changes(mine: Measurement, preset: str) -> dict[str, Any]:
-    """Return what of one's choices must change to become a preset's."""
+    """Return the changes of your choices that make a preset's."""
     theirs = Convention.preset(preset, str(mine))
-    # what was merged is merged, and the top of the scale is a fact of the data
+    # duplicates are already merged, and the top of the scale is a fact of the data
     kept = {"duplicates", "max_grade"}
     return {
         one.name: getattr(theirs, one.name)
@@ -135,19 +134,19 @@ def _changes(mine: Measurement, preset: str) -> dict[str, Any]:
     }
 
 
-def _one_after_the_other(changes: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """Give no change, the first one, the first two, and so on."""
+def _accumulate_changes(changes: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """Yield no change, the first one, the first two, and so on."""
     return accumulate(({name: value} for name, value in changes.items()), or_, initial={})
 
 
 def _row(
     numbers: Numbers, mine: Measurement, preset: str | None, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the value after some changes, and what each of them does."""
-    yours, found = numbers.after(mine, {}), numbers.after(mine, changes)
+    """Return the value after some changes, and the effect of each change."""
+    yours, found = numbers.mean_after(mine, {}), numbers.mean_after(mine, changes)
     difference = found.value - yours.value
     causes = {} if np.isnan(difference) else _causes(numbers, mine, changes)
-    told = [
+    effects = [
         f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {format_signed(moved)}"
         + (f" ({round(moved / difference, 2) + 0.0:.0%})" if abs(difference) >= _SHOWN else "")
         for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
@@ -157,7 +156,7 @@ def _row(
     if preset is not None and not note:
         note = PRESETS[preset].note(str(mine))
         if not note and not PRESETS[preset].has(str(mine)):
-            note = "it has no such metric; its other choices make this of it"
+            note = "it has no such metric; the value is under its other choices"
     return {
         "metric": str(mine),
         "preset": preset,
@@ -165,7 +164,7 @@ def _row(
         "yours": yours.value,
         "difference": difference,
         "causes": {"+".join(names): moved for names, moved in causes.items()},
-        "changes": ", ".join(told),
+        "changes": ", ".join(effects),
         "note": note,
         "signature": found.signature,
     }
@@ -176,22 +175,22 @@ def _causes(
 ) -> dict[tuple[str, ...], float]:
     """Return how much each choice moves the number, changed one after the other.
 
-    One that leaves no number, such as the ideal of a top grade without that grade, waits until
-    others are changed; what leaves none to the end counts together.
+    A choice without a value, such as the ideal of a top grade without that grade, waits until
+    others are changed; choices that never have a value by themselves count together.
     """
     causes: dict[tuple[str, ...], float] = {}
     changed: dict[str, Any] = {}
-    before = numbers.after(mine, {}).value
+    before = numbers.mean_after(mine, {}).value
     while len(changed) < len(changes):
         waiting = [name for name in changes if name not in changed]
         possible = (
             (name,)
             for name in waiting
-            if not np.isnan(numbers.after(mine, {**changed, name: changes[name]}).value)
+            if not np.isnan(numbers.mean_after(mine, {**changed, name: changes[name]}).value)
         )
         names = next(possible, tuple(waiting))
         changed.update({name: changes[name] for name in names})
-        after = numbers.after(mine, changed).value
+        after = numbers.mean_after(mine, changed).value
         if abs(after - before) > _SAME:
             causes[names] = after - before
         before = after
@@ -200,20 +199,20 @@ def _causes(
 
 def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
-    own = numbers.after(mine, {}).value
+    own = numbers.mean_after(mine, {}).value
     single: list[dict[str, Any]] = [
         {name: value}
         for name, values in _CHOICES.items()
-        if name != "duplicates"  # settled when the data was read
+        if name != "duplicates"  # they were merged when the data was read
         for value in values
         if value not in ("raise", getattr(mine.convention, name))
     ]
-    numbers.ask((mine, one) for one in single)
-    moving = [one for one in single if numbers.after(mine, one).value != own]
-    numbers.ask((mine, one | other) for one in moving for other in single)
+    numbers.measure((mine, one) for one in single)
+    moving = [one for one in single if numbers.mean_after(mine, one).value != own]
+    numbers.measure((mine, one | other) for one in moving for other in single)
 
     def gap(changes: Mapping[str, Any]) -> float:
-        value = numbers.after(mine, changes).value
+        value = numbers.mean_after(mine, changes).value
         return np.inf if np.isnan(value) else abs(value - reported)
 
     pairs = {
@@ -227,7 +226,7 @@ def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> li
 
 @dataclass(frozen=True)
 class Number:
-    """A mean and how it was computed; NaN without a signature, and why it could not be."""
+    """A mean and its signature, or NaN and the reason why there is no mean."""
 
     value: float
     signature: str = ""
@@ -236,35 +235,35 @@ class Number:
 
 @dataclass
 class Numbers:
-    """The means of the same lists under any choices, each measured once, and many at a time.
+    """The means of the same lists under any choices, each measured once and many at a time.
 
     Parameters
     ----------
     lists : GroupedLists
-        What is measured.
+        The lists to measure.
     facts : Facts
-        What is known of them.
+        Their summary.
     """
 
     lists: GroupedLists
     facts: Facts
     known: dict[Measurement, Number] = field(default_factory=dict)
 
-    def after(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
-        """Return the mean after some changes of one's choices."""
+    def mean_after(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
+        """Return the mean after some changes of your choices."""
         try:
             one = mine.with_choices(**changes)
         except InvalidInputError as error:
             return Number(np.nan, reason=str(error))
         if one not in self.known:
-            self.ask([(mine, changes)])
+            self.measure([(mine, changes)])
         return self.known[one]
 
-    def ask(self, wanted: Iterable[tuple[Measurement, Mapping[str, Any]]]) -> None:
-        """Measure what is not known yet, in as few passes as there is room for."""
+    def measure(self, wanted: Iterable[tuple[Measurement, Mapping[str, Any]]]) -> None:
+        """Measure what is not known yet, in as few passes as memory allows."""
         new: dict[Measurement, Measurement] = {}
         for mine, changes in wanted:
-            with suppress(InvalidInputError):  # said again by `after`
+            with suppress(InvalidInputError):  # `mean_after` returns its reason
                 one = mine.with_choices(**changes)
                 if one not in self.known:
                     new[one] = one
@@ -295,16 +294,16 @@ class Numbers:
 def reconciliation_document(
     table: pd.DataFrame, reported: float | None, conventions: Iterable[Convention]
 ) -> Document:
-    """Return what `reconcile` says, a section for each metric.
+    """Return the document of a reconciliation, a section per metric.
 
     Parameters
     ----------
     table : pandas.DataFrame
         As `reconcile` returns it.
     reported : float, optional
-        The number that was looked for.
+        The published value.
     conventions : iterable of Convention
-        Those that the presets are held against.
+        The conventions that the presets are compared with.
     """
     goal = "" if reported is None else f", reported {reported}"
     sections = []
@@ -324,7 +323,7 @@ def reconciliation_document(
 
 
 def in_one_table(table: pd.DataFrame) -> Document:
-    """Return the same of all metrics as one table, for programs that read tables."""
+    """Return the document of a reconciliation as one table, for formats that programs read."""
     found = {name: _grouped(rows) for name, rows in table.groupby("metric", sort=False)}
     cells = pd.concat(found, names=["metric"]).reset_index("metric")
     one = ShownTable("The metrics under every preset", cells)
@@ -332,17 +331,17 @@ def in_one_table(table: pd.DataFrame) -> Document:
 
 
 def _short(convention: Convention) -> str:
-    """Return the choices that are not the usual ones, as a signature has them."""
+    """Return the choices that are not defaults, in the form of a signature."""
     usual = Convention.default_texts()
-    told = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
-    return "|".join([*told, f"defaults:{Convention.default_digest()}"])
+    choices = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
+    return "|".join([*choices, f"defaults:{Convention.default_digest()}"])
 
 
 def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of one metric as text, one for each number and what leads to it.
+    """Return the rows of one metric as text; presets with the same number share a row.
 
-    The highest value comes first, or what is closest to the reported number. A library that has
-    no such metric stands in brackets.
+    The highest value comes first, or the closest to the reported number. Libraries without the
+    metric are in brackets.
     """
     computed_by = []
     for preset, metric, causes in zip(rows["preset"], rows["metric"], rows["causes"], strict=True):
@@ -367,7 +366,7 @@ def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _notes(rows: pd.DataFrame) -> list[str]:
-    """Return what is to be known of some presets, those with the same reason together."""
+    """Return the notes on presets, one per reason."""
     metric = rows["metric"].iloc[0]
     presets: dict[str, list[str]] = {}
     for preset, value, note in zip(rows["preset"], rows["value"], rows["note"], strict=True):
@@ -377,6 +376,6 @@ def _notes(rows: pd.DataFrame) -> list[str]:
     lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
     if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
         lines.append(
-            f"in brackets: libraries without {metric}, whose other choices make this of it"
+            f"in brackets: libraries without {metric}; the value is under their other choices"
         )
     return lines

@@ -202,7 +202,7 @@ def power(  # noqa: PLR0913 - all are inputs
     alpha: float = 0.05,
     pairs: int = 1,
 ) -> float:
-    r"""Return the users that a difference takes, the difference that users show, or the power.
+    r"""Return the sample size for a difference, the detectable difference, or the power.
 
     .. math:: 1 - \beta = P(|T| > t_{n-1}(1 - \tfrac{\alpha}{2m})), \qquad
         T \sim t_{n-1}\left(\frac{d \sqrt n}{s}\right)
