@@ -279,4 +279,4 @@ def test_a_printed_signature_can_be_passed_to_the_next_run(path: Path) -> None:
     printed = run(*asked, "--threshold", "4").stdout
     line = printed.splitlines()[-1]
     assert run(*asked[:4], "--convention", line).stdout == printed
-    assert "give one of them" in error_of(*asked, "--convention", line)
+    assert "Pass only one of them" in error_of(*asked, "--convention", line)
