@@ -1,4 +1,4 @@
-"""All items that a user has not rated: their estimates, and where the test items stand."""
+"""Ranking whole catalogues: estimates of all items, and the ranks of the test items."""
 
 from recsys_ndcg.lazy import attach_stub
 

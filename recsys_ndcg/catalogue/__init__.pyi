@@ -1,10 +1,10 @@
 from recsys_ndcg.catalogue.candidates import Candidates as Candidates
-from recsys_ndcg.catalogue.candidates import Estimated as Estimated
+from recsys_ndcg.catalogue.candidates import EstimateBlock as EstimateBlock
 from recsys_ndcg.catalogue.candidates import Leak as Leak
 from recsys_ndcg.catalogue.candidates import Ratings as Ratings
 from recsys_ndcg.catalogue.candidates import Training as Training
-from recsys_ndcg.catalogue.candidates import refuse_beyond as refuse_beyond
-from recsys_ndcg.catalogue.candidates import top as top
+from recsys_ndcg.catalogue.candidates import check_cutoff as check_cutoff
+from recsys_ndcg.catalogue.candidates import select_top as select_top
 from recsys_ndcg.catalogue.placement import Placement as Placement
-from recsys_ndcg.catalogue.placement import labels_from_testset as labels_from_testset
-from recsys_ndcg.catalogue.placement import placing as placing
+from recsys_ndcg.catalogue.placement import choose_convention as choose_convention
+from recsys_ndcg.catalogue.placement import read_testset as read_testset

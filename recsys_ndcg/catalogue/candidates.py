@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _CELLS = 1 << 20
-_ADVICE = "Test on ratings that are not in the trainset, as KFold and train_test_split give them."
+_FIX = "Test on ratings that are not in the trainset; KFold and train_test_split give such ratings."
 
 
 class Ratings:
-    """One side of ratings in compressed sparse rows, in their order, repeats among them.
+    """Ratings by user, or by item, as compressed sparse rows, in their order, with duplicates.
 
     Parameters
     ----------
     lists : mapping
-        Of the places of users (or items) to ``(place on the other side, rating)``.
+        From the place of a user (or item) to pairs of the other side's place and the rating.
     n : int
-        How many places there are.
+        The number of users (or items).
 
     Attributes
     ----------
     offsets : int64 array, shape (n + 1,)
-        Where the ratings of each user (or item) start.
+        The start of each user's (or item's) ratings.
     """
 
     def __init__(self, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> None:
@@ -46,11 +46,10 @@ class Ratings:
         self.offsets = offsets_of(np.fromiter(map(len, rows), dtype=np.int64, count=n))
         self._pairs = list(chain.from_iterable(rows))
 
-    # read when asked for, since each stands elsewhere in memory; by way of a list, which takes
-    # half as long as fromiter
+    # lazy, because the ratings are scattered in memory; a list takes half as long as fromiter
     @lazy_property
     def codes(self) -> Codes:
-        """The place on the other side, of every rating."""
+        """The item (or user) of every rating."""
         return np.array(list(map(itemgetter(0), self._pairs)), dtype=np.int32)
 
     @lazy_property
@@ -59,7 +58,7 @@ class Ratings:
         return np.array(list(map(itemgetter(1), self._pairs)), dtype=np.float64)
 
     def matrix(self, n_others: int) -> csr_array:
-        """Return how often each user (or item) rates each of the other side."""
+        """Return the number of ratings of each user (or item) for each item (or user)."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - every worker would import it
 
         shape = (len(self.offsets) - 1, n_others)
@@ -67,7 +66,7 @@ class Ratings:
 
     @property
     def sizes(self) -> Positions:
-        """How many ratings each user (or item) has."""
+        """The number of ratings of each user (or item)."""
         return np.diff(self.offsets)
 
     @property
@@ -75,67 +74,67 @@ class Ratings:
         """The user (or item) of every rating."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.intp), self.sizes)
 
-    def warn_of_scale(self, scale: tuple[float, float]) -> None:
-        """Warn of ratings outside the rating scale."""
+    def warn_outside_scale(self, scale: tuple[float, float]) -> None:
+        """Warn if ratings are outside the rating scale."""
         values, (low, high) = self.values, scale
         outside = int(((values < low) | (values > high)).sum())
         if outside:
             least, most = float(values.min()), float(values.max())
             msg = (
                 f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
-                f"they run from {least:g} to {most:g}. predict() cuts estimates to the scale, and "
+                f"they run from {least:g} to {most:g}. predict() clips estimates to the scale and "
                 f"ties them: give Reader(rating_scale=({least:g}, {most:g}))."
             )
             warn(msg)
 
 
 class Leak(NamedTuple):
-    """How many test ratings are of a user and an item that are in the trainset, too.
+    """The number of test ratings whose user and item are a rating of the trainset, too.
 
     Parameters
     ----------
     n_seen, n_rows : int
-        So many of how many.
+        The number of such test ratings, and of all test ratings.
     first : pair of raw ids, optional
-        The first user and item.
+        The first such user and item.
     """
 
     n_seen: int
     n_rows: int
     first: tuple[Any, Any] | None
 
-    def warn(self, fact: str, of_some: str, of_all: str) -> None:
-        """Warn of it, if there are any.
+    def warn(self, fact: str, if_some: str, if_all: str) -> None:
+        """Warn if there are such ratings.
 
         Parameters
         ----------
         fact : str
-            Where they were seen, ``"were rated in training"``.
-        of_some, of_all : str
-            What is wrong with the scores.
+            What happened to them, such as ``"were rated in training"``.
+        if_some, if_all : str
+            What it means for the scores, if some or all test ratings are such.
         """
-        share, meaning = f"{self.n_seen} of {self.n_rows}", of_some
+        share, meaning = f"{self.n_seen} of {self.n_rows}", if_some
         if self.n_seen == self.n_rows:
-            share, meaning = f"All {self.n_rows}", of_all
+            share, meaning = f"All {self.n_rows}", if_all
         if self.n_seen:
             first = quote(self.first)
-            warn(f"{share} test ratings, the first {first}, {fact}: {meaning}. {_ADVICE}")
+            warn(f"{share} test ratings, the first {first}, {fact}: {meaning}. {_FIX}")
 
 
 class Training:
-    """What a model was trained on, as arrays.
+    """The training data of a model, as arrays.
 
     Parameters
     ----------
     trainset : object
-        Of Surprise, or in its shape.
+        A trainset of Surprise, or an object with the same attributes.
 
     Attributes
     ----------
     ratings : Ratings
-        By user.
+        The ratings by user.
     users, items : object arrays
-        The id of each place.
+        The raw id of each place.
     """
 
     def __init__(self, trainset: Any) -> None:
@@ -145,12 +144,12 @@ class Training:
         self.users: Ids = np.fromiter(users, dtype=object)
         self.items: Ids = np.fromiter(items, dtype=object)
 
-    def places_of_users(self, ids: Iterable[Any]) -> Positions:
-        """Return the place of each user, -1 for a stranger."""
+    def find_users(self, ids: Iterable[Any]) -> Positions:
+        """Return the place of each user, -1 if unknown."""
         return np.fromiter(map(self._user_places.get, ids, repeat(-1)), dtype=np.int64)
 
-    def places_of_items(self, ids: Iterable[Any]) -> Positions:
-        """Return the place of each item, -1 for one that nobody rated."""
+    def find_items(self, ids: Iterable[Any]) -> Positions:
+        """Return the place of each item, -1 if unknown."""
         return np.fromiter(map(self._item_places.get, ids, repeat(-1)), dtype=np.int64)
 
     @lazy_property
@@ -161,47 +160,41 @@ class Training:
     def _item_places(self) -> dict[Any, int]:
         return {one: place for place, one in enumerate(self.items.tolist())}
 
-    def leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
-        """Count the pairs of ids that are among the ratings."""
-        rows, codes = self.places_of_users(users), self.places_of_items(items)
+    def find_leak(self, users: Sequence[Any], items: Sequence[Any]) -> Leak:
+        """Return how many pairs of ids are training ratings."""
+        rows, codes = self.find_users(users), self.find_items(items)
         pairs = self.ratings.rows * len(self.items) + self.ratings.codes
-        asked = pd.Index(rows * len(self.items) + codes)  # whose search is faster than NumPy's
+        asked = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
         seen: Flags = (rows >= 0) & (codes >= 0) & asked.isin(pairs)
         first = int(seen.argmax())
         pair = (users[first], items[first]) if seen[first] else None
         return Leak(int(seen.sum()), len(seen), pair)
 
 
-def refuse_beyond(k: int | None, n_items: int) -> None:
-    """Refuse a cutoff that no list of the catalogue can reach.
-
-    Raises
-    ------
-    InvalidInputError
-        There are fewer items.
-    """
+def check_cutoff(k: int | None, n_items: int) -> None:
+    """Raise if a cutoff is larger than the catalogue."""
     if k is not None and k > n_items:
         msg = (
-            f"k={k}, but the catalogue has {n_items} items: those of the trainset. "
+            f"k={k}, but the catalogue has {n_items} items (the trainset). "
             "Give a smaller k, or None for whole lists."
         )
         raise InvalidInputError(msg)
 
 
 class Estimator(Protocol):
-    """What estimates every item for every user: finite numbers, and whether each could be made."""
+    """A model that estimates every item for every user, as finite numbers."""
 
-    #: Whether several threads may ask at once.
+    #: Whether several threads may call it at once.
     vectorised: bool
 
-    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, Flags | None]:
-        """Return some users' estimates for all items, new, and where they were impossible."""
+    def estimate_all(self, users: Ids, places: Positions) -> tuple[Floats, Flags | None]:
+        """Return a new table of some users' estimates for all items, and which were impossible."""
 
-    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Flags | None]:
-        """Return the estimates of ids, known or not."""
+    def estimate_ids(self, users: Ids, items: Ids) -> tuple[Floats, Flags | None]:
+        """Return the estimates for raw ids, known or unknown, and which were impossible."""
 
 
-class Estimated(NamedTuple):
+class EstimateBlock(NamedTuple):
     """Some users' estimates for all items.
 
     Parameters
@@ -209,9 +202,9 @@ class Estimated(NamedTuple):
     first : int
         The place of the first user.
     table : float64 array, shape (n_users, n_items)
-        New, -inf for items that are no candidates.
+        -inf for items that are no candidates; it may be written to.
     n_impossible : int64 array, shape (n_users,)
-        How many of the candidates' estimates could not be made.
+        The number of candidates whose estimates were impossible.
     """
 
     first: int
@@ -220,20 +213,20 @@ class Estimated(NamedTuple):
 
 
 class Candidates:
-    """Every item of the training ratings for every user, but for those the user rated there.
+    """The items that may be recommended to each user: the catalogue without the rated items.
 
     Parameters
     ----------
     estimator : Estimator
-        Trained on them.
+        A model trained on these ratings.
     training : Training
-        Whose items are the catalogue.
-    excludes : bool
+        The training data, whose items are the catalogue.
+    excludes_rated : bool
         Whether the items that the user rated in training are left out.
     scale : pair of float, optional
-        To which estimates are cut, which ties those beyond it.
+        The scale that estimates are clipped to, which makes ties at its ends.
     convention : Convention, optional
-        What becomes of estimates that could not be made.
+        Its `impossible` decides about impossible estimates.
     """
 
     def __init__(
@@ -241,72 +234,72 @@ class Candidates:
         estimator: Estimator,
         training: Training,
         *,
-        excludes: bool = True,
+        excludes_rated: bool = True,
         scale: tuple[float, float] | None = None,
         convention: Convention | None = None,
     ) -> None:
         self._estimator = estimator
         self._scale = scale
         self.training = training
-        self.excludes = excludes
+        self.excludes_rated = excludes_rated
         self.convention = Convention() if convention is None else convention
         clipped = "" if scale is None else "+clipped"
-        self.protocol = f"catalogue{'' if excludes else '+train'}{clipped}"
+        self.protocol = f"catalogue{'' if excludes_rated else '+train'}{clipped}"
 
     @property
     def n_items(self) -> int:
-        """How many items there are."""
+        """The number of items in the catalogue."""
         return len(self.training.items)
 
-    def by_block(
+    def map_blocks(
         self,
         users: Ids,
-        work: Callable[[Estimated], dict[str, Any]],
+        work: Callable[[EstimateBlock], dict[str, Any]],
         show: Callable[[float], None] | None = None,
     ) -> dict[str, Any]:
-        """Return the columns that are worked out of each block of users, given as raw ids.
+        """Apply a function to the estimates of each block of users, and join its columns.
 
-        `show` is told which share of the blocks is done.
+        `users` are raw ids; `show` is called with the share of finished blocks.
         """
-        places = self.training.places_of_users(users.tolist())
+        places = self.training.find_users(users.tolist())
         step = max(_CELLS // max(self.n_items, 1), 1)
         blocks = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
 
         def of(block: tuple[int, int]) -> dict[str, Any]:
             own = slice(*block)
-            return work(Estimated(block[0], *self._estimated(users[own], places[own])))
+            return work(EstimateBlock(block[0], *self._estimate(users[own], places[own])))
 
-        # an algorithm of one's own need not bear threads, and a random one would draw in any order
+        # a custom algorithm may not support threads, and a random one must draw in order
         with limit_threads(None if self._estimator.vectorised else 1):
             parts = map_in_threads(of, blocks, show=show)
         return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
 
-    def of_items(
+    def estimate_items(
         self, users: Ids, items: Ids, show: Callable[[float], None] | None = None
     ) -> Floats:
-        """Return the estimates of raw users for raw items, known or not."""
-        places = self.training.places_of_items(items.tolist())
+        """Return the estimates of raw users for raw items, known or unknown."""
+        places = self.training.find_items(items.tolist())
         strangers = places < 0
-        found = self.by_block(users, lambda block: {"all": block.table[:, places]}, show)
+        found = self.map_blocks(users, lambda block: {"all": block.table[:, places]}, show)
         table: Floats = found["all"]
         if strangers.any():
-            values, _ = self._estimator.of_raw(users, items[strangers])
+            values, _ = self._estimator.estimate_ids(users, items[strangers])
             table[:, strangers] = values if self._scale is None else np.clip(values, *self._scale)
         return table
 
-    def _estimated(self, users: Ids, places: Positions) -> tuple[Floats, Positions]:
-        """Return the estimates of some users, and how many of each were impossible."""
-        values, impossible = self._estimator.of_all(users, places)
+    def _estimate(self, users: Ids, places: Positions) -> tuple[Floats, Positions]:
+        """Return the estimates of some users, and the number of impossible ones of each."""
+        values, impossible = self._estimator.estimate_all(users, places)
         if self._scale is not None:
             np.clip(values, *self._scale, out=values)
-        excluded = self._rated(places)
+        excluded = self._find_rated(places)
         if impossible is None:
             impossible = np.zeros(values.shape, dtype=bool)
         impossible[excluded] = False
         if self.convention.impossible == "last" and impossible.any():
             step = self.convention.tie_tolerance
             lowest = values.min(axis=1, keepdims=True)
-            # below all others, also when the tolerance has rounded them
+            # below all others even after rounding by the tolerance
             last = lowest - 1 - np.abs(lowest) - (0 if isinstance(step, str) else 2 * step)
             values[impossible] = np.broadcast_to(last, values.shape)[impossible]
         elif self.convention.impossible == "drop":
@@ -314,15 +307,15 @@ class Candidates:
         values[excluded] = -np.inf
         return values, impossible.sum(axis=1)
 
-    def _rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
-        """Return the rows and columns of what the users rated in training."""
+    def _find_rated(self, users: Positions) -> tuple[Positions, Codes | Positions]:
+        """Return the rows and columns of the items that the users rated in training."""
         ratings = self.training.ratings
-        known = np.flatnonzero((users >= 0) & self.excludes)
+        known = np.flatnonzero((users >= 0) & self.excludes_rated)
         start, sizes = ratings.offsets[users[known]], ratings.sizes[users[known]]
         return np.repeat(known, sizes), ratings.codes[concat_ranges(start, sizes)]
 
 
-def top(
+def select_top(
     table: Floats, k: int, *, tolerance: float = 0.0, tie_order: Positions | None = None
 ) -> tuple[Positions, Positions, Positions]:
     """Return row, column and rank, from 0, of the k largest values of each row.
@@ -330,17 +323,17 @@ def top(
     Parameters
     ----------
     table : float64 array, shape (n_rows, n_columns)
-        -inf where there is nothing.
+        -inf for cells that are left out.
     k : int
-        How many.
+        The number of values.
     tolerance : float
-        A step; values that are equal when rounded to it are tied.
+        A step; values that are equal after rounding to it are tied.
     tie_order : int64 array, shape (n_columns,), optional
-        The order of the columns among ties; by default that of the table.
+        The order of the columns among ties; by default their order in the table.
 
     Examples
     --------
-    >>> top(np.array([[1.0, 3.0, 3.0, -np.inf]]), 2)
+    >>> select_top(np.array([[1.0, 3.0, 3.0, -np.inf]]), 2)
     (array([0, 0]), array([1, 2]), array([0, 1]))
     """
     place = max(table.shape[1] - k, 0)

@@ -1,4 +1,4 @@
-"""Where the labelled items stand among all candidates of a user."""
+"""The ranks of the labelled items among all candidates of a user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, offsets_of
-from recsys_ndcg.catalogue.candidates import Candidates, Estimated, top
+from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import Coded, Rows, check_same_ids, encode, floats, objects
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Plan
 
 _MANY = 0.5
-_KEPT = 10  # ranks of every list that can be shown, at least
-_TABLES = ("the ratings of the trainset", "those of the testset")
+_MIN_KEPT = 10  # ranks of lists that will be shown
+_TABLES = ("the ratings of the trainset", "the ratings of the testset")
 
 
-def labels_from_testset(testset: Iterable[Any]) -> Rows:
+def read_testset(testset: Iterable[Any]) -> Rows:
     """Return a testset, rows ``(user, item, rating)``, as labels."""
     if not isinstance(testset, Iterable):
         msg = f"A testset is a list of (user, item, rating), not {quote(testset)}."
         raise InvalidInputError(msg)
     rows = list(testset)
     if not rows:
-        msg = "The testset is empty: there is nothing to find among the candidates."
+        msg = "The testset is empty. Give a list of (user, item, rating)."
         raise InvalidInputError(msg)
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3:
@@ -45,13 +45,13 @@ def labels_from_testset(testset: Iterable[Any]) -> Rows:
     return Rows({**ids, "true": floats(true, "rating")}, "labels")
 
 
-def placing(plan: Plan) -> Convention:
-    """Return the convention by which places are found, if all metrics agree in that.
+def choose_convention(plan: Plan) -> Convention:
+    """Return the convention that ranks the candidates, if all metrics of a plan agree on it.
 
     Raises
     ------
     InvalidInputError
-        They do not: under a library's name, which measures them otherwise.
+        Two metrics have different conventions, as in the preset of a library.
     """
     by_items = [one for one in plan.measurements if not one.convention.any_order]
     first = (by_items or plan.measurements)[0]
@@ -61,7 +61,7 @@ def placing(plan: Plan) -> Convention:
             name, was, now = other
             msg = (
                 f"{first} and {one} rank the catalogue under different choices "
-                f"({name}={was!r} and {now!r}). Ask for one at a time."
+                f"({name}={was!r} and {now!r}). Evaluate one at a time."
             )
             raise InvalidInputError(msg)
     return first.convention
@@ -73,19 +73,18 @@ class Placement:
     Parameters
     ----------
     candidates : Candidates
-        What is ranked, under the convention that `placing` returns.
+        The items to rank, with the convention that `choose_convention` returns.
     labels : Rows
         The testset.
     plan : Plan
-        With its threshold: by which tolerance and rule for ties places are found, what counts as
-        recommended, and how many ranks are looked at.
+        The metrics with their cutoffs and the threshold.
     shown : bool
-        Whether lists will be shown: then their first ranks are kept.
+        Whether lists will be shown, so that their first ranks have to be kept.
 
     Raises
     ------
     InvalidInputError
-        The ids are of another type than those of the trainset, or stand there twice.
+        The ids have another type than the ids of the trainset, or a pair is there twice.
     """
 
     def __init__(
@@ -95,8 +94,8 @@ class Placement:
         self._convention = convention = candidates.convention
         self._threshold = threshold = plan.threshold
         ks = [metric.k for metric in plan.metrics if metric.k is not None]
-        self._kept = max([_KEPT, *ks]) if shown else 0
-        # without a threshold nothing is measured that asks what is recommended by it
+        self._kept = max([_MIN_KEPT, *ks]) if shown else 0
+        # without a threshold no metric of the plan uses a limit
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
         self._limit = None if given is None else convention.least_recommended(threshold)
         columns = {**labels.columns, "estimated": np.zeros(len(labels.true))}
@@ -109,36 +108,36 @@ class Placement:
         known = known.labelled_only()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
-        self._check_users(self._users[training.places_of_users(self._users.tolist()) < 0])
+        self._check_strangers(self._users[training.find_users(self._users.tolist()) < 0])
 
-    def _edges(self, rows: Flags) -> Positions:
-        """Return where each user starts among some of the rows."""
+    def _compute_offsets(self, rows: Flags) -> Positions:
+        """Return the start of each user among some of the rows."""
         return offsets_of(np.bincount(self._user[rows], minlength=len(self._users)))
 
-    def _check_users(self, strangers: Ids) -> None:
-        """Refuse a testset of strangers alone, and warn if they are most of its users."""
-        told = (
+    def _check_strangers(self, strangers: Ids) -> None:
+        """Raise if all users of the testset are unknown, and warn if most of them are."""
+        finding = (
             f"{len(strangers)} of {len(self._users)} users of the testset are not in the trainset, "
             f"such as {quote(strangers[0]) if len(strangers) else ''}"
         )
         if len(strangers) == len(self._users):
-            msg = f"{told}. Give raw ids, as in the data, and the trainset of the same split."
+            msg = f"{finding}. Give raw ids, as in the data, and the trainset of the same split."
             raise InvalidInputError(msg)
         if len(strangers) > _MANY * len(self._users):
-            warn(f"{told}: they get the list that the algorithm has for anybody.")
+            warn(f"{finding}: they get the algorithm's list for unknown users.")
 
     def lists(self, show: Callable[[float], None] | None = None) -> PlacedLists:
-        """Return the lists of the users of the testset; `show` is told which share is placed."""
+        """Return the lists of the test users; `show` is called with the share of finished users."""
         training = self._candidates.training
-        places = training.places_of_items(self._items.tolist())[self._item]
-        found = self._candidates.by_block(self._users, partial(self._placed, places), show)
+        places = training.find_items(self._items.tolist())[self._item]
+        found = self._candidates.map_blocks(self._users, partial(self._place_block, places), show)
         unknown = places < 0
         if unknown.sum() > _MANY * len(unknown):
             first = quote(self._items[self._item[int(unknown.argmax())]])
             msg = (
                 f"{unknown.sum()} of {len(unknown)} test ratings are of items that are not in the "
-                f"trainset, such as {first}: they are no candidates, and count as missed. Give the "
-                "trainset of the same split."
+                f"trainset, such as {first}: they cannot be recommended, and count as missed. Give "
+                "the trainset of the same split."
             )
             warn(msg)
         rows = {"estimated": found.pop("estimated"), "true": self._true, "item": self._item}
@@ -146,10 +145,10 @@ class Placement:
         listed = rows["tied"] > 0
         order = np.lexsort((rows["within"], rows["ahead"], self._user))
         order = order[listed[order]]
-        unlisted = self._edges(~listed)
+        unlisted = self._compute_offsets(~listed)
         return PlacedLists(
             users=self._users,
-            offsets=self._edges(listed),
+            offsets=self._compute_offsets(listed),
             columns={name: values[order] for name, values in rows.items()},
             item_ids=self._items,
             unlisted_offsets=unlisted,
@@ -163,21 +162,21 @@ class Placement:
             **found,
         )
 
-    def _placed(self, places: Positions, block: Estimated) -> dict[str, Any]:
-        """Return what is known of a block's labelled items, and of its lists.
+    def _place_block(self, places: Positions, block: EstimateBlock) -> dict[str, Any]:
+        """Return the places of a block's labelled items, and the columns of its lists.
 
         Parameters
         ----------
         places : int array
-            The inner item of every labelled one, -1 for one that is unknown.
-        block : Estimated
-            Of some users.
+            The inner item of every labelled item, -1 if unknown.
+        block : EstimateBlock
+            The estimates of some users.
 
         Returns
         -------
         dict of arrays
-            For each labelled item where it stands, `tied` 0 for one that is no candidate; and for
-            each user what `PlacedLists` has, the first unlabelled items in a row.
+            For each labelled item its place, with `tied` 0 if it is no candidate; and for each
+            user the columns of `PlacedLists`, with the first unlabelled items in a row.
         """
         n_users, n_items = block.table.shape
         own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
@@ -185,39 +184,39 @@ class Placement:
         values = self._convention.rounded(block.table)
         value = values[row, column]
         ascending = np.sort(values, axis=1)
-        below, up_to = _ends(ascending, row, value)
+        below, up_to = _count_below(ascending, row, value)
         tied = up_to - below
         tied[(column < 0) | np.isneginf(value)] = 0
         recommended = lengths = (values > -np.inf).sum(axis=1)
         if self._limit is not None:
             recommended = (values >= self._limit).sum(axis=1)
-            if self._convention.impossible == "last":  # there is no estimate that could reach it
+            if self._convention.impossible == "last":  # no impossible estimate reaches it
                 recommended = np.minimum(recommended, lengths - block.n_impossible)
         shape = n_users, min(self._kept, n_items)
         items, estimated = np.full(shape, None, dtype=object), np.full(shape, -np.inf)
         if self._kept:
             others = values.copy()
             others[row[column >= 0], column[column >= 0]] = -np.inf
-            user, item, rank = top(others, shape[1], tie_order=self._item_order)
+            user, item, rank = select_top(others, shape[1], tie_order=self._item_order)
             items[user, rank] = self._candidates.training.items[item]
             estimated[user, rank] = block.table[user, item]
         return {
             "estimated": np.where(column >= 0, block.table[row, column], -np.inf),
             "ahead": n_items - up_to,
             "tied": tied,
-            "within": self._within(values, row, column, tied),
+            "within": self._rank_within_ties(values, row, column, tied),
             "lengths": lengths,
             "n_above": recommended,
             "n_not_made": block.n_impossible,
-            "ties_from": _first_tie(ascending),
+            "ties_from": _find_first_tie(ascending),
             "unlabelled_items": items,
             "unlabelled_estimated": estimated,
         }
 
-    def _within(
+    def _rank_within_ties(
         self, values: Floats, row: Positions, column: Positions, tied: Positions
     ) -> Positions:
-        """Return the place among equal estimates, by the rule for ties if it goes by the items."""
+        """Return the place of each labelled item among equal estimates, 0 if ties ignore items."""
         within = np.zeros_like(tied)
         key = self._item_order
         if key is None:
@@ -229,7 +228,7 @@ class Placement:
 
     @lazy_property
     def _item_order(self) -> Positions | None:
-        """The order in which equal estimates stand, by inner item; None if it needs none."""
+        """The order of equal estimates by inner item, None if ties ignore items."""
         rule = self._convention.ties
         if rule == "input":
             return np.arange(self._candidates.n_items)
@@ -241,8 +240,8 @@ class Placement:
         return -place if rule.endswith("desc") else place
 
 
-def _ends(ascending: Floats, row: Positions, value: Floats) -> tuple[Positions, Positions]:
-    """Return how many values of a row are below a value, and at most as high; rows ascend."""
+def _count_below(ascending: Floats, row: Positions, value: Floats) -> tuple[Positions, Positions]:
+    """Return how many values of each sorted row are below a value, and at most equal to it."""
     below, up_to = np.zeros((2, len(row)), dtype=np.int64)
     starts = np.searchsorted(row, np.arange(len(ascending) + 1))
     for values, first, last in zip(ascending, starts, starts[1:], strict=False):
@@ -251,8 +250,8 @@ def _ends(ascending: Floats, row: Positions, value: Floats) -> tuple[Positions, 
     return below, up_to
 
 
-def _first_tie(ascending: Floats) -> Floats:
-    """Return the first rank of each list whose item shares its estimate; inf if none does."""
+def _find_first_tie(ascending: Floats) -> Floats:
+    """Return the first rank of each list whose estimate is tied, inf if there is none."""
     ranked = ascending[:, ::-1]
     tied = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] > -np.inf)
     ranks = np.arange(1, tied.shape[1] + 1)

@@ -155,12 +155,12 @@ class FunctionModel:
         self._items = training.items
         return Candidates(self, training, convention=convention)
 
-    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:
+    def estimate_all(self, users: Ids, places: Positions) -> tuple[Floats, None]:
         """Return the estimates of some users for all items of the trainset."""
         del places
-        return self.of_raw(users, self._items)
+        return self.estimate_ids(users, self._items)
 
-    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, None]:
+    def estimate_ids(self, users: Ids, items: Ids) -> tuple[Floats, None]:
         """Return estimates of some users, in rows, for some items."""
         if self._at_once:
             msg = (

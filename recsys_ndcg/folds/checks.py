@@ -154,7 +154,7 @@ class CheckedSplits:
             raise InvalidInputError(msg)
         trainset = first[0]
         ratings = Ratings(trainset.ur, trainset.n_users)
-        ratings.warn_of_scale(trainset.rating_scale)
+        ratings.warn_outside_scale(trainset.rating_scale)
         inspect(ratings.values)
         return chain([first], splits)
 
@@ -163,7 +163,7 @@ class CheckedSplits:
         for place, split in enumerate(splits, 1):
             trainset, testset = _check_split(place, split)
             users, items = (list(map(itemgetter(side), testset)) for side in (0, 1))
-            self.leaks.append(Training(trainset).leak(users, items))
+            self.leaks.append(Training(trainset).find_leak(users, items))
             yield trainset, testset
 
     def warn_of_leaks(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from recsys_ndcg.catalogue import Placement, labels_from_testset, placing, refuse_beyond
+from recsys_ndcg.catalogue import Placement, check_cutoff, choose_convention, read_testset
 from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, FoldJob
@@ -68,8 +68,8 @@ class FoldRun:
         if own is None or fitted.diverged is not None:
             return prepared.measure(fitted)
         try:
-            candidates = model.candidates(trainset, placing(own))
-            lists = Placement(candidates, labels_from_testset(testset), own, shown=False).lists()
+            candidates = model.candidates(trainset, choose_convention(own))
+            lists = Placement(candidates, read_testset(testset), own, shown=False).lists()
             ranked = _score(lists, own, prepared.plan, "catalogue")
         except DivergedModelError as error:  # its traceback would keep the model in memory
             return prepared.measure(fitted._replace(diverged=error.with_traceback(None)))
@@ -192,7 +192,7 @@ class PreparedFold(NamedTuple):
         if plan.rated is not None:
             _check_list_lengths(len(sizes), max(sizes.values(), default=0))
         for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
-            refuse_beyond(metric.k, trainset.n_items)
+            check_cutoff(metric.k, trainset.n_items)
         if plan.rated is not None or plan.catalogue is not None:
             grades = Grades.of(floats(list(map(itemgetter(2), testset)), "rating"))
             plan = plan.map(lambda one: one.with_threshold(grades))

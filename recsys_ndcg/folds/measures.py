@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recsys_ndcg.catalogue import placing
+from recsys_ndcg.catalogue import choose_convention
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
@@ -216,7 +216,7 @@ class FoldPlan:
             rated = rated.with_metrics([METRICS[name]() for name in errors if name in METRICS])
         plan = cls(known, rated, catalogue, return_train_measures, keep_per_user)
         if catalogue is not None:
-            placing(catalogue)  # raises if two metrics rank differently
+            choose_convention(catalogue)  # raises if two metrics rank differently
             if return_train_measures:
                 msg = (
                     f"{', '.join(plan.names('catalogue').values())} leaves out the items that a "

@@ -14,13 +14,13 @@ from surprise import Trainset
 from recsys_ndcg.arrays import Ids
 from recsys_ndcg.catalogue import (
     Candidates,
-    Estimated,
+    EstimateBlock,
     Placement,
     Training,
-    labels_from_testset,
-    placing,
-    refuse_beyond,
-    top,
+    check_cutoff,
+    choose_convention,
+    read_testset,
+    select_top,
 )
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
@@ -98,12 +98,12 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     checked_k(k)
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip)
     training = candidates.training
-    refuse_beyond(k, trainset.n_items)
+    check_cutoff(k, trainset.n_items)
     if clip:
-        training.ratings.warn_of_scale(trainset.rating_scale)
+        training.ratings.warn_outside_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
     raw = _select_ids(users, training.users, "user")
-    strangers = raw[training.places_of_users(raw.tolist()) < 0]
+    strangers = raw[training.find_users(raw.tolist()) < 0]
     if len(strangers):
         msg = (
             f"{len(strangers)} of {len(raw)} users are not in the trainset, the first "
@@ -112,8 +112,10 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         )
         raise InvalidInputError(msg)
 
-    def select_top(block: Estimated) -> dict[str, Any]:
-        row, item, rank = top(block.table, k or candidates.n_items, tolerance=Plan.TIE_TOLERANCE)
+    def rank_block(block: EstimateBlock) -> dict[str, Any]:
+        row, item, rank = select_top(
+            block.table, k or candidates.n_items, tolerance=Plan.TIE_TOLERANCE
+        )
         return {
             "user": raw[row + block.first],
             "item": training.items[item],
@@ -122,7 +124,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         }
 
     with progress_bar(enabled=progress) as show:
-        found = candidates.by_block(raw, select_top, partial(show, "Ranking the catalogue"))
+        found = candidates.map_blocks(raw, rank_block, partial(show, "Ranking the catalogue"))
     return pd.DataFrame(found).infer_objects()
 
 
@@ -197,25 +199,27 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     ann         2           1     0.0          0.0       0.0
     cid         2           1     1.0          1.0       1.0
     """
-    labels = labels_from_testset(testset)
+    labels = read_testset(testset)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).with_tie_tolerance()
     plan = plan.with_threshold(Grades.of(labels.true))
-    candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip, convention=placing(plan))
+    candidates = candidates_of(
+        algo, trainset, exclude=exclude, clip=clip, convention=choose_convention(plan)
+    )
     for metric in plan.metrics:
-        refuse_beyond(metric.k, trainset.n_items)
+        check_cutoff(metric.k, trainset.n_items)
     with progress_bar(enabled=progress) as show:
         lists = Placement(candidates, labels, plan).lists(partial(show, "Ranking the catalogue"))
     _warn_of_seen_labels(candidates, labels)
     # a wrong scale spoils the estimates of predict(), though not these unclipped ranks
     training = candidates.training
-    training.ratings.warn_of_scale(trainset.rating_scale)
+    training.ratings.warn_outside_scale(trainset.rating_scale)
     warn_of_truncation(type(algo), training.ratings.values)
     report = evaluate_in_memory(lists, plan)
     # popularity is no rating, so it cannot be compared with a limit on ratings
     plain = plan.with_choices(recommend_from=None)
     popular = MostPopular().fit(trainset)
     candidates = candidates_of(
-        popular, trainset, exclude=exclude, clip=clip, convention=placing(plain)
+        popular, trainset, exclude=exclude, clip=clip, convention=choose_convention(plain)
     )
     with progress_bar(enabled=progress) as show:
         report_progress = partial(show, "Ranking by popularity")
@@ -275,7 +279,7 @@ def predict_all(
     raw = _select_ids(users, training.users, "user")
     columns = _select_ids(items, training.items, "item")
     with progress_bar(enabled=progress) as show:
-        table = candidates.of_items(raw, columns, partial(show, "Predicting"))
+        table = candidates.estimate_items(raw, columns, partial(show, "Predicting"))
     return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
 
 
@@ -319,7 +323,7 @@ def candidates_of(
     return Candidates(
         Estimates(algo, training),
         training,
-        excludes=exclude is not None,
+        excludes_rated=exclude is not None,
         scale=trainset.rating_scale if clip else None,
         convention=convention,
     )
@@ -355,7 +359,7 @@ def _warn_of_seen_labels(candidates: Candidates, labels: Rows) -> None:
     users, items = (labels.columns[name].tolist() for name in ("user", "item"))
     of_some = "the model has seen them, and ranks them higher than new ones"
     of_all = "the score is that of the training set"
-    if candidates.excludes:
+    if candidates.excludes_rated:
         of_some = "they are no candidates, and count as missed"
         of_all = "no list has any of them, so nothing is measured"
-    candidates.training.leak(users, items).warn("were rated in training", of_some, of_all)
+    candidates.training.find_leak(users, items).warn("were rated in training", of_some, of_all)

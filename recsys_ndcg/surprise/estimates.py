@@ -423,7 +423,7 @@ class Estimates:
         self._rule = rule if rule is not None and self._agrees(rule) else None
         self.vectorised = self._rule is not None
 
-    def of_all(self, users: Ids, places: Positions) -> tuple[Floats, Flags | None]:
+    def estimate_all(self, users: Ids, places: Positions) -> tuple[Floats, Flags | None]:
         """Return some users' estimates for all items.
 
         A user's own algorithm may know users who are not in the trainset.
@@ -448,7 +448,7 @@ class Estimates:
             One is NaN or infinite.
         """
         if self._rule is None:
-            return self.of_raw(users, self._items)
+            return self.estimate_ids(users, self._items)
         known = places >= 0
         values, impossible = self._rule.block(places[known], slice(None))
         if not known.all():
@@ -460,7 +460,7 @@ class Estimates:
         check_finite(self._name, users, values)
         return values, impossible
 
-    def of_raw(self, users: Ids, items: Ids) -> tuple[Floats, Flags]:
+    def estimate_ids(self, users: Ids, items: Ids) -> tuple[Floats, Flags]:
         """Return the estimates of `predict` for raw ids.
 
         Raises

@@ -19,7 +19,7 @@ from surprise.model_selection import train_test_split
 
 import recsys_ndcg as rn
 from recsys_ndcg.catalogue import candidates
-from recsys_ndcg.catalogue.placement import Placement, labels_from_testset
+from recsys_ndcg.catalogue.placement import Placement, read_testset
 from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import Plan
 from recsys_ndcg.surprise import MostPopular, evaluate_catalogue, predict_all, rank_catalogue
@@ -478,7 +478,7 @@ def test_lists_that_hold_places_are_ranked_like_whole_ones(
     whole = ranked_the_long_way(algo, trainset, test)
     plan = Plan.of("precision", threshold=chosen.threshold, convention=convention)
     candidates = candidates_of(algo, trainset, convention=convention)
-    placed = Placement(candidates, labels_from_testset(test), plan).lists()
+    placed = Placement(candidates, read_testset(test), plan).lists()
     try:
         expected = rank(whole, convention, depth, threshold=chosen.threshold)
     except rn.InvalidInputError:

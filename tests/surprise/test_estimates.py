@@ -85,7 +85,7 @@ def estimates_of(algo: Any) -> Estimates:
 def estimate_all(algo: Any, estimates: Estimates, inner: Any) -> tuple[Any, Any]:
     """Return the estimates for inner users (-1 is unknown), and which of them are impossible."""
     users = np.append(Training(algo.trainset).users, np.array([NOBODY]))[inner]
-    values, impossible = estimates.of_all(users, np.asarray(inner))
+    values, impossible = estimates.estimate_all(users, np.asarray(inner))
     return values, np.zeros(values.shape, dtype=bool) if impossible is None else impossible
 
 
