@@ -10,7 +10,7 @@ from recsys_ndcg.glossary import format_legend, format_page, meanings_of, read_t
 from tests.pages import ROOT, text_of
 
 #: Headings that need no explanation, or that name a metric, a model or a user.
-PLAIN = {"metric", "model", "user", "gain", "a", "b", "b less a"}
+PLAIN = {"metric", "model", "user", "gain", "a", "b", "b minus a"}
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -91,7 +91,7 @@ def test_a_report_is_printed_by_any_terminal(
     screen.seek(0)
     text = screen.read()
     assert ("+-95%" if encoding == "ascii" else "±95%") in text
-    assert ("… and so" if encoding == "utf-8" else "... and so") in text
+    assert ("… and 5 more" if encoding == "utf-8" else "... and 5 more") in text
     widths = {len(line) for line in text.splitlines()[1:10]}
     assert len(widths) == 1  # the columns still stand below their headings
 

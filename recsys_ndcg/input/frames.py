@@ -432,7 +432,7 @@ class Table:
         if known:
             told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
             option = shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in known.items()))
-            warn(f"Read {told}. Say it yourself: columns={known!r} (--columns {option}).")
+            warn(f"Using {told}. To silence this, pass columns={known!r} (--columns {option}).")
 
 
 def _with_index(data: Any, columns: Mapping[str, str]) -> Any:

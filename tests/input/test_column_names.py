@@ -42,7 +42,7 @@ def test_usual_names_are_recognised_with_one_warning(names: str, form: str) -> N
     """In any table; `columns=` silences it."""
     theirs = names.split()
     data: Any = FORMS[form](pd.DataFrame(ROWS, columns=theirs))
-    with pytest.warns(rn.DataWarning, match=f"Read .*{theirs[3]} as true") as caught:
+    with pytest.warns(rn.DataWarning, match=f"Using .*{theirs[3]} as true") as caught:
         assert rn.evaluate(data, threshold=4) == EXPECTED
     assert len(caught) == 1
     assert rn.evaluate(data, threshold=4, columns=dict(zip(OURS, theirs, strict=True))) == EXPECTED
@@ -67,7 +67,7 @@ def test_our_own_names_take_precedence() -> None:
 def test_given_columns_take_precedence_over_usual_names() -> None:
     """The other columns are still recognised."""
     frame = pd.DataFrame(ROWS, columns=["uid", "iid", "label", "score"])
-    with pytest.warns(rn.DataWarning, match="Read uid as user, iid as item. Say"):
+    with pytest.warns(rn.DataWarning, match="Using uid as user, iid as item. To silence"):
         report = rn.evaluate(frame, threshold=4, columns={"estimated": "label", "true": "score"})
     assert report == EXPECTED
 
@@ -89,8 +89,8 @@ def test_columns_of_labels_and_results_are_recognised_too() -> None:
         warnings.simplefilter("always")
         lists = rn.RankedLists.from_labels(labels, results)
     assert [str(one.message).partition(".")[0] for one in caught] == [
-        "Read userId as user, movieId as item, rating as true",
-        "Read user_id as user, item_id as item, score as estimated",
+        "Using userId as user, movieId as item, rating as true",
+        "Using user_id as user, item_id as item, score as estimated",
     ]
     assert lists.unlisted_true.tolist() == [3.0]
 

@@ -259,7 +259,7 @@ def test_a_column_takes_precedence_over_the_index() -> None:
     indexed = labelled.set_index(pd.Index(["q", "q", "q"], name="userId"))
     assert rn.RankedLists.from_frame(indexed).users.tolist() == ["ann", "bob"]
     known = labelled.rename(columns={"user": "uid"}).set_index(indexed.index)
-    with pytest.warns(rn.DataWarning, match="Read uid as user. Say"):
+    with pytest.warns(rn.DataWarning, match="Using uid as user. To silence"):
         assert rn.RankedLists.from_frame(known).users.tolist() == ["ann", "bob"]
     named = labelled.rename(columns={"user": "who"}).set_index("who")
     lists = rn.RankedLists.from_frame(named, columns={"user": "who"})

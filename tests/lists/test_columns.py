@@ -48,7 +48,7 @@ def test_it_is_read_from_files_and_under_other_names(tmp_path: Path) -> None:
     """Names that people are known to use, or that the caller gives."""
     path = tmp_path / "rows.csv"
     ROWS.rename(columns={"propensity": "exposure_probability"}).to_csv(path, index=False)
-    with pytest.warns(DataWarning, match="Read exposure_probability as propensity"):
+    with pytest.warns(DataWarning, match="Using exposure_probability as propensity"):
         lists = RankedLists.of(path)
     assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
     frame = ROWS.rename(columns={"propensity": "p"})

@@ -167,7 +167,9 @@ def test_users_who_are_not_kept_are_offered_in_a_file(tmp_path: Path, in_parts: 
         lambda: report.save(tmp_path / "report.json"),
         lambda: report.intervals(method="bca"),
     ):
-        with pytest.raises(rn.InvalidInputError, match=r"sums up .* Write them to a file"):
+        with pytest.raises(
+            rn.InvalidInputError, match=r"only the totals of .* Write them to a file"
+        ):
             ask()
 
 

@@ -122,7 +122,7 @@ def test_nan_and_null_grades_are_unlabelled(loaded: Callable[[pd.DataFrame], Any
 def test_known_names_of_columns_are_reported(loaded: Callable[[pd.DataFrame], Any]) -> None:
     """As in memory."""
     frame = predictions(6).rename(columns={"item": "movieId", "true": "rating"})
-    with pytest.warns(DataWarning, match="Read movieId as item, rating as true"):
+    with pytest.warns(DataWarning, match="Using movieId as item, rating as true"):
         spark.evaluate(loaded(frame), partitions=2).unpersist()
 
 
