@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ import recsys_ndcg as rn
 from tests.browser.measuring import cut_off
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.browser.watching import Opening
 
 _USERS, _EACH = 1_000_000, 3

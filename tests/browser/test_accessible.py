@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +12,6 @@ from tests.browser.conftest import KINDS
 from tests.browser.watching import DESKTOP, PHONE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.browser.watching import Opening
 
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]

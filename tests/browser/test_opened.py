@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +12,6 @@ from tests.browser.measuring import cut_off
 from tests.browser.watching import DESKTOP, PHONE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import recsys_ndcg as rn
     from tests.browser.watching import Opening
 

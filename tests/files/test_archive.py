@@ -7,7 +7,8 @@ import json
 import tracemalloc
 import zlib
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,13 +21,10 @@ from recsys_ndcg.files import archive
 from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.rendering.exports import find_score_writer
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.files.made_earlier import FOLDER
 from tests.files.signing import signed
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 METRICS = ["ndcg@2", "precision@2", "rmse"]
@@ -102,8 +100,7 @@ def test_a_file_with_any_changed_byte_is_rejected(path: Path) -> None:
         changed = bytearray(content)
         changed[place] ^= 1 << place % 7
         path.write_bytes(changed)
-        with rejects(f"^{path}: ", whole=False):
-            rn.Report.load(path)
+        assert_rejected(f"^{path}: ", rn.Report.load, path, whole=False)
 
 
 def test_a_truncated_or_extended_file_is_rejected(path: Path) -> None:
@@ -111,8 +108,7 @@ def test_a_truncated_or_extended_file_is_rejected(path: Path) -> None:
     content = path.read_bytes()
     for changed in (*(content[:end] for end in range(0, len(content), 83)), content + b" "):
         path.write_bytes(changed)
-        with rejects(f"^{path}: ", whole=False):
-            rn.Report.load(path)
+        assert_rejected(f"^{path}: ", rn.Report.load, path, whole=False)
 
 
 @pytest.mark.parametrize("part", ["signatures", "columns", "counts"])
@@ -121,8 +117,7 @@ def test_a_file_that_was_edited_without_a_new_digest_is_rejected(path: Path, par
     stored = json.loads(path.read_text())
     del stored[part]
     path.write_text(json.dumps(stored))
-    with rejects(f"{path}: this report {DAMAGED}", whole=False):
-        rn.Report.load(path)
+    assert_rejected(f"{path}: this report {DAMAGED}", rn.Report.load, path, whole=False)
 
 
 def test_line_ends_of_windows_are_accepted(path: Path) -> None:
@@ -150,8 +145,7 @@ def test_another_format_is_reported_as_older_or_newer(
     stored = json.loads(path.read_text()) | {"format": f"recsys_ndcg report {number}"}
     for content in (json.dumps(stored).encode(), signed(stored)):
         path.write_bytes(content)
-        with rejects(f"r.json: ({message})", whole=False):
-            rn.Report.load(path)
+        assert_rejected(f"r.json: ({message})", rn.Report.load, path, whole=False)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +172,7 @@ def test_a_file_that_is_not_a_report_is_rejected(
 ) -> None:
     """Invalid JSON with the place or the reason."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with rejects(f"r.json: .*{match}", whole=False):
-        rn.Report.load(path)
+    assert_rejected(f"r.json: .*{match}", rn.Report.load, path, whole=False)
 
 
 # malicious files
@@ -209,8 +202,7 @@ def test_an_invalid_column_is_rejected_in_little_memory(path: Path, columns: Any
     stored["columns"] |= columns
     path.write_bytes(signed(stored))
     tracemalloc.start()
-    with rejects("r.json: this report was damaged", whole=False):
-        rn.Report.load(path)
+    assert_rejected("r.json: this report was damaged", rn.Report.load, path, whole=False)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3_000_000
@@ -328,8 +320,7 @@ def test_an_invalid_path_is_not_loaded() -> None:
         (b"r.json", "Give the path of a file, not "),
         ("a\0b", "cannot be the name"),
     ):
-        with rejects(match):
-            rn.Report.load(odd)
+        assert_rejected(match, rn.Report.load, odd)
 
 
 def test_a_person_can_read_the_file(path: Path) -> None:

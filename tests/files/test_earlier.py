@@ -6,17 +6,14 @@ import json
 import shutil
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.files.made_earlier import FOLDER, comparisons, reports, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REPORTS = sorted(path.stem for path in FOLDER.glob("report-*.json"))
 COMPARISONS = sorted(path.stem for path in FOLDER.glob("comparison-*.json"))
@@ -89,8 +86,7 @@ def test_a_run_with_changed_scores_is_rejected(tmp_path: Path) -> None:
     shutil.copytree(FOLDER / "run", tmp_path / "run")
     path = next((tmp_path / "run").glob("cells/top/*.parquet"))
     path.write_bytes(path.read_bytes() + b" ")
-    with rejects(path.name, whole=False):
-        rn.compare(rn.load_runs(tmp_path / "run"))
+    assert_rejected(path.name, rn.compare, rn.load_runs(tmp_path / "run"), whole=False)
 
 
 @pytest.mark.parametrize("name", ["report-text", "comparison-runs"])

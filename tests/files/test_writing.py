@@ -8,18 +8,16 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import write_whole
-from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.errors import assert_rejected, rejects
 
 BEFORE = "as it was\n"
 LISTS = {"ann": [(4.5, 5), (3.0, 2)], "bob": [(2.0, 4), (3.5, 3)]}
@@ -129,8 +127,7 @@ def test_a_path_that_cannot_be_written_is_rejected(
     """With the reason, and without leaving a file."""
     monkeypatch.chdir(path.parent)
     for act in (report.save, report.to_html, lambda path: write_whole(path, "x")):
-        with rejects(match, whole=False):
-            act(target)
+        assert_rejected(match, act, target, whole=False)
     assert is_only_file(path)
 
 

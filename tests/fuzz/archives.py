@@ -8,14 +8,14 @@ import io
 import json
 import lzma
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import recsys_ndcg as rn
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
-    from pathlib import Path
 
 ROWS: list[list[Any]] = [[str(n // 4), f"i{n % 4}", n % 7 + 0.5, float(n % 5)] for n in range(40)]
 NAMES = ["user", "item", "estimated", "true"]

@@ -11,6 +11,7 @@ import json
 import pickle
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 from unittest.mock import patch
@@ -21,7 +22,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.cli import main
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from random import Random
 
 HEADING = "user,item,estimated,true\n"

@@ -7,6 +7,7 @@ import decimal
 import io
 import json
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,6 @@ import recsys_ndcg as rn
 
 if TYPE_CHECKING:
     import random
-    from pathlib import Path
 
 N = 40
 COMPRESSIONS = ("none", "snappy", "gzip", "zstd", "brotli", "lz4")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 import pickletools
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +19,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
     from random import Random
 
 _ROWS = 6

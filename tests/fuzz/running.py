@@ -11,6 +11,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -20,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import recsys_ndcg as rn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
@@ -11,7 +12,6 @@ from tests.input.tables import compare_readings
 
 if TYPE_CHECKING:
     import random
-    from pathlib import Path
 
 CELLS = [
     "", " ", "nan", "NaN", "inf", "-inf", "1e400", "1e308", "-1e308", "1e-400", "9" * 400,

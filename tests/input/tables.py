@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,6 @@ from recsys_ndcg.input.plain_text import plain_columns
 from recsys_ndcg.input.text_tables import careful_columns
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from recsys_ndcg.files.contents import Content
     from recsys_ndcg.input.text_format import TextFormat
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +16,6 @@ import pytest
 import recsys_ndcg as rn
 from tests.errors import rejects
 from tests.input.tables import write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ROWS: list[tuple[Any, Any, float, float]] = [
     ("ann", "x", 4.5, 5.0), ("bob", "y", 3.5, 3.0), ("ann", "y", 3.0, 2.0), ("bob", "x", 2.0, 4.0),

@@ -7,20 +7,18 @@ import os
 import pickle
 import re
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.trials import from_toml
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HEADING = "user,item,estimated,true\n"
 GOOD = "a,x,1,2\na,y,2,1\n"
@@ -56,8 +54,7 @@ def test_a_csv_file_that_is_not_a_table_of_predictions_is_rejected(
     tmp_path: Path, text: str | bytes, match: str
 ) -> None:
     """An empty field is a missing number or a missing id, never an id of its own."""
-    with rejects(match):
-        rn.evaluate(str(write(tmp_path, text)))
+    assert_rejected(match, rn.evaluate, str(write(tmp_path, text)))
 
 
 @pytest.mark.parametrize(
@@ -128,11 +125,9 @@ def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
 )
 def test_a_path_without_a_file_is_rejected(path: str | Path, match: str) -> None:
     """Also as qrels."""
-    with rejects(match):
-        rn.evaluate(path)
+    assert_rejected(match, rn.evaluate, path)
     if path:
-        with rejects(match):
-            rn.RankedLists.from_trec(path, RUN)
+        assert_rejected(match, rn.RankedLists.from_trec, path, RUN)
 
 
 def _read_stream(path: Path) -> None:
@@ -210,8 +205,7 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str)
     with rejects(r"p\\udcff.*: with a memory limit.*(UTF-8|Parquet and CSV are read)"):
         rn.evaluate(path, memory_limit="4GB")
     path.write_bytes(b"PAR1")
-    with rejects(r"p\\udcff|no column"):
-        rn.evaluate(path)
+    assert_rejected(r"p\\udcff|no column", rn.evaluate, path)
 
 
 def test_a_temporary_folder_whose_name_is_not_utf_8_is_rejected(
@@ -243,8 +237,7 @@ def test_a_trec_file_that_cannot_be_read_is_rejected(
     tmp_path: Path, text: str | bytes, match: str
 ) -> None:
     """The message shows the line and the form that it should have."""
-    with rejects(match):
-        rn.RankedLists.from_trec(write(tmp_path, text, "q.txt"), RUN)
+    assert_rejected(match, rn.RankedLists.from_trec, write(tmp_path, text, "q.txt"), RUN)
 
 
 def test_a_trec_score_that_is_not_finite_is_rejected(tmp_path: Path) -> None:

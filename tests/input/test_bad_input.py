@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.errors import assert_rejected, rejects
 
 OK: list[tuple[Any, Any, Any, Any]] = [
     ("a", "x", 3.0, 4), ("a", "y", 2.0, 1), ("b", "x", 1.0, 5), ("b", "y", 2.0, 3),
@@ -44,8 +42,7 @@ def test_an_estimate_that_is_not_a_finite_number_is_rejected_with_its_row(
     estimate: Any, match: str
 ) -> None:
     """Also None and text, which come from a table read carelessly."""
-    with rejects(match):
-        rn.evaluate([OK[0], ("a", "y", estimate, 1), *OK[2:]])
+    assert_rejected(match, rn.evaluate, [OK[0], ("a", "y", estimate, 1), *OK[2:]])
 
 
 HUGE = 10**400
@@ -86,8 +83,7 @@ def test_an_option_that_fits_no_float_is_rejected(
     act: Callable[[int], Any], match: str, huge: int
 ) -> None:
     """Whether or not Python can print it."""
-    with rejects(match):
-        act(huge)
+    assert_rejected(match, act, huge)
 
 
 def test_a_message_shows_the_first_rows_and_counts_the_others() -> None:
@@ -109,8 +105,7 @@ def test_a_message_shows_the_first_rows_and_counts_the_others() -> None:
 )
 def test_a_grade_without_a_usable_gain_is_rejected(grade: Any, match: str) -> None:
     """The message shows the grade, the user and the item."""
-    with rejects(match):
-        rn.evaluate([("a", "x", 3.0, grade), *OK[1:]])
+    assert_rejected(match, rn.evaluate, [("a", "x", 3.0, grade), *OK[1:]])
 
 
 @pytest.mark.parametrize("gain", ["exponential", "linear"])
@@ -143,8 +138,7 @@ def test_gains_whose_sum_overflows_are_rejected(gain: str) -> None:
 )
 def test_data_without_information_is_rejected(act: Callable[[], Any], match: str) -> None:
     """No rows, no labels, or the mean that Surprise's build_anti_testset() fills in."""
-    with rejects(match):
-        act()
+    assert_rejected(match, act)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +165,7 @@ def test_data_without_information_is_rejected(act: Callable[[], Any], match: str
 )  # fmt: skip
 def test_data_of_another_shape_is_rejected(data: Any, match: str) -> None:
     """The message shows the row that differs and the form that it should have."""
-    with rejects(match):
-        rn.evaluate(data)
+    assert_rejected(match, rn.evaluate, data)
 
 
 @pytest.mark.parametrize(
@@ -187,8 +180,7 @@ def test_data_of_another_shape_is_rejected(data: Any, match: str) -> None:
 )
 def test_a_repeated_user_and_item_is_rejected(act: Callable[[], Any], match: str) -> None:
     """Counted twice, an item would score above 1."""
-    with rejects(match):
-        act()
+    assert_rejected(match, act)
 
 
 @pytest.mark.parametrize("column", ["user", "item"])
@@ -202,18 +194,15 @@ def test_a_missing_id_is_rejected(column: str, missing: Any) -> None:
 
 def test_an_id_that_is_not_hashable_is_rejected() -> None:
     """A list as an id comes from a column that was not exploded."""
-    with rejects("user: an id is not hashable"):
-        rn.evaluate([(["a"], "x", 3.0, 4), *OK])
-    with rejects("iid: an id is not hashable"):
-        rn.evaluate([("a", ["x"], 4.0, 3.0, {})])
+    assert_rejected("user: an id is not hashable", rn.evaluate, [(["a"], "x", 3.0, 4), *OK])
+    assert_rejected("iid: an id is not hashable", rn.evaluate, [("a", ["x"], 4.0, 3.0, {})])
 
 
 @pytest.mark.parametrize("column", ["user", "item"])
 def test_ids_of_different_types_in_two_tables_are_rejected(column: str) -> None:
     """The most common silent zero: "1" in the file, 1 in the model."""
     match = rf"{column}: the labels .*number \(such as \d+\), the results .*text \(such as '\d+'\)"
-    with rejects(match):
-        join(results=RESULTS.astype({column: str}))
+    assert_rejected(match, join, results=RESULTS.astype({column: str}))
     with rejects("(text|str).*(number|int)|(number|int).*(text|str)"):
         rn.jaccard_at_k([("1", 7, 3.0, 4)], [(1, 7, 3.0, 4)], 1)
 
@@ -239,8 +228,7 @@ def test_a_missing_column_is_rejected_with_the_columns_of_the_table(
     act: Callable[[], Any], match: str
 ) -> None:
     """A renamed column is the usual cause."""
-    with rejects(match):
-        act()
+    assert_rejected(match, act)
 
 
 @pytest.mark.parametrize(
@@ -250,5 +238,4 @@ def test_a_missing_column_is_rejected_with_the_columns_of_the_table(
 @pytest.mark.parametrize("data", [FRAME, FRAME.to_dict("list")])
 def test_columns_that_are_not_names_are_rejected(data: Any, columns: Any, match: str) -> None:
     """Before a table looks them up: each library would raise another error."""
-    with rejects(match):
-        rn.evaluate(data, columns=columns)
+    assert_rejected(match, rn.evaluate, data, columns=columns)

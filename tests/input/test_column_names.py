@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -11,9 +12,6 @@ import pytest
 
 import recsys_ndcg as rn
 from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2), ("bob", "a", 2.0, 4), ("bob", "b", 3.5, 3)]
 OURS = ["user", "item", "estimated", "true"]

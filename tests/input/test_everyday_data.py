@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,7 @@ import pytest
 from scipy.sparse import coo_matrix, csr_array, csr_matrix
 
 import recsys_ndcg as rn
-from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.errors import assert_rejected, rejects
 
 GRADED = {"ann": {"x": 1, "y": 1}, "bob": {"y": 1}}
 KNOWN = [(user, item) for user, one in GRADED.items() for item in one]
@@ -203,8 +201,7 @@ def test_labels_and_results_of_unknown_form_are_rejected(
     labels: Any, results: Any, match: str
 ) -> None:
     """The message shows the accepted forms."""
-    with rejects(match):
-        rn.RankedLists.from_labels(labels, results)
+    assert_rejected(match, rn.RankedLists.from_labels, labels, results)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +222,7 @@ def test_labels_and_results_of_unknown_form_are_rejected(
 )
 def test_a_set_is_not_a_ranked_list(act: Callable[[Any], Any], unordered: Any) -> None:
     """Python would rank it by the hashes of its entries."""
-    with rejects("a set, .* has no order: give a list, best first"):
-        act(unordered)
+    assert_rejected("a set, .* has no order: give a list, best first", act, unordered)
 
 
 @pytest.mark.parametrize(
@@ -235,8 +231,7 @@ def test_a_set_is_not_a_ranked_list(act: Callable[[Any], Any], unordered: Any) -
 )
 def test_results_without_labels_are_rejected(results: Any) -> None:
     """The message proposes to join them; otherwise items would be read as grades."""
-    with rejects(r"RankedLists\.from_labels\(labels, results\)"):
-        rn.evaluate(results)
+    assert_rejected(r"RankedLists\.from_labels\(labels, results\)", rn.evaluate, results)
 
 
 @pytest.mark.parametrize("x", [{3: 1}, 3, None, "321", FRAME, np.array(3.0)])
@@ -249,8 +244,7 @@ def test_the_functions_for_one_list_reject_anything_else(x: Any) -> None:
 def test_lists_of_other_libraries_are_converted_to_python() -> None:
     """Arrow's scalars are neither ids that equal others nor grades."""
     assert evaluated({1: [5]}, {1: pa.array([5, 7])}).mean["ndcg@2"] == 1
-    with rejects("'1'; give numbers"):
-        rn.evaluate({1: pa.array(["1", "2"])})
+    assert_rejected("'1'; give numbers", rn.evaluate, {1: pa.array(["1", "2"])})
 
 
 def test_a_column_takes_precedence_over_the_index() -> None:
@@ -271,5 +265,4 @@ def test_the_message_proposes_to_name_an_index_without_a_name() -> None:
     nameless = FRAME.assign(estimated=1.0, true=1).set_index("user").rename_axis(None)
     with rejects(r"no column 'user'.*is the index, name that: table\.rename_axis\('user'\)"):
         rn.evaluate(nameless)
-    with rejects(r"--columns user=\.\.\.\)\.$"):
-        rn.evaluate(nameless.reset_index(drop=True))
+    assert_rejected(r"--columns user=\.\.\.\)\.$", rn.evaluate, nameless.reset_index(drop=True))

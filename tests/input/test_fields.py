@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,11 +14,8 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input.ids import Coded, encode
 from recsys_ndcg.input.python_objects import read_objects
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Named(enum.StrEnum):
@@ -99,8 +97,7 @@ def test_ids_are_those_that_a_dict_distinguishes(values: list[Any]) -> None:
 )
 def test_text_of_eight_bytes_is_not_a_number(rows: Any) -> None:
     """Though a float has as many bytes."""
-    with rejects("text such as 'abcd' in row 1", whole=False):
-        read_objects(rows)
+    assert_rejected("text such as 'abcd' in row 1", read_objects, rows, whole=False)
 
 
 @pytest.mark.parametrize("ids", [[1, ""], [(1, "")[at > 2] for at in range(9)]])
@@ -139,8 +136,7 @@ FORM = r"Row 5 .*counted from 0.*each must be \(u.*, .*, .*, "
 )
 def test_a_later_row_of_another_form_is_rejected(row: Any, odd: Any, match: str) -> None:
     """Even if it has as many entries, or those of the others only on average."""
-    with rejects(match):
-        rn.evaluate([*[row] * 5, odd, row])
+    assert_rejected(match, rn.evaluate, [*[row] * 5, odd, row])
 
 
 @pytest.mark.parametrize("details", [{"was_impossible": True}, {}, None])

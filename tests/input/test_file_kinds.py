@@ -8,7 +8,9 @@ import io
 import lzma
 import re
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,12 +23,8 @@ from recsys_ndcg.files import contents
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input.arrow_files import FeatherColumns
 from recsys_ndcg.input.file_kinds import KINDS, FileKind
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 ROWS = [
     ("01", "a", 4.5, 5.0),
@@ -124,8 +122,7 @@ def test_an_archive_must_hold_one_text_file(
 ) -> None:
     """The folder that macOS adds does not count."""
     assert_read(write(tmp_path, zip_files(CSV, "p.csv", "__MACOSX/._p.csv"), "mac.zip"))
-    with rejects(match):
-        rn.evaluate(write(tmp_path, content, name))
+    assert_rejected(match, rn.evaluate, write(tmp_path, content, name))
 
 
 def test_a_stream_must_be_text_in_bytes() -> None:
@@ -173,8 +170,7 @@ def test_a_line_that_is_not_an_object_is_rejected(tmp_path: Path, line: str, mat
     """With its number."""
     good = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}\n{"user": 1, "item": 3, '
     text = f'{good}"estimated": 2, "true": 1}}\n{line}\n'
-    with rejects(match):
-        rn.evaluate(write(tmp_path, text, "p.jsonl"))
+    assert_rejected(match, rn.evaluate, write(tmp_path, text, "p.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -308,8 +304,7 @@ def test_labels_and_results_without_a_heading_are_joined(tmp_path: Path) -> None
 )
 def test_an_invalid_text_format_is_rejected(options: Any, match: str) -> None:
     """Before anything is read."""
-    with rejects(match):
-        rn.TextFormat(**options)
+    assert_rejected(match, rn.TextFormat, **options)
 
 
 @pytest.mark.parametrize("name", ["p.parquet", "p.feather", "p.jsonl", "p.pickle"])
@@ -341,8 +336,7 @@ def test_trec_files_may_be_packed(tmp_path: Path) -> None:
 def test_utf_16_without_a_byte_order_mark_is_recognised(tmp_path: Path, encoding: str) -> None:
     """By its zeros; the encoding that the message proposes works."""
     path = write(tmp_path, CSV.decode().encode(encoding))
-    with rejects(f"It looks like UTF-16: --encoding {encoding} .encoding=.*"):
-        rn.evaluate(path)
+    assert_rejected(f"It looks like UTF-16: --encoding {encoding} .encoding=.*", rn.evaluate, path)
     for given in (encoding, "UTF-16"):
         assert_read(path, rn.TextFormat(encoding=given))
 

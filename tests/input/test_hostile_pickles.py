@@ -9,10 +9,11 @@ import pickletools
 import struct
 import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,11 +22,8 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MODULUS = 2**61 - 1  # of the hashes of numbers
 KEPT_TEXT = b"X" + struct.pack("<I", 60_000) + b"a" * 60_000 + b"q\x00"
@@ -176,8 +174,7 @@ def test_an_attack_ends_quickly_and_takes_little_memory(
 )
 def test_an_attack_is_rejected_with_the_reason(tmp_path: Path, attack: str, match: str) -> None:
     """In this process, with the usual limits."""
-    with rejects(match):
-        rn.evaluate(write(tmp_path, ATTACKS[attack], "p.pickle"))
+    assert_rejected(match, rn.evaluate, write(tmp_path, ATTACKS[attack], "p.pickle"))
 
 
 STACKS = (

@@ -8,8 +8,10 @@ import itertools
 import json
 import tracemalloc
 import uuid
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +21,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.ids import Coded, written
-from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from tests.errors import assert_rejected, rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ONE = uuid.UUID(int=1)
@@ -52,14 +50,11 @@ def test_ids_of_two_tables_with_the_same_text_are_rejected() -> None:
     """1, "2", "3" among 1, 2, 3: only one of three would be found."""
     labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [4, 5, 1]})
     results = pd.DataFrame({"user": 1, "item": [1, "2", "3"], "estimated": [3.0, 2.0, 1.0]})
-    with rejects("item: .*2.* written alike"):
-        rn.RankedLists.from_labels(labels, results)
+    assert_rejected("item: .*2.* written alike", rn.RankedLists.from_labels, labels, results)
     first = [("u", 7, 3.0, 1), ("u", "a", 2.0, 1)]
     second = [("u", "7", 3.0, 1), ("u", 8, 2.0, 1)]
-    with rejects("item: .*7.* written alike"):
-        rn.jaccard_at_k(first, second, 2)
-    with rejects("item: .*7.* written alike"):
-        rn.rbo(first, second)
+    assert_rejected("item: .*7.* written alike", rn.jaccard_at_k, first, second, 2)
+    assert_rejected("item: .*7.* written alike", rn.rbo, first, second)
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1, np.int8(1)), ("a", np.str_("a"))])

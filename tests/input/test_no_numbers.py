@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import recsys_ndcg as rn
-from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.errors import assert_rejected, rejects
 
 USERS, ITEMS, NUMBERS = [1, 1, 1], [7, 8, 9], [3.0, 1.0, 2.0]
 Numbers = list[Any]
@@ -102,8 +100,7 @@ def test_arrays_of_times_and_complex_numbers_are_rejected(
         lambda: rn.RankedLists.from_arrays([1, 1], [7, 8], [2.0, 1.0], grades),
         lambda: rn.RankedLists.from_arrays([1, 1], [7, 8], grades, [2.0, 1.0]),
     ):
-        with rejects(f"(true|estimated).*not a number.*{fix}"):
-            act()
+        assert_rejected(f"(true|estimated).*not a number.*{fix}", act)
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table, pd.DataFrame])

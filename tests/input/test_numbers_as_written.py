@@ -6,8 +6,10 @@ import decimal
 import io
 import math
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,13 +20,9 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.input.dispatch import read_ratings
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.input.tables import table_in, write
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -92,8 +90,7 @@ def test_only_plain_digits_are_numbers_in_every_form(tmp_path: Path, form: str, 
 def test_text_that_is_not_a_number_is_rejected_with_its_line(tmp_path: Path, text: str) -> None:
     """If its digits look like a number, the message says which ones are read."""
     match = "line 2: estimated is .*" + ("digits 0 to 9" if text > "z" else "not a number")
-    with rejects(match, whole=False):
-        rn.evaluate(write(tmp_path, _table(text)))
+    assert_rejected(match, rn.evaluate, write(tmp_path, _table(text)), whole=False)
 
 
 @pytest.mark.parametrize("space", [" ", "\t", "\xa0", "\u2009", "\u3000"])
@@ -204,10 +201,8 @@ def test_a_masked_grade_is_unlabelled() -> None:
 
 def test_a_masked_estimate_or_id_is_missing() -> None:
     """The value under the mask is never used."""
-    with rejects("estimated: NaN in row 0 "):
-        _lists(estimated=MASKED)
-    with rejects("item: a masked value in row 0 .*leave the row out"):
-        _lists(item=MASKED)
+    assert_rejected("estimated: NaN in row 0 ", _lists, estimated=MASKED)
+    assert_rejected("item: a masked value in row 0 .*leave the row out", _lists, item=MASKED)
     with rejects("item: a masked value in row 0 "):
         _lists(item=np.ma.array(["x", "y", "z"], mask=[True, False, False]))
 

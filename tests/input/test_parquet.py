@@ -6,7 +6,8 @@ import datetime as dt
 import decimal
 import random
 import tracemalloc
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,14 +16,12 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.files import contents
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 FRAME = pd.DataFrame(
@@ -107,8 +106,7 @@ def test_a_column_of_another_type_is_rejected(
     path: Path, column: str, values: Any, match: str
 ) -> None:
     """With its name."""
-    with rejects(match):
-        rn.evaluate(_written(path, **{column: values}))
+    assert_rejected(match, rn.evaluate, _written(path, **{column: values}))
 
 
 def test_unused_columns_may_have_any_type_and_names_must_be_unique(path: Path) -> None:
@@ -118,8 +116,7 @@ def test_unused_columns_may_have_any_type_and_names_must_be_unique(path: Path) -
     array = pa.array([1, 2, 1, 2])
     names = ["user", "item", "item", "estimated", "true"]
     pq.write_table(pa.table([array] * 5, names=names), path)
-    with rejects("p.parquet: has the column 'item' twice"):
-        rn.evaluate(path)
+    assert_rejected("p.parquet: has the column 'item' twice", rn.evaluate, path)
 
 
 @pytest.mark.parametrize("column", ["user", "estimated"])
@@ -130,8 +127,7 @@ def test_a_column_without_a_name_is_read_or_rejected(path: Path, column: str) ->
     assert rn.evaluate(path, columns={column: ""}) == expected
     assert rn.evaluate(pd.read_parquet(path), columns={column: ""}) == expected
     assert rn.evaluate(pl.read_parquet(path), columns={column: ""}) == expected
-    with rejects(f"no column '{column}'; it has .*''"):
-        rn.evaluate(path)
+    assert_rejected(f"no column '{column}'; it has .*''", rn.evaluate, path)
     for data in (path, dataset.dataset(path), pl.scan_parquet(path)):
         with rejects(f"{column}: with a memory limit, its column needs a name"):
             rn.evaluate(data, columns={column: ""}, memory_limit="4GB")
@@ -184,8 +180,7 @@ def test_a_small_file_of_very_many_rows_is_rejected_before_they_are_built(path: 
             writer.write_table(table)
     tracemalloc.start()
     match = r"p.parquet: 10,000,000 rows in a file of .* bytes. .*pass the table"
-    with rejects(match, whole=False):
-        rn.evaluate(path)
+    assert_rejected(match, rn.evaluate, path, whole=False)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 10_000_000
@@ -199,5 +194,4 @@ def test_text_that_would_unpack_to_far_more_than_the_file_is_rejected(
     ids = [f"{'x' * 1_000_000}{place}" for place in range(12)]
     rows = {"user": ids, "item": range(12), "estimated": range(12), "true": range(12)}
     pq.write_table(pa.table({k: pa.array(v) for k, v in rows.items()}), path, compression="zstd")
-    with rejects("p.parquet: 12,.* bytes in a file of", whole=False):
-        rn.evaluate(path)
+    assert_rejected("p.parquet: 12,.* bytes in a file of", rn.evaluate, path, whole=False)

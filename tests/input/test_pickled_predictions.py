@@ -13,9 +13,10 @@ import subprocess
 import sys
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
@@ -31,11 +32,8 @@ from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
 from tests.commands import error_of, run
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROTOCOLS = range(6)
 DETAILS = {"was_impossible": False}
@@ -176,10 +174,8 @@ def test_pickled_rows_of_four_are_read_like_the_rows(tmp_path: Path) -> None:
     rows = [("ann", "x", 3.5, 4.0), ("ann", "y", 2.0, 1.0)]
     for what in (rows, tuple(rows)):
         assert rn.RankedLists.of(written(tmp_path, what)).true.tolist() == [4.0, 1.0]
-    with rejects("Row 0 .* each must be"):
-        rn.evaluate(written(tmp_path, [1, 2]))
-    with rejects("no rows"):
-        rn.evaluate(written(tmp_path, []))
+    assert_rejected("Row 0 .* each must be", rn.evaluate, written(tmp_path, [1, 2]))
+    assert_rejected("no rows", rn.evaluate, written(tmp_path, []))
 
 
 @pytest.mark.parametrize(
@@ -226,8 +222,7 @@ def test_a_file_that_cannot_be_opened_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Missing, a folder, or not permitted."""
-    with rejects(r"none\.pkl: cannot be read \(No such file"):
-        rn.evaluate(tmp_path / "none.pkl")
+    assert_rejected(r"none\.pkl: cannot be read \(No such file", rn.evaluate, tmp_path / "none.pkl")
     (tmp_path / "folder.p").mkdir()
     with rejects(r"folder\.p: cannot be read \(Is a directory"):
         rn.evaluate(tmp_path / "folder.p")
@@ -236,8 +231,7 @@ def test_a_file_that_cannot_be_opened_is_rejected(
     monkeypatch.setattr(Path, "open", locked)
     monkeypatch.setattr(io, "open", locked)
     for path in paths:
-        with rejects(f"{path.name}: cannot be read .Permission denied"):
-            rn.evaluate(path)
+        assert_rejected(f"{path.name}: cannot be read .Permission denied", rn.evaluate, path)
 
 
 def _hostile(marker: Path) -> dict[str, object]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +17,9 @@ import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import dispatch, plain_text
 from recsys_ndcg.input.text_format import TextFormat
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 HEADINGS = (
     "user item estimated true", "user item estimated true", "userId movieId rating prediction",
@@ -163,8 +161,7 @@ NOT_PLAIN = ("007", "+7", "-0", " 7", "0x1F", "18446744073709551616", "x")
 
 @TRUSTED
 @pytest.mark.parametrize(
-    "last",
-    ["-7", "1" * 19, "-9223372036854775808", "18446744073709551615", *NOT_PLAIN],
+    "last", ["-7", "1" * 19, "-9223372036854775808", "18446744073709551615", *NOT_PLAIN]
 )
 def test_ids_are_numbers_only_if_all_are_plain_whole_numbers(last: str) -> None:
     """Also if only the last one is not, in a later block of the file."""
@@ -203,8 +200,7 @@ def test_the_message_gives_the_line_of_a_late_fault(tmp_path: Path) -> None:
     """The careful reader finds it."""
     rows = [f"{place},1,0.5,1\n" for place in range(2000)]
     path = write(tmp_path, "user,item,estimated,true\n" + "".join(rows) + "2000,1,x,1\n")
-    with rejects("p.csv, line 2002: estimated is 'x', which is not a number"):
-        rn.evaluate(path)
+    assert_rejected("p.csv, line 2002: estimated is 'x', which is not a number", rn.evaluate, path)
 
 
 def test_the_report_is_the_same_without_pyarrow(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,6 @@ from recsys_ndcg.input.text_format import TextFormat
 from recsys_ndcg.rendering.exports import write_csv
 from tests.input.tables import table_in
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RUNS = "=+-@\t\r\n＝＋－＠"  # noqa: RUF001 - typed in Japan
 HOSTILE = [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import narwhals as nw
@@ -24,10 +26,6 @@ from recsys_ndcg.input import ids
 from recsys_ndcg.input.dispatch import read
 from recsys_ndcg.input.ids import Coded, coded_text
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 #: Raised for values without a hash, and by pyarrow for dictionaries of nulls.
 OF_LIBRARIES = (TypeError, IndexError, pa.ArrowInvalid)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.metrics.metric import Linear
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 
 METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "judged", "rbp"]
@@ -184,8 +184,7 @@ def test_a_metric_that_depends_on_the_draw_has_no_chance_level(
 )
 def test_an_impossible_size_is_rejected(size: dict[str, Any], match: str) -> None:
     """With what to give instead."""
-    with rejects(match):
-        _report(LABELS, ["a", "x"], {}, **size)
+    assert_rejected(match, _report, LABELS, ["a", "x"], {}, **size)
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # the tables share no item

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,6 @@ from hypothesis import strategies as st
 
 from recsys_ndcg import DataWarning, RankedLists, parallel
 from recsys_ndcg.input import frames
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = pd.DataFrame(
     {

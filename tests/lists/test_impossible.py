@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,13 +14,11 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import strategies, textbook
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.textbook import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tests.textbook import Choices, Labels, Lists
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # of ties
@@ -214,8 +213,7 @@ def test_details_that_are_no_mapping_are_rejected_with_their_row(wrong: Any, ent
         "labels": lambda: rn.RankedLists.from_labels(rows, ann()),
         "results": lambda: rn.RankedLists.from_labels(ann(), rows),
     }
-    with rejects("3"):
-        acts[entry]()
+    assert_rejected("3", acts[entry])
 
 
 @pytest.mark.parametrize("rule", ["first", "last", "max", "mean"])

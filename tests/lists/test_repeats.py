@@ -61,8 +61,7 @@ def test_a_mean_depends_on_no_order_and_stays_between_its_numbers(
     shuffled = random.sample(numbers, len(numbers))
     one, other = (
         rn.RankedLists.from_tuples(
-            [("u", "i", number, 1.0) for number in each] + [("u", "j", 1.0, 1.0)],
-            duplicates="mean",
+            [("u", "i", number, 1.0) for number in each] + [("u", "j", 1.0, 1.0)], duplicates="mean"
         ).estimated[0]
         for each in (numbers, shuffled)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +20,6 @@ from tests import strategies
 from tests.profiles import examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -183,8 +182,7 @@ def test_swapped_grades_and_swapped_users_have_other_digests() -> None:
 
 
 IDS = st.one_of(
-    st.integers(0, 5),
-    st.sampled_from([0.5, 2.5, 2**60, 2**63, 2**70, -1, "7", "a", "Zoë", ""]),
+    st.integers(0, 5), st.sampled_from([0.5, 2.5, 2**60, 2**63, 2**70, -1, "7", "a", "Zoë", ""])
 )
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.errors import assert_rejected, rejects
 
 OK: list[tuple[Any, Any, Any, Any]] = [
     ("a", "x", 3.0, 4), ("a", "y", 2.0, 1), ("b", "x", 1.0, 5), ("b", "y", 2.0, 3),
@@ -30,8 +28,7 @@ RESULTS = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "rank": [1, 2]})
 )  # fmt: skip
 def test_a_cutoff_must_be_a_whole_number_of_at_least_1(k: Any) -> None:
     """Text is not read as digits, and True is not 1."""
-    with rejects("k must be a whole number of at least 1, not "):
-        rn.evaluate(OK, k=k)
+    assert_rejected("k must be a whole number of at least 1, not ", rn.evaluate, OK, k=k)
 
 
 @pytest.mark.parametrize(
@@ -48,8 +45,7 @@ def test_a_cutoff_must_be_a_whole_number_of_at_least_1(k: Any) -> None:
 )
 def test_every_function_checks_its_cutoff(act: Callable[[], Any]) -> None:
     """With the same message."""
-    with rejects("k must be a whole number of at least 1, not "):
-        act()
+    assert_rejected("k must be a whole number of at least 1, not ", act)
 
 
 def test_numbers_from_numpy_are_numbers() -> None:
@@ -120,8 +116,7 @@ def test_a_metric_that_cannot_be_read_raises(
 def test_a_choice_that_does_not_exist_raises(options: dict[str, Any], match: str) -> None:
     """The choices are listed; a misspelt one is recognised."""
     for use in (rn.Convention, rn.Convention().replace, lambda **one: rn.ndcg_at_k([3], 2, **one)):
-        with rejects(match):
-            use(**options)
+        assert_rejected(match, use, **options)
 
 
 @pytest.mark.parametrize(
@@ -143,17 +138,14 @@ def test_an_option_of_evaluate_that_cannot_be_used_raises(
     options: dict[str, Any], match: str
 ) -> None:
     """A binary metric needs a threshold."""
-    with rejects(match):
-        rn.evaluate(OK, **options)
+    assert_rejected(match, rn.evaluate, OK, **options)
 
 
 @pytest.mark.parametrize("p", ["0.5", None, 1, 0, math.nan])
 def test_a_persistence_must_be_a_probability(p: Any) -> None:
     """In the metric and in the overlap of lists."""
-    with rejects("p must be above 0 and below 1"):
-        rn.RBP(k=3, p=p)
-    with rejects("p must be between 0 and 1, such as 0.9, not"):
-        rn.rbo(OK, OK, p=p)
+    assert_rejected("p must be above 0 and below 1", rn.RBP, k=3, p=p)
+    assert_rejected("p must be between 0 and 1, such as 0.9, not", rn.rbo, OK, OK, p=p)
 
 
 @pytest.mark.parametrize(
@@ -219,8 +211,7 @@ def test_choices_that_the_data_cannot_support_raise() -> None:
     with rejects("rmse compares estimates with ratings"):
         rn.evaluate(lists, metrics=["ndcg@2", "rmse"])
     twice = rn.RankedLists.from_tuples([*OK, OK[0]], duplicates="first")
-    with rejects("made with duplicates='first'.*convention says 'raise'"):
-        rn.evaluate(twice)
+    assert_rejected("made with duplicates='first'.*convention says 'raise'", rn.evaluate, twice)
     single = rn.Convention(tie_tolerance="float32")
     for estimate in (1e39, -1e39):  # infinite in single precision
         with rejects("tie_tolerance='float32' is too small a step"):

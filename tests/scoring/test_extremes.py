@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.ranking import rank
-from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.errors import assert_rejected, rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = {"ann": [(3.0, 5), (1.0, 2)], "bob": [(1.0, 2), (2.0, 3)], "cid": [(2.0, 1), (1.0, 4)]}
@@ -232,22 +230,19 @@ def test_explain_raises_if_evaluation_would(grade: float, gain: Any, match: str)
     rows = {"ann": [(3.0, grade), (1.0, 2)]}
     convention = rn.Convention(gain=gain)
     report = rn.evaluate(rows, metrics=["precision"], threshold=2, convention=convention)
-    with rejects(match):
-        report.explain("ann")
+    assert_rejected(match, report.explain, "ann")
 
 
 @pytest.mark.parametrize("gain", ["binary", "exponential_above"])
 def test_gains_that_need_a_threshold_raise_without_one(gain: str) -> None:
     """When lists are ranked or explained; grades of 0 and 1 need none, as in evaluation."""
     convention = rn.Convention(gain=gain)
-    with rejects(NEEDS_THRESHOLD):
-        rank(rn.RankedLists.from_tuples(ROWS), convention)
+    assert_rejected(NEEDS_THRESHOLD, rank, rn.RankedLists.from_tuples(ROWS), convention)
     flags = {user: [(one, grade > 2) for one, grade in pairs] for user, pairs in ROWS.items()}
     for metric, rows in (("rmse", ROWS), ("rmse", flags)):
         with rejects(NEEDS_THRESHOLD):
             rn.evaluate(rows, metrics=[metric], convention=convention).explain("ann")
     for metric in ("auc", "dcg@2"):
-        with rejects(NEEDS_THRESHOLD):
-            rn.evaluate(ROWS, metrics=[metric], convention=convention)
+        assert_rejected(NEEDS_THRESHOLD, rn.evaluate, ROWS, metrics=[metric], convention=convention)
         report = rn.evaluate(flags, metrics=[metric], convention=convention)
         assert report.explain("ann")["gain"].tolist() == [1.0, 0.0]

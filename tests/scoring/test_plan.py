@@ -21,7 +21,7 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import strategies
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 
 if TYPE_CHECKING:
@@ -132,10 +132,8 @@ def test_a_measurement_that_cannot_be_computed_raises_before_scoring(
     kind = type(plan.metrics[0])
     monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
     facts = plan.facts_of(lists)
-    with rejects(why):
-        plan.settle(facts, lists)
-    with rejects(why):
-        rn.evaluate(ROWS, metrics=metric, k=None, threshold=4, convention=own)
+    assert_rejected(why, plan.settle, facts, lists)
+    assert_rejected(why, rn.evaluate, ROWS, metrics=metric, k=None, threshold=4, convention=own)
     known = plan.with_reasons(facts)
     assert known.measurements[0].reason
     assert np.isnan(known.measure(lists).per_user).all(axis=0).tolist() == [True, False]
