@@ -46,7 +46,15 @@ TESTS = [
 EXAMPLES = 5  # of each Hypothesis test with weight 1; the thorough profile draws 100
 #: A surviving mutant has passed all of these tests, the quick tests of its own room, and SECONDS
 #: of the others (in traced time).
-WHOLE = ("test_every_choice", "test_tables", "made_to_show", "looked_at", "hold_places")
+WHOLE = (
+    "test_one_choice",
+    "choices_that_meet",
+    "no_choice_changes",
+    "test_tables",
+    "made_to_show",
+    "looked_at",
+    "hold_places",
+)
 SECONDS = 2.5
 MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])
 ANSWER = Path(tempfile.mkdtemp()) / "answer.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,27 +14,26 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS, parse
-from tests import strategies, textbook
+from recsys_ndcg.scoring import Measurement, Plan
+from recsys_ndcg.scoring.measuring import map_blocks
+from tests import sample_lists, strategies, textbook
 from tests.profiles import examples
-from tests.textbook import Choices, Labels, Lists
+from tests.textbook import Choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-Answer = TypeVar("Answer")
 CUTOFFS = st.sampled_from([None, 1, 2, 3, 7])
 
 
 def _near(expected: Any) -> Any:
-    """Return what equals a number, or numbers by user, but for rounding."""
-    return pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
+    """Return a number, or numbers by user, with a tolerance for rounding."""
+    return pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def _names(k: int | None, data: Sample, chosen: Choices) -> list[str]:
-    """Return all metrics at a cutoff, but those that the library refuses there."""
+    """Return all metrics at a cutoff, without the ones that the library rejects there."""
     names = []
     for name, kind in METRICS.items():
         no_cutoff = kind.cutoff == "none" and k is not None
@@ -48,21 +47,24 @@ def _names(k: int | None, data: Sample, chosen: Choices) -> list[str]:
 
 
 def _report(names: list[str], data: Sample, chosen: Choices) -> rn.Report:
-    convention = strategies.to_convention(chosen)
-    threshold = chosen.threshold
-    return rn.evaluate(
-        data.lists, metrics=names, k=None, threshold=threshold, convention=convention
-    )
+    options: dict[str, Any] = {"metrics": names, "k": None, "threshold": chosen.threshold}
+    return rn.evaluate(data.lists, convention=strategies.to_convention(chosen), **options)
 
 
-def _by_textbook(
-    what: Callable[[str, int | None, Lists, Labels, Choices], Answer],
-    name: str,
-    data: Sample,
-    chosen: Choices,
-) -> Answer:
+def _by_textbook(function: Any, name: str, data: Sample, chosen: Choices) -> Any:
+    """Return what a function of the textbook computes for a metric."""
     metric = parse(name)[0]
-    return what(metric.name, metric.k, data.users, data.unlisted, chosen)
+    return function(metric.name, metric.k, data.users, data.unlisted, chosen)
+
+
+def _assert_agrees(names: list[str], data: Sample, chosen: Choices) -> None:
+    """Compare with the textbook per user, averaged and pooled."""
+    report = _report(names, data, chosen)
+    for name in names:
+        expected = _by_textbook(textbook.table, name, data, chosen)
+        assert report.per_user[name].to_dict() == _near(expected), name
+        assert report.mean[name] == _near(_by_textbook(textbook.mean, name, data, chosen)), name
+        assert report.pooled[name] == _near(_by_textbook(textbook.pooled, name, data, chosen)), name
 
 
 @examples(4)
@@ -72,19 +74,15 @@ def _by_textbook(
     k=CUTOFFS,
     rows=st.sampled_from([1, 3, 1 << 16]),
 )
-def test_agrees_with_the_textbook(data: Sample, chosen: Choices, k: int | None, rows: int) -> None:
-    """Per user, averaged and pooled, with blocks of any size."""
+def test_drawn_data_agree_with_the_textbook(
+    data: Sample, chosen: Choices, k: int | None, rows: int
+) -> None:
+    """With blocks of any size."""
     assume(strategies.is_usable(data))
-    names = _names(k, data, chosen)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "_MAX_ROWS", rows)
         patch.setattr(parallel, "_MAX_CELLS", rows)
-        report = _report(names, data, chosen)
-    for name in names:
-        expected = _by_textbook(textbook.table, name, data, chosen)
-        assert report.per_user[name].to_dict() == _near(expected), name
-        assert report.mean[name] == _near(_by_textbook(textbook.mean, name, data, chosen)), name
-        assert report.pooled[name] == _near(_by_textbook(textbook.pooled, name, data, chosen)), name
+        _assert_agrees(_names(k, data, chosen), data, chosen)
 
 
 @examples(1)
@@ -165,3 +163,117 @@ def test_rbp_takes_its_persistence_from_its_name() -> None:
     report = rn.evaluate(pairs, metrics=["rbp(0.3)@3"], threshold=4.0)
     parts = textbook.parts("rbp", 3, rows, [], Choices(threshold=4.0), p=0.3)
     assert report.mean["rbp(p=0.3)@3"] == _near(parts[0])
+
+
+# every value of every choice, on lists made to show it
+
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "gain": ("linear", "binary", "exponential_above", strategies.MAPPED, strategies.root),
+    "discount": ("ln", "log2_max", "reciprocal", strategies.stairs),
+    "ideal": ("local", "max"),
+    "unlabelled": ("filter",),
+    "unlisted": ("ignore",),
+    "ties": ("input", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"),
+    "tie_tolerance": (0.5, 1e-8, "float32"),
+    "short_list": ("n", "drop"),
+    "recall_over": ("capped",),
+    "ap_over": ("capped", "k", "hits"),
+    "undefined": (0.0, 1.0),
+    "missing_user": ("skip",),
+    "mean_over": ("labelled", "relevant"),
+    "recommend_from": (0.2, 2.0, 3.5, "threshold"),
+    "threshold": (0.0, 2.0, 5.0),
+}
+USUAL = Choices(threshold=3.0, max_grade=5.0)
+ONE_CHANGED = {
+    f"{name}={getattr(value, '__name__', value)}": replace(USUAL, **{name: value})
+    for name, values in CHOICES.items()
+    for value in values
+}
+#: Choices that meet.
+SEVERAL_CHANGED = {
+    "best of single precision": replace(USUAL, ties="best", tie_tolerance="float32"),
+    "worst of those recommended": replace(USUAL, ties="worst", recommend_from=1.0),
+    "binary max": replace(USUAL, gain="binary", ideal="max"),
+    "local without unlabelled": replace(USUAL, ideal="local", unlabelled="filter"),
+    "capped by k": replace(USUAL, recall_over="capped", ap_over="capped", short_list="n"),
+    "binary of a lower threshold": replace(USUAL, gain="binary", threshold=1.0),
+    "above a lower threshold": replace(USUAL, gain="exponential_above", threshold=1.0),
+    "in one order over hits": replace(USUAL, ap_over="hits", ties="text_desc"),
+}
+
+
+def _names_of_both_cutoffs(data: Sample, chosen: Choices) -> list[str]:
+    """Return the metrics without a cutoff and at 2; "drop" needs a cutoff."""
+    cutoffs = (2,) if chosen.short_list == "drop" else (None, 2)
+    return [name for k in cutoffs for name in _names(k, data, chosen)]
+
+
+@pytest.mark.parametrize("chosen", ONE_CHANGED.values(), ids=ONE_CHANGED)
+def test_one_choice_agrees_with_the_textbook(chosen: Choices) -> None:
+    """Labels and results, with labels outside the lists, and users without a list."""
+    limited = chosen.recommend_from is not None  # on the rating scale
+    data = sample_lists.rated_data() if limited else sample_lists.joined_data()
+    _assert_agrees(_names_of_both_cutoffs(data, chosen), data, chosen)
+
+
+@pytest.mark.parametrize("chosen", SEVERAL_CHANGED.values(), ids=SEVERAL_CHANGED)
+@pytest.mark.parametrize("threshold", [1.0, 3.0])
+def test_choices_that_meet_agree_with_the_textbook(chosen: Choices, threshold: float) -> None:
+    """Predictions of ratings."""
+    data, chosen = sample_lists.rated_data(), replace(chosen, threshold=threshold)
+    _assert_agrees(_names_of_both_cutoffs(data, chosen), data, chosen)
+
+
+def _predictions() -> rn.RankedLists:
+    """Return the same lists as Surprise's predictions, some of which the model could not make."""
+    return rn.RankedLists.from_surprise(
+        [
+            (user, row.item, row.true, row.estimated, {"was_impossible": row.item == 9})
+            for user, rows in sample_lists.USERS.items()
+            for row in rows
+        ]
+    )
+
+
+@pytest.mark.parametrize("impossible", [None, "last", "drop"])
+def test_no_choice_changes_the_column_of_another(impossible: str | None) -> None:
+    """Measuring all of them in one pass gives the same as measuring each alone."""
+    lists = _predictions() if impossible else sample_lists.lists(joined=True)
+    groups = []
+    for chosen in [*ONE_CHANGED.values(), *SEVERAL_CHANGED.values()]:
+        convention = strategies.to_convention(chosen).replace(impossible=impossible or "rank")
+        one = Measurement(rn.NDCG(2), convention, chosen.threshold, short_below=2)
+        kinds = [replace(one, metric=rn.CG(2)), replace(one, metric=rn.AP())]
+        kinds += [replace(each, all_tied=True) for each in kinds]
+        kinds += [one, replace(one, metric=rn.Judged(2)), replace(one, metric=rn.Recall(1))]
+        kinds += [replace(each, unlabelled_as=5.0) for each in kinds]
+        plan = Plan(tuple(kinds))
+        groups.append(plan.with_reasons(plan.facts_of(lists)).measurements)
+    together = _measured(lists, tuple(one for group in groups for one in group))
+    alone = [_measured(lists, group) for group in groups]
+    np.testing.assert_array_equal(together, np.concatenate(alone, axis=2))
+
+
+def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:
+    """Return scores, and standard deviations under random order."""
+    (deviations,) = map_blocks(
+        lists, measurements, lambda block: block.compute_deviations(measurements)
+    )
+    return np.stack([Plan(measurements).measure(lists).per_user, deviations])
+
+
+def test_every_choice_is_among_them() -> None:
+    """A new one has to be added."""
+    convention = rn.Convention()
+    others = {"impossible", "duplicates", "max_grade"}
+    assert {*convention.names(), "threshold"} == {*CHOICES, *others}
+    for name, known in rn.Convention.CHOICES.items():
+        if name not in others:
+            usual = {getattr(convention, name), "raise"}
+            assert {one for one in known if one not in usual} <= {*map(_hashable, CHOICES[name])}
+
+
+def _hashable(value: Any) -> Any:
+    return math.nan if isinstance(value, dict) else value

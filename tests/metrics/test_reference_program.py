@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,17 +12,11 @@ import recsys_ndcg as rn
 
 FOLDER = os.environ.get("RECSYS_NDCG_DATA")
 needs_data = pytest.mark.skipif(FOLDER is None, reason="RECSYS_NDCG_DATA is not set")
-NAMES = {
-    "ndcg": "ndcg",
-    "map": "ap",
-    "recip_rank": "rr",
-    "Rprec": "rprecision",
-    **{f"P_{k}": f"precision@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)},
-    **{f"recall_{k}": f"recall@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)},
-    **{f"ndcg_cut_{k}": f"ndcg@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)},
-    **{f"map_cut_{k}": f"ap@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)},
-    **{f"success_{k}": f"hit@{k}" for k in (1, 5, 10)},
-}
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+CUT = {"P": "precision", "recall": "recall", "ndcg_cut": "ndcg", "map_cut": "ap"}
+NAMES = {"ndcg": "ndcg", "map": "ap", "recip_rank": "rr", "Rprec": "rprecision"}
+NAMES |= {f"{theirs}_{k}": f"{ours}@{k}" for theirs, ours in CUT.items() for k in CUTOFFS}
+NAMES |= {f"success_{k}": f"hit@{k}" for k in (1, 5, 10)}
 
 
 @needs_data
@@ -34,13 +29,8 @@ def test_every_printed_number_is_ours(qrels: str, printed: str, level: int) -> N
     """Per topic and averaged, to the four decimals that it prints."""
     folder = Path(str(FOLDER)) / "trec_eval"
     lists = rn.RankedLists.from_trec(folder / qrels, folder / "results.test")
-    report = rn.evaluate(
-        lists,
-        metrics=list(NAMES.values()),
-        k=None,
-        threshold=level,
-        convention=rn.Convention.preset("trec_eval"),
-    )
+    how: dict[str, Any] = {"threshold": level, "convention": rn.Convention.preset("trec_eval")}
+    report = rn.evaluate(lists, metrics=list(NAMES.values()), k=None, **how)
     compared = 0
     for line in (folder / printed).read_text().splitlines():
         name, topic, value = line.split()

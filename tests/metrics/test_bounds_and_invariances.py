@@ -1,32 +1,109 @@
-"""The bounds that every score keeps, to the last digit."""
+"""Changes of the data that must not change a score, and the bounds that every score keeps."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import strategies
 from tests.drawn_reports import (
+    ANY_ROWS,
     BOUNDED,
+    RANKING,
     Cutoffs,
     chosen_of,
     cutoffs,
     data_of,
     evaluated,
     rated_of,
+    same,
     usual,
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tests.strategies import Sample
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+
+
+@usual
+@given(
+    data=data_of, chosen=chosen_of, k=cutoffs, ties=st.sampled_from(ANY_ROWS), seed=st.integers()
+)
+def test_a_score_does_not_depend_on_the_order_of_the_rows(
+    data: Sample, chosen: Choices, k: Cutoffs, ties: str, seed: int
+) -> None:
+    """Or pandas, Parquet and Spark would disagree."""
+    chosen = replace(chosen, ties=ties)
+    draw = np.random.default_rng(abs(seed))
+    plain = evaluated(data, chosen, k)
+    mixed = evaluated(data, chosen, k, lambda one: one.iloc[draw.permutation(len(one))])
+    same(plain.per_user, mixed.per_user)
+    same(plain.summary, mixed.summary)
+    assert plain.counts == mixed.counts
+    assert plain.signatures == mixed.signatures
+
+
+@usual
+@given(data=data_of, chosen=chosen_of, k=cutoffs, text=st.booleans())
+def test_a_score_does_not_depend_on_the_ids(
+    data: Sample, chosen: Choices, k: Cutoffs, *, text: bool
+) -> None:
+    """If the order of the ids stays, which breaks ties by item."""
+    assume(not chosen.ties.startswith("text"))
+
+    def renamed(table: pd.DataFrame) -> pd.DataFrame:
+        if text:
+            return table.assign(**table[["user", "item"]].map("{:07d}".format))
+        return table.assign(user=table["user"] * 3.5 - 7, item=table["item"] * 10**15 + 1)
+
+    plain, other = evaluated(data, chosen, k), evaluated(data, chosen, k, renamed)
+    same(plain.per_user.reset_index(drop=True), other.per_user.reset_index(drop=True))
+    same(plain.summary, other.summary)
+
+
+@usual
+@given(data=data_of, chosen=chosen_of, k=cutoffs)
+def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
+    data: Sample, chosen: Choices, k: Cutoffs
+) -> None:
+    """It depends on their order alone."""
+
+    def stretched(table: pd.DataFrame) -> pd.DataFrame:
+        return table.assign(**table.filter(["estimated"]).map(lambda one: np.exp(one * 3) - 1e3))
+
+    chosen = replace(chosen, tie_tolerance=0.0, recommend_from=None)
+    plain, other = evaluated(data, chosen, k), evaluated(data, chosen, k, stretched)
+    same(plain.per_user, other.per_user)
+    same(plain.summary, other.summary)
+
+
+@usual
+@given(data=rated_of, chosen=chosen_of, k=cutoffs)
+def test_a_user_does_not_change_the_score_of_another(
+    data: Sample, chosen: Choices, k: Cutoffs
+) -> None:
+    """Neither through blocks nor through item codes."""
+    report = evaluated(data, chosen, k)
+    user = report.users[0]
+    own = data.frame[data.frame["user"] == user]
+    assume(own["true"].notna().any())
+    convention = strategies.to_convention(chosen)
+    how: dict[str, Any] = {"metrics": RANKING, "k": k, "threshold": chosen.threshold}
+    alone = rn.evaluate(own, convention=convention, **how)
+    same(report.per_user.iloc[:1], alone.per_user)
+
+
+# bounds
 
 
 @usual
@@ -64,14 +141,9 @@ def test_no_last_digit_lifts_a_score_above_its_bound() -> None:
             true = draw.choice([0, 1, 4.5], len(user))
             true[user < 20] = 4.5
             columns = {"user": user, "item": np.arange(len(user)), "true": true}
-            cuts: Cutoffs = (1, 3, 10, n_items, None)
-            report = rn.evaluate(
-                columns | {"estimated": draw.integers(0, 3, len(user))},
-                metrics=BOUNDED,
-                k=cuts,
-                threshold=1,
-                convention=convention,
-            )
+            columns["estimated"] = draw.integers(0, 3, len(user))
+            how: dict[str, Any] = {"k": (1, 3, 10, n_items, None), "threshold": 1}
+            report = rn.evaluate(columns, metrics=BOUNDED, convention=convention, **how)
             summary = report.summary[["mean", "pooled", "chance", "tie_low", "tie_high"]]
             for values in (report.per_user[report.metrics], summary):
                 high = values.max()
