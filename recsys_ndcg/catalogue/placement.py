@@ -12,7 +12,7 @@ from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, offsets_of
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input import Coded, Rows, check_same_ids, encode, floats, objects
+from recsys_ndcg.input import EncodedIds, Rows, count_common_ids, encode_ids, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import GroupedLists, PlacedLists, group
 
@@ -41,8 +41,8 @@ def read_testset(testset: Iterable[Any]) -> Rows:
             )
             raise InvalidInputError(msg)
     user, item, true = zip(*rows, strict=True)
-    ids = {"user": objects(list(user), "user"), "item": objects(list(item), "item")}
-    return Rows({**ids, "true": floats(true, "rating")}, "labels")
+    ids = {"user": to_column(list(user), "user"), "item": to_column(list(item), "item")}
+    return Rows({**ids, "true": to_floats(true, "rating")}, "labels")
 
 
 def choose_convention(plan: Plan) -> Convention:
@@ -103,8 +103,8 @@ class Placement:
         self._users, self._items = known.users, np.asarray(known.item_ids)
         self._repeats = known.repeats
         training = candidates.training
-        check_same_ids(training.items, self._items, "item", _TABLES)
-        check_same_ids(training.users, self._users, "user", _TABLES)
+        count_common_ids(training.items, self._items, "item", _TABLES)
+        count_common_ids(training.users, self._users, "user", _TABLES)
         known = known.labelled_only()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
@@ -234,9 +234,9 @@ class Placement:
             return np.arange(self._candidates.n_items)
         if not rule.startswith(("item", "text")):
             return None
-        items, codes = encode(self._candidates.training.items, "item")
+        items, codes = encode_ids(self._candidates.training.items, "item")
         is_text = rule.startswith("text")
-        place = Coded(items, codes).text_places if is_text else codes.astype(np.int64)
+        place = EncodedIds(items, codes).text_ranks if is_text else codes.astype(np.int64)
         return -place if rule.endswith("desc") else place
 
 

@@ -168,8 +168,9 @@ def _format_data(form: str, values: Values) -> str:
     if form == "csv":
         from recsys_ndcg.input import TextFormat
 
-        safe = values.map(lambda one: TextFormat.guarded(one) if isinstance(one, str) else one)
-        return safe.rename(columns=TextFormat.guarded).to_csv(index=False, lineterminator="\n")
+        escape = TextFormat.escape_formula
+        safe = values.map(lambda one: escape(one) if isinstance(one, str) else one)
+        return safe.rename(columns=escape).to_csv(index=False, lineterminator="\n")
     plain: Any = values.astype(object).where(values.notna(), None)
     return json.dumps(plain.to_dict("records"), indent=2, default=str) + "\n"
 

@@ -428,4 +428,4 @@ def _shorten_names(paths: Sequence[Path]) -> list[str]:
 def _stem_of(path: Path) -> str:
     if is_dash(path):
         return "standard input"
-    return FileKind.stem_of(path.name, ".run") or path.name or str(path)
+    return FileKind.strip_suffixes(path.name, ".run") or path.name or str(path)

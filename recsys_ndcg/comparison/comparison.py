@@ -32,7 +32,7 @@ from recsys_ndcg.errors import (
     suggest,
 )
 from recsys_ndcg.files import Archive, checked_ids, json_value
-from recsys_ndcg.input import index_of
+from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, names_known
 from recsys_ndcg.rendering import Document, Readable
@@ -204,7 +204,7 @@ class Comparison(Readable):
     def per_user(self) -> pd.DataFrame:
         """The scores of every user: for each metric, a column per model."""
         tables = {
-            name: pd.DataFrame(one.scores, index_of(self.users, "user"), self.models)
+            name: pd.DataFrame(one.scores, make_index(self.users, "user"), self.models)
             for name, one in self.by_metric.items()
         }
         return pd.concat(tables, axis=1, names=["metric", "model"])
@@ -627,7 +627,7 @@ class Comparison(Readable):
                 for name, one in head["metrics"].items()
             }
             if labels is not None:
-                kinds = index_of(np.array(labels, dtype=object))
+                kinds = make_index(np.array(labels, dtype=object))
                 segments = pd.Categorical.from_codes(columns["segment"], categories=kinds)
                 groups = pd.Series(segments, index=pd.Index(columns["user"].tolist(), name="user"))
             models = head["models"].items()

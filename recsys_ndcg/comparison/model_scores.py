@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
-from recsys_ndcg.input import check_same_ids, encode
+from recsys_ndcg.input import count_common_ids, encode_ids
 from recsys_ndcg.scoring import Audit, Scores, Signature
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _common_parameters(parameters: Sequence[Mapping[str, Parameter]]) -> dict[st
 def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     """Return each part with the users of all parts; NaN or 0 for users it does not have."""
     ids = [one.users for one in parts]
-    users, codes = encode(concat_ids(ids), "user")
+    users, codes = encode_ids(concat_ids(ids), "user")
     spread, own = [], np.split(codes, np.cumsum([*map(len, ids)])[:-1])
     for one, places in zip(parts, own, strict=True):
         columns = one.columns()
@@ -323,7 +323,7 @@ def align_models(
     (first, reference), *rest = found.items()
     for name, one in rest:
         _check_signatures(first, reference, name, one)
-        check_same_ids(reference.users, one.users, "user", (repr(first), repr(name)))
+        count_common_ids(reference.users, one.users, "user", (repr(first), repr(name)))
     found, left_out = _keep_common_users(found, users)
     _check_truth(found)
     if all(np.isnan(one.per_user).all() for one in found.values()):

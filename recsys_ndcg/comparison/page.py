@@ -15,7 +15,7 @@ from recsys_ndcg.arrays import Positions
 from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
-from recsys_ndcg.input import written
+from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
     Charts,
     Document,
@@ -281,7 +281,7 @@ def _movers_section(comparison: Comparison, before: str, after: str) -> list[Sec
         return []
     values = [table.index.tolist(), *(table.iloc[:, place].tolist() for place in (0, 2, 3, 4))]
     forms: list[Callable[[Any], str]] = [
-        written,
+        format_id,
         "{:.0f}".format,
         format_number,
         format_number,

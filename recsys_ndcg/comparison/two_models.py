@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.arrays import concat_ranges, offsets_of
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
-from recsys_ndcg.input import Rows, check_same_ids, index_of, read
+from recsys_ndcg.input import Rows, count_common_ids, make_index, read_rows
 from recsys_ndcg.lists import PlacedLists, RankedLists, group
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.ranking import rank
@@ -191,9 +191,9 @@ def _read_ranks(
     checked_k(k)
     first, second = _to_lists(lists_a, columns), _to_lists(lists_b, columns)
     names = ("the first lists", "the second lists")
-    check_same_ids(first.users, second.users, "user", names, warns=True)
+    count_common_ids(first.users, second.users, "user", names, warns=True)
     items = np.asarray(first.item_ids), np.asarray(second.item_ids)
-    check_same_ids(*items, "item", names, warns=True)
+    count_common_ids(*items, "item", names, warns=True)
     return pd.concat({"a": _ranks(first, k), "b": _ranks(second, k)}, axis=1)
 
 
@@ -205,7 +205,7 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     else:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
-    ids = [index_of(users), index_of(items)]
+    ids = [make_index(users), make_index(items)]
     return pd.Series(ranks + 1, pd.MultiIndex.from_arrays(ids, names=["user", "item"]))
 
 
@@ -214,7 +214,7 @@ def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     if isinstance(lists, PlacedLists):
         return lists
     if not isinstance(lists, RankedLists):
-        found = read(lists, columns, table="results")
+        found = read_rows(lists, columns, table="results")
         unknown = np.full(len(found.estimated), np.nan)
         kept = {name: found.columns[name] for name in ("user", "item", "estimated")}
         rows = Rows({**kept, "true": unknown})

@@ -309,7 +309,7 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
     table = Table(data, columns)
     names = table.names
     for role, ours in (("user", "user"), ("item", "item"), ("true", "rating")):
-        if not table.may_have(role):
+        if not table.has_candidate(role):
             told = ", ".join(map(str, names))
             msg = (
                 f"The ratings have no column {ours!r}; there are: {told}. Say what it is called: "
@@ -319,19 +319,19 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
     timed = time if time is not None else _TIME if _TIME in names else None
     table = Table(data, columns | ({} if timed is None else {"estimated": timed}))
     table.collect("user", "item", "true", *([] if timed is None else ["estimated"]))
-    ratings = table.numbers("true")
+    ratings = table.read_numbers("true")
     Rows.check_finite(ratings, "rating", "leave such rows out, or correct them")
     times = [None] * len(ratings) if timed is None else _times(table)
-    user, item = (table.ids(name).tolist() for name in ("user", "item"))
+    user, item = (table.read_ids(name).tolist() for name in ("user", "item"))
     return list(zip(user, item, ratings.tolist(), times, strict=True))
 
 
 def _times(table: Table) -> list[float]:
     """Return times as numbers; dates become seconds since 1970."""
     try:
-        found: list[float] = table.numbers("estimated").tolist()
+        found: list[float] = table.read_numbers("estimated").tolist()
     except InvalidInputError as error:
-        times = table.ids("estimated")
+        times = table.read_ids("estimated")
         try:
             if times.dtype.kind == "M":
                 times = times.astype("datetime64[us]").astype(object)

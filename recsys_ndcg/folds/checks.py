@@ -14,7 +14,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
 from recsys_ndcg.folds.splits import UserKFold, get_ratings
-from recsys_ndcg.input import Rows, floats, objects
+from recsys_ndcg.input import Rows, to_column, to_floats
 from recsys_ndcg.lists import Facts, RankedLists, group
 
 if TYPE_CHECKING:
@@ -104,14 +104,14 @@ class CheckedSplits:
         if hasattr(self.data, "folds_files") or not (ours or hasattr(self.data, "raw_ratings")):
             return plan
         ratings = get_ratings(self.data)
-        grades = floats(list(map(itemgetter(2), ratings)), "rating")
+        grades = to_floats(list(map(itemgetter(2), ratings)), "rating")
         Rows.check_finite(grades, "rating", "correct the rows of the dataset, or leave them out")
         first = plan.rated or plan.catalogue
         if first is None:
             return plan
         columns: dict[str, Any] = {"estimated": grades, "true": grades}
         for place, column in enumerate(("user", "item")):
-            columns[column] = objects(list(map(itemgetter(place), ratings)), column)
+            columns[column] = to_column(list(map(itemgetter(place), ratings)), column)
         lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
         if plan.rated is None:
             lists = replace(lists, protocol="catalogue")
@@ -205,7 +205,7 @@ def _check_split(place: int, split: Any) -> Split:
             "rating). Make it with data.construct_testset(raw_ratings)."
         )
         raise InvalidInputError(msg)
-    grades = floats(list(map(itemgetter(2), testset)), "rating")
+    grades = to_floats(list(map(itemgetter(2), testset)), "rating")
     Rows.check_finite(grades, "rating", f"correct the testset of split {place} of cv")
     return trainset, testset
 

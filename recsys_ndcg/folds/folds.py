@@ -19,7 +19,7 @@ from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
-from recsys_ndcg.input import floats, index_of
+from recsys_ndcg.input import make_index, to_floats
 from recsys_ndcg.lists import Grades, GroupedLists, PlacedLists, RankedLists
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.scoring import Audit, Plan, Totals
@@ -86,7 +86,7 @@ class FoldRun:
         """The scores by user, with a column per measure."""
         kept = [(names, audit.scores) for names, _, audit, _ in self.ranked if audit is not None]
         tables = [
-            pd.DataFrame(scores.per_user, index_of(scores.users, "user"), names, copy=True)
+            pd.DataFrame(scores.per_user, make_index(scores.users, "user"), names, copy=True)
             for names, scores in kept
         ]
         return pd.concat(tables, axis=1) if tables else pd.DataFrame()
@@ -194,7 +194,7 @@ class PreparedFold(NamedTuple):
         for metric in [] if plan.catalogue is None else plan.catalogue.metrics:
             check_cutoff(metric.k, trainset.n_items)
         if plan.rated is not None or plan.catalogue is not None:
-            grades = Grades.of(floats(list(map(itemgetter(2), testset)), "rating"))
+            grades = Grades.of(to_floats(list(map(itemgetter(2), testset)), "rating"))
             plan = plan.map(lambda one: one.with_threshold(grades))
         return cls(plan, len(sizes))
 

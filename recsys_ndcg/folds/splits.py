@@ -15,7 +15,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_integer, is_number, quote
-from recsys_ndcg.input import encode, objects, refuse_rows
+from recsys_ndcg.input import encode_ids, raise_for_rows, to_column
 from recsys_ndcg.lists import grouped
 
 _MISSING = ("", "nan", "NaT", "<NA>")
@@ -345,7 +345,7 @@ class _Users:
     """The users of ratings, as codes."""
 
     def __init__(self, ratings: Sequence[Any]) -> None:
-        users, codes = encode(objects(list(map(itemgetter(0), ratings)), "user"), "user")
+        users, codes = encode_ids(to_column(list(map(itemgetter(0), ratings)), "user"), "user")
         self.size = len(users)
         self.codes: Codes = codes
         self.n_ratings = np.bincount(codes, minlength=self.size)
@@ -442,7 +442,7 @@ def _read_times(ratings: Sequence[Any]) -> Floats | Positions:
     wrong = ~np.isfinite(times)
     if wrong.any():
         missing = np.array([one is None or str(one).strip() in _MISSING for one in given])
-        refuse_rows(
+        raise_for_rows(
             missing,
             "timestamp",
             f"missing for {missing.sum()} of {len(given)} ratings,",
@@ -451,7 +451,7 @@ def _read_times(ratings: Sequence[Any]) -> Floats | Positions:
             "timestamp), ...]",
         )
         first = quote(given[int(wrong.argmax())])
-        refuse_rows(
+        raise_for_rows(
             wrong, "timestamp", f"{first} is not a number,", "write times in seconds since 1970"
         )
     if np.abs(times).max() >= _INEXACT:

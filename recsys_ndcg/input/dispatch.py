@@ -14,11 +14,11 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Content, Place, is_place
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, kind_of
 from recsys_ndcg.input.frames import Table, column_list, roles_of
-from recsys_ndcg.input.ids import Coded, index_of
+from recsys_ndcg.input.ids import EncodedIds, make_index
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import read_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
-from recsys_ndcg.input.rows import Rows, floats
+from recsys_ndcg.input.rows import Rows, to_floats
 from recsys_ndcg.input.text_format import TextFormat, first_line
 from recsys_ndcg.input.text_tables import Chosen, JsonLines, number, read_trec, seems_json
 
@@ -58,15 +58,15 @@ def read_file(
     if place == "":
         msg = "The path of the file is empty."
         raise InvalidInputError(msg)
-    if isinstance(place, str | Path) and (read := kind_of(Path(place).suffix).read):
+    if isinstance(place, str | Path) and (read_rows := kind_of(Path(place).suffix).read):
         refuse_options(str(place), how)
-        return read(FileKind.check_file(Path(place)))
+        return read_rows(FileKind.check_file(Path(place)))
     content = Content.of(place)
     _refuse_binary(content)
     if parse := kind_of(content.suffix).parse:
         refuse_options(content.name, how, encoding=how.encoding)
-        return parse(content.name, how.text_of(content))
-    written = how.text_of(content)
+        return parse(content.name, how.decode(content))
+    written = how.decode(content)
     if how == TextFormat(encoding=how.encoding) and seems_json(written):
         return JsonLines(content.name, written)
     return read_text(
@@ -160,10 +160,11 @@ def read_ratings(path: Place) -> pd.DataFrame:
         known = RATINGS[: len(names)]
         return Chosen([*known], ["user", "item"], dict.fromkeys(known[2:], False))
 
-    text = TextFormat().text_of(content)
+    text = TextFormat().decode(content)
     table = read_text(content, text, _format_of(text), choose)
     columns = {
-        name: index_of(one.values) if isinstance(one, Coded) else one for name, one in table.items()
+        name: make_index(one.values) if isinstance(one, EncodedIds) else one
+        for name, one in table.items()
     }
     return pd.DataFrame(columns)
 
@@ -173,11 +174,11 @@ def _format_of(text: str) -> TextFormat:
     how = TextFormat()
     if "::" in first_line(text):
         how = replace(how, separator="::")
-    third = "".join(how.first_fields(text)[2:3]).strip()
+    third = "".join(how.split_first_line(text)[2:3]).strip()
     return replace(how, heading=third != "" and np.isnan(number(third)))
 
 
-def read(
+def read_rows(
     data: Any,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
@@ -198,17 +199,19 @@ def read(
     data = _unpickled(data, columns, text)
     if table == "labels" and hasattr(data, "tocoo"):  # as implicit has its test set
         matrix = data.tocoo()
-        true = floats(matrix.data, "true")
+        true = to_floats(matrix.data, "true")
         return Rows({"user": matrix.row, "item": matrix.col, "true": true}, table)
     if _is_table(data, columns):
-        columns = Table.columns_of(table, columns)
-        rows = open_table(data, columns, text, _ORDERS.get(table, TextFormat.ORDER)).rows(table)
+        columns = Table.select_columns(table, columns)
+        rows = open_table(data, columns, text, _ORDERS.get(table, TextFormat.ORDER)).read_rows(
+            table
+        )
     else:
         if table == "predictions" and columns:
             msg = "columns= names the columns of a table, but the data is not a table."
             raise InvalidInputError(msg)
         rows = read_objects(data, table)
-    return rows.without_fillers() if table == "results" else rows
+    return rows.drop_fillers() if table == "results" else rows
 
 
 def open_table(

@@ -34,7 +34,7 @@ class FileKind:
         rows that have a reader of their own.
     begins : tuple of bytes
         How the files begin, if no text does so.
-    in_database : bool
+    is_read_by_duckdb : bool
         Whether DuckDB reads it within a memory limit.
     """
 
@@ -43,7 +43,7 @@ class FileKind:
     read: Callable[[Path], pd.DataFrame | Mapping[str, Any]] | None = None
     parse: Callable[[str, str], Mapping[str, Any]] | None = None
     begins: tuple[bytes, ...] = ()
-    in_database: bool = False
+    is_read_by_duckdb: bool = False
 
     @property
     def is_binary(self) -> bool:
@@ -82,7 +82,7 @@ class FileKind:
         return path
 
     @staticmethod
-    def stem_of(name: str, *others: str) -> str:
+    def strip_suffixes(name: str, *others: str) -> str:
         """Return the name of a file without the ends that say its packing and its kind.
 
         Parameters
@@ -94,7 +94,7 @@ class FileKind:
 
         Examples
         --------
-        >>> FileKind.stem_of("svd.csv.gz"), FileKind.stem_of("svd.run", ".run")
+        >>> FileKind.strip_suffixes("svd.csv.gz"), FileKind.strip_suffixes("svd.run", ".run")
         ('svd', 'svd')
         """
         for ends in (PACKINGS, (*others, *(one for kind in KINDS for one in kind.suffixes))):
@@ -137,7 +137,7 @@ def _parse_json(name: str, text: str) -> Mapping[str, Any]:
 
 
 #: What all files are whose names end otherwise.
-CSV = FileKind("CSV", (".csv", ".tsv", ".txt"), in_database=True)
+CSV = FileKind("CSV", (".csv", ".tsv", ".txt"), is_read_by_duckdb=True)
 PICKLE = FileKind(
     "a pickle",
     (".pickle", ".pkl", ".dump", ".p"),
@@ -148,7 +148,7 @@ KINDS = [
     CSV,
     FileKind("JSON lines", (".jsonl", ".ndjson", ".json"), parse=_parse_json),
     FileKind(
-        "Parquet", (".parquet", ".pq"), _read_parquet, begins=(b"PAR1\x15",), in_database=True
+        "Parquet", (".parquet", ".pq"), _read_parquet, begins=(b"PAR1\x15",), is_read_by_duckdb=True
     ),
     FileKind("Feather", (".feather", ".arrow"), _read_feather, begins=(b"ARROW1\0\0",)),
     PICKLE,

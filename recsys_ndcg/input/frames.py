@@ -13,9 +13,9 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.ids import of_polars, refuse_rows
+from recsys_ndcg.input.ids import of_polars, raise_for_rows
 from recsys_ndcg.input.python_objects import JOIN
-from recsys_ndcg.input.rows import Rows, floats, ids_of, objects
+from recsys_ndcg.input.rows import Rows, ids_of, to_column, to_floats
 from recsys_ndcg.parallel import map_in_threads
 
 #: What is no grade nor score: when an interaction was, and the number of its row.
@@ -66,7 +66,9 @@ def roles_of(
     said = set(found)
     for name in names:
         word = _word(name) if isinstance(name, str) else ""
-        role = next((role for role, words in Table.ROLES.items() if word in words.split()), None)
+        role = next(
+            (role for role, words in Table.COLUMN_NAMES.items() if word in words.split()), None
+        )
         if role is None or role in said or any(name in found[one] for one in said):
             continue
         if name == role:
@@ -99,7 +101,7 @@ def may_be_grade(name: Any) -> bool:
     >>> [may_be_grade(name) for name in ("session", "device", "click_id", "country", "timestamp")]
     [False, False, False, False, False]
     """
-    if Table.is_beside(name):
+    if Table.is_time_or_row_number(name):
         return False
     words = [one.lower() for one in _WORDS.findall(str(name).partition(":")[0])]
     if _DURATION.fullmatch("".join(words)):
@@ -123,7 +125,7 @@ _SCORES = "if these are scores, where the highest is best, say columns={'estimat
 class Table:
     """A table of any library, its columns called by our names.
 
-    Names that people have are recognised, and said once all is read (`say_names`).
+    Names that people have are recognised, and said once all is read (`warn_of_recognised_names`).
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ class Table:
     #: What a column may be to us, and what people call it: in small letters, without what stands
     #: between words, and without the type that RecBole appends. A further column is one line:
     #: its numbers are read where a table has it, then taken, grouped and joined like all others.
-    ROLES: ClassVar = {
+    COLUMN_NAMES: ClassVar = {
         "user": "user uid userid useridx username customer customerid visitorid reviewerid "
         "accountid memberid query queryid qid topic topicid",
         "item": "item iid itemid itemidx movie movieid product productid book bookid isbn asin "
@@ -150,7 +152,7 @@ class Table:
         "rank": "rank",
     }
     #: What to do where a rank is none.
-    RANKS: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
+    RANK_ADVICE: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
 
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
         self._said = self.check_columns(columns)
@@ -161,7 +163,7 @@ class Table:
         self._roles = roles_of(self.names, self._said)
 
     @staticmethod
-    def columns_of(table: str, columns: Mapping[str, str] | None) -> Mapping[str, str] | None:
+    def select_columns(table: str, columns: Mapping[str, str] | None) -> Mapping[str, str] | None:
         """Return what is said of the columns of one of two tables: labels or results.
 
         What the other one has may have the same name.
@@ -188,10 +190,9 @@ class Table:
             if not isinstance(theirs, Hashable):
                 msg = f"columns: {name} is the name of one column, not {quote(theirs)}."
                 raise InvalidInputError(msg)
-            if name not in Table.ROLES:
-                msg = (
-                    f"columns: there is no column {name!r} to rename. {suggest(name, Table.ROLES)}"
-                )
+            if name not in Table.COLUMN_NAMES:
+                hint = suggest(name, Table.COLUMN_NAMES)
+                msg = f"columns: there is no column {name!r} to rename. {hint}"
                 raise InvalidInputError(msg)
         for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
             if theirs == same:
@@ -199,12 +200,13 @@ class Table:
         return dict(columns or {})
 
     @staticmethod
-    def is_beside(name: Any) -> bool:
+    def is_time_or_row_number(name: Any) -> bool:
         """Tell the name of a column of times, or of the numbers of the rows.
 
         Examples
         --------
-        >>> [Table.is_beside(name) for name in ("timestamp:float", "Unnamed: 0", "playtime")]
+        >>> names = ("timestamp:float", "Unnamed: 0", "playtime")
+        >>> [Table.is_time_or_row_number(name) for name in names]
         [True, True, False]
         """
         return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
@@ -214,7 +216,7 @@ class Table:
         found = self._roles.get(column, [])
         return len(found) == 1 and found[0] in self.names
 
-    def rows(self, table: str = "predictions") -> Rows:
+    def read_rows(self, table: str = "predictions") -> Rows:
         """Read the columns of predictions, labels or results.
 
         Raises
@@ -227,13 +229,13 @@ class Table:
         DataWarning
             No list has a first rank, or a column is left that may have been meant.
         """
-        wanted = self.wanted(table)
-        further = [one for one in self.ROLES if one not in _USUAL and one in self]
+        wanted = self.choose_columns(table)
+        further = [one for one in self.COLUMN_NAMES if one not in _USUAL and one in self]
         self.collect(*wanted, *further)
         ids = [(of_polars(self._column(one)), self._name(one)) for one in ("user", "item")]
         user, item = map_in_threads(lambda one: ids_of(*one), ids)
         columns: dict[str, Any] = {"user": user, "item": item}
-        columns |= {one: self.numbers(one) for one in (*wanted[2:], *further)}
+        columns |= {one: self.read_numbers(one) for one in (*wanted[2:], *further)}
         if table == "labels" and "true" not in columns:  # every row counts as 1
             columns["true"] = np.ones(len(user))
         ranked = "rank" in columns
@@ -241,10 +243,10 @@ class Table:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
         rows = Rows(columns, table, order_only=ranked, score="rank" if ranked else "estimated")
-        self.say_names()
+        self.warn_of_recognised_names()
         return rows
 
-    def wanted(self, table: str) -> tuple[str, ...]:
+    def choose_columns(self, table: str) -> tuple[str, ...]:
         """Return which columns are read of predictions, labels or results: users and items first.
 
         Warns
@@ -256,9 +258,9 @@ class Table:
             return "user", "item", "estimated", "true"
         if table == "results":
             return "user", "item", self._score_column()
-        if self.may_have("true"):
+        if self.has_candidate("true"):
             return "user", "item", "true"
-        self.called("user", "item")
+        self.use_columns("user", "item")
         self._warn_ungraded()
         return "user", "item"
 
@@ -266,7 +268,7 @@ class Table:
         """Return which column of results tells their order: rank, or estimated."""
         if "rank" in self:
             return "rank"
-        if not self.may_have("estimated"):
+        if not self.has_candidate("estimated"):
             msg = (
                 f"The results have neither a column 'rank' nor 'estimated'; they have "
                 f"{column_list(self.names)}. Say what it is called: "
@@ -291,7 +293,7 @@ class Table:
         """Refuse what is no rank; those of ties may be halves, their mean."""
         bad = (ranks < 0) | (ranks * 2 % 1 > 0)
         if bad.any():
-            refuse_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", self.RANKS)
+            raise_for_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", self.RANK_ADVICE)
         self.check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
 
     @staticmethod
@@ -306,7 +308,7 @@ class Table:
         if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
             warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
 
-    def column_of_users(self, what: str) -> Any:
+    def find_user_column(self, what: str) -> Any:
         """Return what the table calls its users: as somebody said, if it has a column so called.
 
         What is said may be of other tables: the predictions, or the training data.
@@ -332,13 +334,13 @@ class Table:
         )
         raise InvalidInputError(msg)
 
-    def ids(self, column: str) -> Ids:
+    def read_ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return objects(self._column(column), self._name(column))
+        return to_column(self._column(column), self._name(column))
 
-    def numbers(self, column: str) -> Floats:
+    def read_numbers(self, column: str) -> Floats:
         """Return a column of numbers, NaN where there is none."""
-        return floats(self._column(column), self._name(column))
+        return to_floats(self._column(column), self._name(column))
 
     def name_of(self, column: str) -> Any:
         """Return what the table calls our column, which counts as read by it."""
@@ -367,7 +369,7 @@ class Table:
             return found[0]
         if not found and column in self.names:  # given to another of ours
             other = next(ours for ours, theirs in self._said.items() if theirs == column)
-            one, another = sorted((other, column), key=[*self.ROLES].index)
+            one, another = sorted((other, column), key=[*self.COLUMN_NAMES].index)
             raise InvalidInputError(_both(one, another, column))
         wanted, why = self._said.get(column, column), f"it has {column_list(self.names)}"
         if len(found) > 1:
@@ -387,7 +389,7 @@ class Table:
             msg += f" If it is the index, name that: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
 
-    def called(self, *columns: str) -> dict[str, Any]:
+    def use_columns(self, *columns: str) -> dict[str, Any]:
         """Return what the table calls some of our columns, and take them for read.
 
         Raises
@@ -399,7 +401,7 @@ class Table:
             self.name_of(one)
         return {ours: theirs for theirs, ours in self._read.items()}
 
-    def may_have(self, column: str) -> bool:
+    def has_candidate(self, column: str) -> bool:
         """Tell whether some name of the table, or what somebody says, stands for our column."""
         return bool(self._roles.get(column))
 
@@ -412,14 +414,16 @@ class Table:
         """Return the words that name our column: the only candidate of the table, if it has one."""
         used = [one for names in self._roles.values() for one in names]
         known = [one for one in self._roles.get(column, []) if one in self.names]
-        free = known or [one for one in self.names if one not in used and not self.is_beside(one)]
+        free = known or [
+            one for one in self.names if one not in used and not self.is_time_or_row_number(one)
+        ]
         if column == "true" and len(free) > 1:
             free = [one for one in free if may_be_grade(one)]
         guess = free[0] if len(free) == 1 else "..."
         typed = f"{column}={guess}" if guess == "..." else shlex.quote(f"{column}={guess}")
         return f"columns={{{column!r}: {guess!r}}} (--columns {typed})"
 
-    def say_names(self) -> None:
+    def warn_of_recognised_names(self) -> None:
         """Warn of columns that were read under names that nobody gave.
 
         Warns
@@ -428,7 +432,7 @@ class Table:
             With what says it.
         """
         read = {ours: theirs for theirs, ours in self._read.items() if ours not in self._said}
-        known = {ours: read[ours] for ours in self.ROLES if read.get(ours, ours) != ours}
+        known = {ours: read[ours] for ours in self.COLUMN_NAMES if read.get(ours, ours) != ours}
         if known:
             told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
             option = shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in known.items()))

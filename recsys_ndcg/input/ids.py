@@ -22,7 +22,7 @@ _TEXT = {"string", "large_string", "string_view"}
 _OF_POLARS = {"String", "Categorical", "Enum"}
 
 
-def coded_text(values: Any) -> Coded | None:
+def coded_text(values: Any) -> EncodedIds | None:
     """Return a column of text by its distinct values, or None where it is to be read by row.
 
     Parameters
@@ -32,7 +32,7 @@ def coded_text(values: Any) -> Coded | None:
 
     Returns
     -------
-    Coded or None
+    EncodedIds or None
         None of what is no text of Arrow or of categories, and of what has a missing value.
 
     Examples
@@ -64,13 +64,13 @@ def of_polars(values: Any) -> Any:
     return values.to_arrow() if text and pyarrow_if_any() is not None else values
 
 
-def _of_categories(values: pd.Categorical) -> Coded | None:
+def _of_categories(values: pd.Categorical) -> EncodedIds | None:
     codes = np.asarray(values.codes)
     ids = values.categories.to_numpy(dtype=object, copy=True)  # which may be the caller's memory
     return None if not len(codes) or codes.min() < 0 else _occurring(ids, codes)
 
 
-def _of_arrow(values: Any) -> Coded | None:
+def _of_arrow(values: Any) -> EncodedIds | None:
     kind = values.type
     named = kind.value_type if (has_codes := hasattr(kind, "index_type")) else kind
     if str(named) not in _TEXT or values.null_count or not len(values):
@@ -85,7 +85,7 @@ def _of_arrow(values: Any) -> Coded | None:
     return _occurring(chunks[0].dictionary.to_numpy(zero_copy_only=False), codes)
 
 
-def _of_text(values: Any) -> Coded | None:
+def _of_text(values: Any) -> EncodedIds | None:
     """Return text of Arrow by its distinct values."""
     chunks = [one for one in getattr(values, "chunks", [values]) if len(one)]
     if str(values.type) == "string_view":  # views, which not every version can tell apart or sort
@@ -96,7 +96,7 @@ def _of_text(values: Any) -> Coded | None:
     encoded = pyarrow_if_any().chunked_array(chunks).dictionary_encode().chunks
     text, codes = encoded[0].dictionary, np.concatenate([one.indices.to_numpy() for one in encoded])
     ids = text.to_numpy(zero_copy_only=False)
-    return Coded(*reordered(ids, codes, _order(text)), ascending=True)
+    return EncodedIds(*reordered(ids, codes, _order(text)), is_sorted=True)
 
 
 def _order(text: Any) -> Positions:
@@ -109,20 +109,20 @@ def _order(text: Any) -> Positions:
     return found
 
 
-def _occurring(ids: Ids, codes: NDArray[Any]) -> Coded | None:
+def _occurring(ids: Ids, codes: NDArray[Any]) -> EncodedIds | None:
     """Return those of some values that occur, each once; None if they are no text."""
     there = np.zeros(len(ids), dtype=bool)
     there[codes] = True
     text = ids[there].tolist()
     if set(map(type, text)) != {str}:
         return None
-    found = Coded(ids[there], np.arange(len(text), dtype=np.int32))
+    found = EncodedIds(ids[there], np.arange(len(text), dtype=np.int32))
     if not all(map(lt, text, text[1:])):  # a dictionary of Arrow may have one twice
-        found = Coded.factorize(found.ids)
-        found = Coded(*reordered(found.ids, found.codes, _order(found.ids)))
+        found = EncodedIds.factorize(found.ids)
+        found = EncodedIds(*reordered(found.ids, found.codes, _order(found.ids)))
     place = np.zeros(len(ids), dtype=np.int32)
     place[there] = found.codes
-    return Coded(found.ids, place[codes], ascending=True)
+    return EncodedIds(found.ids, place[codes], is_sorted=True)
 
 
 @cache
@@ -139,12 +139,12 @@ def pyarrow_if_any() -> Any:
 _LONGEST = 10_000  # bits of a number that Python writes in digits
 
 
-def written(one: Any) -> str:
+def format_id(one: Any) -> str:
     """Return an id as text: equal ones in one way, whatever their types.
 
     Examples
     --------
-    >>> [written(one) for one in (7, 7.0, 7.5, b"b", (1, "a"), frozenset("ba"))]
+    >>> [format_id(one) for one in (7, 7.0, 7.5, b"b", (1, "a"), frozenset("ba"))]
     ['7', '7', '7.5', 'b', "(1, 'a')", "{'a', 'b'}"]
     """
     if isinstance(one, str):
@@ -193,7 +193,7 @@ def _refuse_alike(ids: Ids, column: str) -> None:
         return
     seen: dict[str, Any] = {}
     for one in ids.tolist():
-        for text in {written(one), written(one) if isinstance(one, int) else str(one)}:
+        for text in {format_id(one), format_id(one) if isinstance(one, int) else str(one)}:
             other = seen.setdefault(text, one)
             if other is not one:
                 kinds = " and ".join(type(each).__name__ for each in (other, one))
@@ -217,7 +217,7 @@ def _nested(one: Any) -> str:
         return f"{{{', '.join(sorted(map(_nested, one)))}}}"
     if isinstance(one, tuple):
         return f"({', '.join(map(_nested, one))}{',' * (len(one) == 1)})"
-    return written(one) if isinstance(one, Real | Decimal) else repr(one)
+    return format_id(one) if isinstance(one, Real | Decimal) else repr(one)
 
 
 def _key(one: Any) -> tuple[Any, ...]:
@@ -226,7 +226,11 @@ def _key(one: Any) -> tuple[Any, ...]:
         return 0, one
     if isinstance(one, str):
         return 1, one
-    return 2, type(one).__name__, tuple(map(_key, one)) if isinstance(one, tuple) else written(one)
+    return (
+        2,
+        type(one).__name__,
+        tuple(map(_key, one)) if isinstance(one, tuple) else format_id(one),
+    )
 
 
 _SIXTEEN_BITS = 1 << 16
@@ -235,23 +239,23 @@ _CUTS_TEXTS = int(pd.__version__.partition(".")[0]) < 3
 
 
 @dataclass(frozen=True)
-class Coded:
+class EncodedIds:
     """A column of ids as its distinct ones, and each row's place there.
 
-    They stand in order of appearance; or all are text, in ascending order, if `ascending`.
+    They stand in order of appearance; or all are text, in ascending order, if `is_sorted`.
     """
 
     ids: Ids
     codes: Codes
-    ascending: bool = False
+    is_sorted: bool = False
 
     @classmethod
-    def factorize(cls, values: NDArray[Any]) -> Coded:
+    def factorize(cls, values: NDArray[Any]) -> EncodedIds:
         r"""Return an array by its distinct values; the place of what is missing is -1.
 
         Examples
         --------
-        >>> Coded.factorize(np.array(["a\0b", "a\0c", None], dtype=object)).codes
+        >>> EncodedIds.factorize(np.array(["a\0b", "a\0c", None], dtype=object)).codes
         array([ 0,  1, -1], dtype=int32)
         """
         if not (_CUTS_TEXTS and values.dtype == object and any(map(_is_cut, values))):
@@ -263,12 +267,12 @@ class Coded:
         return cls(np.asarray(found)[:-1], codes[:-1].astype(np.int32))
 
     @staticmethod
-    def type_names(ids: Ids) -> set[str]:
+    def list_types(ids: Ids) -> set[str]:
         """Return 'text' and 'number' as they occur among ids, and the names of other types.
 
         Examples
         --------
-        >>> sorted(Coded.type_names(np.array(["1", 1, 1.0], dtype=object)))
+        >>> sorted(EncodedIds.list_types(np.array(["1", 1, 1.0], dtype=object)))
         ['number', 'text']
         """
         kinds = set(map(type, (ids if ids.dtype == object else ids[:1]).tolist()))
@@ -280,7 +284,7 @@ class Coded:
         }  # fmt: skip
 
     @staticmethod
-    def refuse_types(
+    def raise_type_mismatch(
         column: str, tables: tuple[str, str], types: Sequence[str], ids: Sequence[Any]
     ) -> NoReturn:
         """Refuse ids of two tables that can never meet, given the types and an id of each."""
@@ -301,16 +305,16 @@ class Coded:
         return self.ids[self.codes]
 
     @property
-    def text_places(self) -> Positions:
+    def text_ranks(self) -> Positions:
         """The place of each row's id among the distinct ones, compared as text.
 
         Examples
         --------
-        >>> Coded(np.array([9, 10]), np.array([0, 1, 1])).text_places
+        >>> EncodedIds(np.array([9, 10]), np.array([0, 1, 1])).text_ranks
         array([1, 0, 0])
         """
         place = np.empty(len(self.ids), dtype=np.int64)
-        text = [*map(written, self.ids.tolist())]
+        text = [*map(format_id, self.ids.tolist())]
         place[sorted(range(len(text)), key=text.__getitem__)] = np.arange(len(text))
         return place[self.codes]
 
@@ -323,12 +327,12 @@ class Coded:
         return list(self.values.tolist())
 
 
-def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+def encode_ids(values: Ids | EncodedIds, column: str) -> tuple[Ids, Codes]:
     """Return the distinct ids in ascending order, and each row's place among them.
 
     Parameters
     ----------
-    values : array, one id per row, or Coded
+    values : array, one id per row, or EncodedIds
         Numbers or text; any hashable objects in an object array.
     column : str
         Its name, for the message.
@@ -340,14 +344,14 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
 
     Examples
     --------
-    >>> encode(np.array([30, 10, 30]), "user")
+    >>> encode_ids(np.array([30, 10, 30]), "user")
     (array([10, 30]), array([1, 0, 1], dtype=int32))
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values) + _SIXTEEN_BITS:
             return _encode_narrow(values, low, high)
-    if isinstance(values, Coded) and values.ascending:
+    if isinstance(values, EncodedIds) and values.is_sorted:
         return values.ids, values.codes
     ids, codes = distinct_of(values, column)
     _refuse_missing(ids, codes, column)
@@ -355,7 +359,9 @@ def encode(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
     return reordered(ids, codes, ascending_order(ids, column))
 
 
-def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+def encode_together(
+    first: Ids | EncodedIds, second: Ids | EncodedIds, column: str
+) -> tuple[Ids, Codes]:
     """Return the distinct ids of two tables that lack none, and the places of the rows of both.
 
     Raises
@@ -365,16 +371,16 @@ def encode_together(first: Ids | Coded, second: Ids | Coded, column: str) -> tup
 
     Examples
     --------
-    >>> one = Coded(np.array(["b", "a"], dtype=object), np.array([0, 1, 0], dtype=np.int32))
+    >>> one = EncodedIds(np.array(["b", "a"], dtype=object), np.array([0, 1, 0], dtype=np.int32))
     >>> encode_together(one, np.array(["c"], dtype=object), "user")[1]
     array([1, 0, 1, 2], dtype=int32)
     """
-    if not (isinstance(first, Coded) or isinstance(second, Coded)):
-        return encode(concat_ids([first, second]), column)
+    if not (isinstance(first, EncodedIds) or isinstance(second, EncodedIds)):
+        return encode_ids(concat_ids([first, second]), column)
     (ours, one), (theirs, other) = distinct_of(first, column), distinct_of(second, column)
     ids, places = distinct_of(concat_ids([ours, theirs]), column)
     codes = np.concatenate([places[: len(ours)][one], places[len(ours) :][other]])
-    return encode(Coded(ids, codes), column)
+    return encode_ids(EncodedIds(ids, codes), column)
 
 
 def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, Codes]:
@@ -384,7 +390,7 @@ def reordered(ids: Ids, codes: NDArray[Any], order: NDArray[Any]) -> tuple[Ids, 
     return ids[order], place[codes]
 
 
-def index_of(ids: Ids, name: str | None = None) -> pd.Index[Any]:
+def make_index(ids: Ids, name: str | None = None) -> pd.Index[Any]:
     """Return ids as an index of pandas, those with half a character, which Arrow lacks, too."""
     try:
         column = pd.Series(ids)
@@ -413,14 +419,14 @@ def _is_cut(value: object) -> bool:
     return isinstance(value, str) and ("\0" in value or not is_encodable(value))
 
 
-def distinct_of(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
+def distinct_of(values: Ids | EncodedIds, column: str) -> tuple[Ids, Codes]:
     """Return the distinct ids, and each row's place among them, -1 if missing."""
-    if isinstance(values, Coded):
+    if isinstance(values, EncodedIds):
         return values.ids, values.codes
     if not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     try:
-        found = Coded.factorize(values)
+        found = EncodedIds.factorize(values)
     except TypeError as error:
         msg = f"{column}: an id is not hashable ({error}); use numbers or text."
         raise InvalidInputError(msg) from None
@@ -430,14 +436,14 @@ def distinct_of(values: Ids | Coded, column: str) -> tuple[Ids, Codes]:
 def _refuse_missing(ids: Ids, codes: Codes, column: str) -> None:
     missing = np.append(np.asarray(pd.isna(ids)), True)  # the last one is for code -1
     if missing[:-1].any() or codes.min(initial=0) < 0:
-        refuse_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
+        raise_for_rows(missing[codes], column, "a missing id", "fill it in or leave the row out")
 
 
-def by_distinct(ids: Ids | Coded, column: str) -> Ids | Coded:
+def by_distinct(ids: Ids | EncodedIds, column: str) -> Ids | EncodedIds:
     """Return ids by their distinct values, whole numbers as they are; refuse missing ones."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
         return ids
-    found = Coded(*distinct_of(ids, column))
+    found = EncodedIds(*distinct_of(ids, column))
     _refuse_missing(found.ids, found.codes, column)
     return found
 
@@ -474,7 +480,7 @@ def _whole(one: Any) -> Any:
     return int(one) if may_be and one == int(one) else one
 
 
-def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
+def raise_for_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
     """Raise an error that names the first rows where `bad` holds, counted from 0."""
     if bad.any():
         rows = np.flatnonzero(bad)
@@ -484,9 +490,9 @@ def refuse_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
         raise InvalidInputError(msg)
 
 
-def check_same_ids(
-    known: Ids | Coded,
-    found: Ids | Coded,
+def count_common_ids(
+    known: Ids | EncodedIds,
+    found: Ids | EncodedIds,
     column: str,
     names: tuple[str, str],
     *,
@@ -496,7 +502,7 @@ def check_same_ids(
 
     Parameters
     ----------
-    known, found : array or Coded
+    known, found : array or EncodedIds
         The ids of two tables.
     column : str
         Their name, for the message.
@@ -514,10 +520,12 @@ def check_same_ids(
     if ours.dtype == theirs.dtype == np.int64:
         n_common = len(np.intersect1d(ours, theirs))
     else:
-        kinds, other = Coded.type_names(ours), Coded.type_names(theirs)
+        kinds, other = EncodedIds.list_types(ours), EncodedIds.list_types(theirs)
         if len(ours) and len(theirs) and kinds.isdisjoint(other):
             types = ["/".join(sorted(each)) for each in (kinds, other)]
-            Coded.refuse_types(column, names, types, (ours.tolist()[0], theirs.tolist()[0]))
+            EncodedIds.raise_type_mismatch(
+                column, names, types, (ours.tolist()[0], theirs.tolist()[0])
+            )
         mine, others = set(ours.tolist()), set(theirs.tolist())
         if len(kinds | other) > 1:
             _refuse_alike(np.fromiter(sorted(mine | others, key=str), dtype=object), column)

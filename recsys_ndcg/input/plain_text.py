@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.files import Content
-    from recsys_ndcg.input.ids import Coded
+    from recsys_ndcg.input.ids import EncodedIds
 
 _BLOCK = 1 << 21
 _SAFE = 21  # the first version of pyarrow that is sure of its memory, whatever a line holds
@@ -79,7 +79,7 @@ def plain_columns(
     """
     if not reads_text():
         return None
-    separator = how.separator_in(text)
+    separator = how.find_separator(text)
     if separator == "::":
         text, separator = text.replace("::", "\t"), "\t"
     line = first_line(text)
@@ -126,7 +126,7 @@ def _names(line: str, separator: str, *, heading: bool) -> list[str] | None:
     odd = line.count('"') % 2 or line.lstrip().startswith("{") or line.startswith("\ufeff")
     if separator not in _SEPARATORS or odd or len(line) == LONGEST_LINE:
         return None
-    fields = TextFormat(separator).first_fields(line)
+    fields = TextFormat(separator).split_first_line(line)
     if not 2 <= len(fields) <= line.count(separator) + 1 <= MOST_COLUMNS:
         return None
     if not heading:
@@ -147,7 +147,7 @@ def _floats(column: Any, may_be_empty: bool) -> Floats:  # noqa: FBT001 - privat
     return values
 
 
-def _ids(column: Any) -> Ids | Coded:
+def _ids(column: Any) -> Ids | EncodedIds:
     text = coded_text(column)
     if text is None:
         raise UnusualError

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input.ids import Coded, distinct_of
-from recsys_ndcg.input.rows import DIGITS, NO_NUMBERS, Rows, as_written, floats, objects
+from recsys_ndcg.input.ids import EncodedIds, distinct_of
+from recsys_ndcg.input.rows import DIGITS, NO_NUMBERS, Rows, as_written, to_column, to_floats
 
 #: What has a length and is no row.
 _NO_ROWS = (str, bytes, Mapping, AbstractSet)
@@ -137,18 +137,18 @@ def _fields_of(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:
     return [list(map(itemgetter(place), rows)) for place in range(width)]
 
 
-def _ids(values: list[Any], column: str) -> Ids | Coded:
+def _ids(values: list[Any], column: str) -> Ids | EncodedIds:
     """Return whole numbers as such, and any other ids by their distinct values."""
     found = _all_of(int, values)
     if found is None:
-        return Coded(*distinct_of(objects(values, column), column))
+        return EncodedIds(*distinct_of(to_column(values, column), column))
     return found.astype(np.int64)
 
 
 def _numbers(values: list[Any], column: str) -> Floats:
     """Return a column of numbers."""
     found = _all_of(float, values)
-    return floats(values, column) if found is None else np.asarray(found, dtype=np.float64)
+    return to_floats(values, column) if found is None else np.asarray(found, dtype=np.float64)
 
 
 #: How `marshal` writes a value of exactly this type: a letter, and the value.
@@ -232,17 +232,17 @@ def _read_lists(lists: Mapping[Any, Any], table: str) -> Rows:
         raise InvalidInputError(msg)
     flat, lengths = list(chain.from_iterable(filled.values())), [*map(len, filled.values())]
     places = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    user = Coded(objects(list(filled), "user"), places)
+    user = EncodedIds(to_column(list(filled), "user"), places)
     paired = all_rows(flat, 2)
     ranked = np.ones(len(flat)) if table == "labels" else in_order(lengths)
     first, second = _fields_of(flat, 2, "") if paired else (flat, ranked)
     _check_entries(user, flat, first, table, paired=paired)
     if whole:
         estimated, true = (first, second) if paired else (second, first)
-        columns = {"estimated": floats(estimated, "estimated"), "true": floats(true, "true")}
+        columns = {"estimated": to_floats(estimated, "estimated"), "true": to_floats(true, "true")}
     else:
         number = form.fields[-1]
-        columns = {"item": objects(first, "item"), number: floats(second, number)}
+        columns = {"item": to_column(first, "item"), number: to_floats(second, number)}
     return Rows({"user": user} | columns, table, order_only=not paired and table != "labels")
 
 
@@ -252,11 +252,11 @@ def _entries_of(user: Any, entries: Any, table: str) -> list[Any]:
         return list(entries.items())
     if type(entries) is list or (table == "labels" and isinstance(entries, AbstractSet)):
         return list(entries)
-    return listed(entries, f"User {quote(user)} has", _FORMS[table].lists)
+    return parse_list(entries, f"User {quote(user)} has", _FORMS[table].lists)
 
 
 def _check_entries(
-    user: Coded, entries: list[Any], first: list[Any], table: str, *, paired: bool
+    user: EncodedIds, entries: list[Any], first: list[Any], table: str, *, paired: bool
 ) -> None:
     """Refuse the first entry that is not alike, or is no item where one stands, or no number.
 
@@ -322,7 +322,7 @@ def in_order(lengths: Sequence[int]) -> Floats:
     return np.asarray(firsts - np.arange(sum(lengths)), dtype=np.float64)
 
 
-def listed(values: Any, found: str, form: str) -> list[Any]:
+def parse_list(values: Any, found: str, form: str) -> list[Any]:
     """Return the entries of one list as Python values, None for what is masked.
 
     Raises

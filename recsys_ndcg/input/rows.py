@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import (
-    Coded,
+    EncodedIds,
     by_distinct,
-    check_same_ids,
     coded_text,
+    count_common_ids,
     encode_together,
-    refuse_rows,
+    raise_for_rows,
 )
 from recsys_ndcg.parallel import map_in_threads
 
@@ -52,7 +52,7 @@ class Rows:
     """
 
     #: The score with which implicit marks what it does not recommend.
-    LOWEST: ClassVar = float(np.finfo(np.float32).min)
+    FILLER_SCORE: ClassVar = float(np.finfo(np.float32).min)
 
     columns: Mapping[str, Any]
     table: str = "predictions"
@@ -73,14 +73,14 @@ class Rows:
             )
             raise InvalidInputError(msg)
         if whole:
-            self.check_there()
+            self.check_not_empty()
         if "estimated" in columns:
             diverged = "if a model diverged, train it again"
             advice = diverged if whole else "leave out what was not recommended"
             self.check_finite(self.estimated, self.score, advice)
         if "true" in columns:
             infinite, advice = np.isinf(self.true), "use NaN for an unlabelled item"
-            refuse_rows(infinite, "true", "an infinite grade", advice)
+            raise_for_rows(infinite, "true", "an infinite grade", advice)
 
     @property
     def _kind(self) -> str:
@@ -89,12 +89,12 @@ class Rows:
             return "the results"
         return "the predictions" if "estimated" in self.columns else "the labels"
 
-    def check_there(self) -> None:
+    def check_not_empty(self) -> None:
         """Refuse a table without rows."""
-        self.check_count(len(self.user), self._kind)
+        self.check_row_count(len(self.user), self._kind)
 
     @staticmethod
-    def check_count(count: int, table: str) -> None:
+    def check_row_count(count: int, table: str) -> None:
         """Refuse a table without rows."""
         if not count:
             msg = f"There are no rows in {table}. Check the filter or the file that they came from."
@@ -105,11 +105,11 @@ class Rows:
         """Refuse numbers that cannot be ranked, naming the first rows."""
         if not np.isfinite(values).all():
             advice = f"each must be a finite number: {advice}"
-            refuse_rows(np.isnan(values), column, "NaN", advice)
-            refuse_rows(np.isinf(values), column, "an infinite value", advice)
+            raise_for_rows(np.isnan(values), column, "NaN", advice)
+            raise_for_rows(np.isinf(values), column, "an infinite value", advice)
 
     @staticmethod
-    def advice_on(kind: str = "") -> str:
+    def suggest_conversion(kind: str = "") -> str:
         """Return what to do with a column of this kind of NumPy type, by default text."""
         return NO_NUMBERS.get(kind, "convert the column to numbers first")
 
@@ -134,19 +134,19 @@ class Rows:
         columns = {
             "user": ids_of(user, ids[0]),
             "item": None if item is None else ids_of(item, ids[1]),
-            "estimated": floats(estimated, "estimated"),
-            "true": floats(true, "true"),
+            "estimated": to_floats(estimated, "estimated"),
+            "true": to_floats(true, "true"),
         }
         return cls(columns, table)
 
     @property
-    def user(self) -> Ids | Coded:
+    def user(self) -> Ids | EncodedIds:
         """The user of each row."""
-        found: Ids | Coded = self.columns["user"]
+        found: Ids | EncodedIds = self.columns["user"]
         return found
 
     @property
-    def item(self) -> Ids | Coded | None:
+    def item(self) -> Ids | EncodedIds | None:
         """The item of each row, None if the data has no items."""
         return self.columns.get("item")
 
@@ -162,7 +162,7 @@ class Rows:
         found: Floats = self.columns["true"]
         return found
 
-    def without_fillers(self) -> Rows:
+    def drop_fillers(self) -> Rows:
         """Return results without those that implicit did not recommend, and say so.
 
         It fills up short lists, and lists what it was told to filter, with the lowest float32.
@@ -172,18 +172,18 @@ class Rows:
         DataWarning
             There are such.
         """
-        fillers = self.estimated == self.LOWEST
+        fillers = self.estimated == self.FILLER_SCORE
         if self.order_only or not fillers.any():
             return self
-        self.warn_of_fillers(int(fillers.sum()), len(fillers), self.score)
-        return self.only(~fillers)
+        self.check_fillers(int(fillers.sum()), len(fillers), self.score)
+        return self.select(~fillers)
 
-    def only(self, kept: Flags) -> Rows:
+    def select(self, kept: Flags) -> Rows:
         """Return some of the rows."""
         return replace(self, columns={name: one[kept] for name, one in self.columns.items()})
 
     @classmethod
-    def warn_of_fillers(cls, count: int, among: int, column: str) -> None:
+    def check_fillers(cls, count: int, among: int, column: str) -> None:
         """Warn of results that are none, and refuse them if they are all.
 
         Raises
@@ -197,10 +197,10 @@ class Rows:
             There are others.
         """
         if count == among:
-            msg = f"Every {column} is {cls.LOWEST}: the model recommends nothing. Check it."
+            msg = f"Every {column} is {cls.FILLER_SCORE}: the model recommends nothing. Check it."
             raise InvalidInputError(msg)
         msg = (
-            f"{count} of {among} results have the score {cls.LOWEST:.7g}, with which "
+            f"{count} of {among} results have the score {cls.FILLER_SCORE:.7g}, with which "
             "implicit marks what it does not recommend: left out. To silence this, leave them out."
         )
         warn(msg)
@@ -228,23 +228,23 @@ class Rows:
         found = map_in_threads(lambda column: by_distinct(*column), columns, n_rows)
         pairs = [(found[0], found[1], "user"), (found[2], found[3], "item")]
         for known, other, column in pairs:
-            check_same_ids(known, other, column, names, warns=True)
+            count_common_ids(known, other, column, names, warns=True)
         return map_in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
 
 
-def ids_of(values: Iterable[Any], column: str) -> Ids | Coded:
-    """Return a column of ids: text by its distinct values, and all else as `objects` has it.
+def ids_of(values: Iterable[Any], column: str) -> Ids | EncodedIds:
+    """Return a column of ids: text by its distinct values, and all else as `to_column` has it.
 
     Raises
     ------
     InvalidInputError
         The values are no column.
     """
-    found = values if isinstance(values, Coded) else coded_text(values)
-    return objects(values, column) if found is None else found
+    found = values if isinstance(values, EncodedIds) else coded_text(values)
+    return to_column(values, column) if found is None else found
 
 
-def objects(values: Iterable[Any], column: str) -> Ids:
+def to_column(values: Iterable[Any], column: str) -> Ids:
     """Return a one-dimensional array of any values, text as Python strings.
 
     Raises
@@ -254,7 +254,7 @@ def objects(values: Iterable[Any], column: str) -> Ids:
 
     Examples
     --------
-    >>> objects(["a", (1, 2)], "user")
+    >>> to_column(["a", (1, 2)], "user")
     array(['a', (1, 2)], dtype=object)
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -268,7 +268,7 @@ def objects(values: Iterable[Any], column: str) -> Ids:
         msg = f"{column}: an array of {values.ndim} dimensions; a column has one."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
-        refuse_rows(np.ma.getmaskarray(values), column, "a masked value", "leave the row out")
+        raise_for_rows(np.ma.getmaskarray(values), column, "a masked value", "leave the row out")
         values = values.data
     if values.dtype.kind in "mM":
         return _times(values, column)
@@ -277,7 +277,7 @@ def objects(values: Iterable[Any], column: str) -> Ids:
 
 def _from_table(values: Any, column: str) -> Any:
     """Return a column of a table as an array of NumPy, and all else as it came."""
-    if isinstance(values, Coded):
+    if isinstance(values, EncodedIds):
         return values.ids[values.codes]
     if hasattr(values, "to_pylist"):
         return _from_arrow(values, column)
@@ -337,7 +337,7 @@ def _array_of(values: list[Any]) -> Ids:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def floats(values: Iterable[Any], column: str) -> Floats:
+def to_floats(values: Iterable[Any], column: str) -> Floats:
     """Return numbers as float64, None and NA as NaN.
 
     Raises
@@ -347,7 +347,7 @@ def floats(values: Iterable[Any], column: str) -> Floats:
 
     Examples
     --------
-    >>> floats([4, None, 3.5], "true")
+    >>> to_floats([4, None, 3.5], "true")
     array([4. , nan, 3.5])
     """
     if isinstance(values, pd.Series) and values.dtype in (np.float64, np.int64):
@@ -357,11 +357,12 @@ def floats(values: Iterable[Any], column: str) -> Floats:
             return np.fromiter(values, dtype=np.float64, count=len(values))
     values = _from_table(values, column)
     if isinstance(values, np.ndarray) and values.dtype.kind in NO_NUMBERS:
-        msg = f"{column}: {values.dtype.name} is not a number; {Rows.advice_on(values.dtype.kind)}."
+        advice = Rows.suggest_conversion(values.dtype.kind)
+        msg = f"{column}: {values.dtype.name} is not a number; {advice}."
         raise InvalidInputError(msg)
     if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), np.nan, floats(values.filled(0), column))
-    array = objects(values, column)
+        return np.where(np.ma.getmaskarray(values), np.nan, to_floats(values.filled(0), column))
+    array = to_column(values, column)
     if array.dtype.newbyteorder("=") in DIGITS:
         return as_written(array)
     if array.dtype.kind in "fiub":
@@ -429,7 +430,7 @@ def refuse_no_floats(values: NDArray[Any], column: str) -> None:
     bad = np.array([bool(_fault(one)) for one in values], dtype=bool)
     if bad.any():
         first = values[bad][0]
-        refuse_rows(bad, column, _fault(first), Rows.advice_on(_kind(first)))
+        raise_for_rows(bad, column, _fault(first), Rows.suggest_conversion(_kind(first)))
 
 
 def _kind(value: Any) -> str:

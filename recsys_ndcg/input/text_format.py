@@ -89,7 +89,7 @@ class TextFormat:
             )
             raise InvalidInputError(msg)
 
-    def text_of(self, content: Content, advice: str = "") -> str:
+    def decode(self, content: Content, advice: str = "") -> str:
         """Return the text in a file; `advice` is for a file that is not text, CSV by default.
 
         Raises
@@ -123,7 +123,7 @@ class TextFormat:
             raise InvalidInputError(msg)
         return text
 
-    def separator_in(self, text: str) -> str:
+    def find_separator(self, text: str) -> str:
         """Return what separates fields: what the first line has most of, if nobody says.
 
         A decimal comma is none, where there are others.
@@ -135,7 +135,7 @@ class TextFormat:
         return max(others if commas and others else _SEPARATORS, key=line.count)
 
     @staticmethod
-    def guarded(text: str) -> str:
+    def escape_formula(text: str) -> str:
         """Return a text as the scores of users are written to CSV.
 
         A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end.
@@ -144,26 +144,26 @@ class TextFormat:
 
         Examples
         --------
-        >>> [TextFormat.guarded(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
+        >>> [TextFormat.escape_formula(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
         ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
         """
         return f"'{text}" if _RUNS.match(text) and not _NUMBER.fullmatch(text) else text
 
     @staticmethod
-    def unguarded(text: str) -> str:
+    def unescape_formula(text: str) -> str:
         """Return the text that `guarded` made this one of: one apostrophe less where it gave one.
 
         Examples
         --------
-        >>> guarded = map(TextFormat.guarded, ("=1+1", "'=1+1", "'tis", "-5", "ann"))
-        >>> [*map(TextFormat.unguarded, guarded)]
+        >>> guarded = map(TextFormat.escape_formula, ("=1+1", "'=1+1", "'tis", "-5", "ann"))
+        >>> [*map(TextFormat.unescape_formula, guarded)]
         ['=1+1', "'=1+1", "'tis", '-5', 'ann']
         """
         return text[1:] if text.startswith("'") and _RUNS.match(text) else text
 
-    def first_fields(self, text: str) -> list[str]:
+    def split_first_line(self, text: str) -> list[str]:
         """Return the fields of the first line."""
-        separator, line = self.separator_in(text), first_line(text)
+        separator, line = self.find_separator(text), first_line(text)
         if separator == "::":
             return line.split(separator)
         try:

@@ -16,7 +16,7 @@ from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import Content, is_place
 from recsys_ndcg.input.ids import as_numbers
-from recsys_ndcg.input.rows import Rows, floats, objects
+from recsys_ndcg.input.rows import Rows, to_column, to_floats
 from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, TextFormat, first_line
 
 _FORM = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}'
@@ -130,8 +130,8 @@ def read_trec(source: Any, table: str) -> Rows:
         msg = f"{name}: there are no entries."
         raise InvalidInputError(msg)
     user, item, values = zip(*flat, strict=True)
-    ids = {"user": objects(user, "topic"), "item": objects(item, "document")}
-    numbers = floats(list(values), table)
+    ids = {"user": to_column(user, "topic"), "item": to_column(item, "document")}
+    numbers = to_floats(list(values), table)
     if table == "run":
         return Rows({**ids, "estimated": numbers}, "results", score="score")
     return Rows({**ids, "true": np.where(numbers < 0, np.nan, numbers)}, "labels")
@@ -140,7 +140,7 @@ def read_trec(source: Any, table: str) -> Rows:
 def _lines(content: Content, fields: tuple[str, ...], at: int) -> list[tuple[str, str, float]]:
     rows, form = [], " ".join(fields)
     advice = f"Save it as text in UTF-8, each line '{form}'."
-    text = io.StringIO(TextFormat().text_of(content, advice), newline=None)
+    text = io.StringIO(TextFormat().decode(content, advice), newline=None)
     for number, line in enumerate(text, start=1):
         parts = line.split()
         if not parts:
@@ -227,7 +227,7 @@ class TextTable:
     def __init__(self, name: str, text: str, how: TextFormat) -> None:
         self._name, self._decimal = name, how.decimal
         self._first_line = 1 + how.heading
-        separator = how.separator_in(text)
+        separator = how.find_separator(text)
         if separator == "::":
             separator, text = "\t", text.replace("::", "\t")
         _check_width(name, text, separator)
@@ -303,8 +303,8 @@ class TextTable:
         frame = frame.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
         if tuple(names[: len(HEADING)]) != HEADING:
             return frame
-        return frame.rename(columns=TextFormat.unguarded).assign(
-            user=frame["user"].map(TextFormat.unguarded)
+        return frame.rename(columns=TextFormat.unescape_formula).assign(
+            user=frame["user"].map(TextFormat.unescape_formula)
         )
 
     def _refuse_narrow(self, frame: pd.DataFrame, text: str, separator: str) -> None:

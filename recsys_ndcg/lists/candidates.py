@@ -12,7 +12,7 @@ import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
 from recsys_ndcg.arrays import Positions, offsets_of
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import check_same_ids, encode, objects
+from recsys_ndcg.input import count_common_ids, encode_ids, to_column
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import named
 
@@ -109,12 +109,12 @@ def chosen_from(
 
 
 def _from_items(lists: Lists, items: Any) -> Lists:
-    catalogue, _ = encode(objects(items, "items"), "items")
+    catalogue, _ = encode_ids(to_column(items, "items"), "items")
     known, codes = np.asarray(lists.item_ids), np.asarray(lists.item_codes)
     if not len(catalogue):
         msg = "items is empty: give the ids of the catalogue."
         raise InvalidInputError(msg)
-    check_same_ids(catalogue, known, "item", ("the ids in items=", "the labels and results"))
+    count_common_ids(catalogue, known, "item", ("the ids in items=", "the labels and results"))
     there = set(catalogue.tolist())
     within = np.array([one in there for one in known.tolist()], dtype=bool)
     strange = ~within[codes]

@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import Coded
+from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 _MOST, _NEARLY = 0.5, 0.95
@@ -349,7 +349,7 @@ class Facts:
             duplicates=lists.duplicates,
             order_only=lists.order_only,
             has_items=lists.item_codes is not None,
-            id_kinds=frozenset(Coded.type_names(lists.users)),
+            id_kinds=frozenset(EncodedIds.list_types(lists.users)),
             placed_under=lists.placed_under,
             possible=possible,
         )

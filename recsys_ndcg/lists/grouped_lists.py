@@ -22,7 +22,7 @@ from recsys_ndcg.arrays import (
 )
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import format_count
-from recsys_ndcg.input import Coded
+from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lazy import lazy_property
 
 #: All other arrays have an entry per user.
@@ -265,7 +265,7 @@ class GroupedLists(Record):
         """The place of each row's item among all items, compared as text."""
         known = self.columns.get("text")
         if known is None:
-            known = Coded(np.asarray(self.item_ids), np.asarray(self.item_codes)).text_places
+            known = EncodedIds(np.asarray(self.item_ids), np.asarray(self.item_codes)).text_ranks
         return known
 
     def with_text_order(self) -> Self:

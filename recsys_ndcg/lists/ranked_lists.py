@@ -12,7 +12,7 @@ from recsys_ndcg.arrays import Codes, Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Place
-from recsys_ndcg.input import Rows, TextFormat, encode, read
+from recsys_ndcg.input import Rows, TextFormat, encode_ids, read_rows
 from recsys_ndcg.lists.candidates import Lists, Sizes, chosen_from
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
@@ -26,7 +26,7 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     """Return the lists, of some kind, made from one table."""
     rule = Convention(duplicates=duplicates).duplicates
     named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
-    (users, user), *rest = map_in_threads(lambda column: encode(*column), named, len(rows.user))
+    (users, user), *rest = map_in_threads(lambda column: encode_ids(*column), named, len(rows.user))
     items, item = rest[0] if rest else (None, None)
     pairs = Pairs({**rows.columns, **_codes(user, item)}, rows.table)
     listed, offsets, repeats = distinct_by_user(pairs, users, items, rule)
@@ -77,8 +77,8 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
         fewer candidates than items that are known.
     """
     if not part:
-        labels.check_there()
-        results.check_there()
+        labels.check_not_empty()
+        results.check_not_empty()
     rule = Convention(duplicates=duplicates).duplicates
     (users, user), (item_ids, item) = labels.encode_with(results)
     split = len(labels.user)
@@ -205,7 +205,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_tuples({"ann": [(4.5, 5), (2.0, 1)]}).true.tolist()
         [5.0, 1.0]
         """
-        return group(read(data, table="tuples"), duplicates, cls)
+        return group(read_rows(data, table="tuples"), duplicates, cls)
 
     @classmethod
     def from_surprise(
@@ -223,7 +223,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_surprise([("ann", "a", 5.0, 4.5, {})]).estimated.tolist()
         [4.5]
         """
-        return group(read(predictions, table="Surprise"), duplicates, cls)
+        return group(read_rows(predictions, table="Surprise"), duplicates, cls)
 
     @classmethod
     def of(
@@ -253,7 +253,7 @@ class RankedLists(GroupedLists):
                 msg = "columns= names the columns of a table, but the data is RankedLists already."
                 raise InvalidInputError(msg)
             return data
-        return group(read(data, columns, text), duplicates, cls)
+        return group(read_rows(data, columns, text), duplicates, cls)
 
     @classmethod
     def from_frame(
@@ -282,7 +282,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_frame(frame, columns={"estimated": "est"}).users.tolist()
         [7]
         """
-        return group(read(frame, columns), duplicates, cls)
+        return group(read_rows(frame, columns), duplicates, cls)
 
     @classmethod
     def from_file(
@@ -315,7 +315,7 @@ class RankedLists(GroupedLists):
         MissingExtraError
             Parquet, Feather and ``.zst`` need pyarrow.
         """
-        return group(read(path, columns, text), duplicates, cls)
+        return group(read_rows(path, columns, text), duplicates, cls)
 
     @classmethod
     def from_labels(  # noqa: PLR0913 - the contract
@@ -379,7 +379,10 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
         """
-        tables = read(labels, columns, text, "labels"), read(results, columns, text, "results")
+        tables = (
+            read_rows(labels, columns, text, "labels"),
+            read_rows(results, columns, text, "results"),
+        )
         return join(*tables, duplicates, cls, n_items=n_items, items=items)
 
     @classmethod
@@ -409,5 +412,5 @@ class RankedLists(GroupedLists):
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([2.0], [1.0])
         """
-        both = read(qrels, table="qrels"), read(run, table="run")
+        both = read_rows(qrels, table="qrels"), read_rows(run, table="run")
         return join(*both, duplicates, cls, n_items=n_items, items=items)

@@ -62,7 +62,8 @@ def _write_parquet(per_user: pd.DataFrame) -> bytes:
 def write_csv(per_user: pd.DataFrame) -> str:
     r"""Return a table of users' scores as CSV, in which no text is a formula.
 
-    Ids and headings that a spreadsheet would run get an apostrophe in front (`TextFormat.guarded`).
+    `TextFormat.escape_formula` puts an apostrophe before ids and headings that a spreadsheet would
+    run.
     Our reader removes it; with pandas, ``pd.read_csv(path, dtype={"user": str})`` and then
     ``table["user"].str.replace(r"^'(?='*[=+\-@\t\r\n])", "", regex=True)``.
 
@@ -85,7 +86,7 @@ def write_csv(per_user: pd.DataFrame) -> str:
 
 
 def _guard(cell: Any) -> Any:
-    return TextFormat.guarded(cell) if isinstance(cell, str) else cell
+    return TextFormat.escape_formula(cell) if isinstance(cell, str) else cell
 
 
 _FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {

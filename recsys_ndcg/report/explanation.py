@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions, divide
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import index_of
+from recsys_ndcg.input import make_index
 from recsys_ndcg.lists import GroupedLists, prepare
 from recsys_ndcg.metrics import NDCG, checked_k
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
@@ -52,7 +52,7 @@ def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
             "discount": weights,
             "discounted_gain": gain * weights,
             "dcg": dcg,
-            "ideal_item": index_of(best["item"]),
+            "ideal_item": make_index(best["item"]),
             "ideal_gain": best["gain"],
             "ideal_dcg": ideal_dcg,
             "ndcg": divide(np.minimum(dcg, ideal_dcg), ideal_dcg),
@@ -164,7 +164,7 @@ def _rank_users(
 
 def _extend(values: Ids, depth: int) -> pd.Series[Any]:
     """Return the column with missing values for the ranks past the end of the list."""
-    column = pd.Series(index_of(values))
+    column = pd.Series(make_index(values))
     if len(column) == depth:
         return column
     return (column if column.dtype == np.float64 else column.astype(object)).reindex(range(depth))

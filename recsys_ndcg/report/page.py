@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_choice
-from recsys_ndcg.input import written
+from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
     Charts,
     Document,
@@ -266,7 +266,7 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     """
     n_items, n_relevant = scores.counts.n_items[places], scores.counts.n_relevant[places]
     who = {
-        "user": [written(one) for one in scores.users[places].tolist()],
+        "user": [format_id(one) for one in scores.users[places].tolist()],
         "items": [str(one) for one in n_items.tolist()],
     }
     if not np.isnan(n_relevant).any():

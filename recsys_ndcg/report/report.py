@@ -12,7 +12,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Ids, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level, warn
-from recsys_ndcg.input import index_of
+from recsys_ndcg.input import make_index
 from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
@@ -400,7 +400,7 @@ class Report(Readable, Mapping[str, float]):
             "relevant": counts.n_relevant.astype(int if known else float),
             **{name: table[:, place] for name, table in tables.items()},
         }
-        return pd.DataFrame(columns, index=index_of(scores.users, "user"), copy=True)
+        return pd.DataFrame(columns, index=make_index(scores.users, "user"), copy=True)
 
     def leaderboard(
         self, metric: str | Metric, n: int = 20, *, by: str = "score", ascending: bool = False
@@ -554,7 +554,7 @@ class Report(Readable, Mapping[str, float]):
     @property
     def truth(self) -> pd.Series[int]:
         """A digest of each user's labels; the digest of all users is the sum modulo 2^32."""
-        users = index_of(self.users, "user")
+        users = make_index(self.users, "user")
         return pd.Series(self.audited.truth, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Codes, Floats, Record
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
-from recsys_ndcg.input import index_of, written
+from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Document,
@@ -70,7 +70,7 @@ def _format_table(segments: Segments) -> pd.DataFrame:
 
 def _format_label(label: Any) -> str:
     """Return a label as text."""
-    return escape_invisible(str(label) if isinstance(label, bool) else written(label))
+    return escape_invisible(str(label) if isinstance(label, bool) else format_id(label))
 
 
 def _remark_on_users(segments: Segments) -> Iterator[str]:
@@ -234,7 +234,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def groups(self) -> pd.Series[Any]:
         """The segment of each user: categorical, NaN for users in none."""
         values = pd.Categorical.from_codes(self.codes, categories=self._index)
-        users = index_of(self.whole.audited.scores.users, "user")
+        users = make_index(self.whole.audited.scores.users, "user")
         return pd.Series(values, index=users, name=self.name)
 
     @property
@@ -305,7 +305,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     @property
     def _index(self) -> pd.Index[Any]:
         labels = np.fromiter(self.labels, dtype=object, count=len(self.labels))
-        return index_of(labels)
+        return make_index(labels)
 
 
 def compare_with_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:

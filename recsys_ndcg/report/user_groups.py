@@ -18,14 +18,14 @@ from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
 from recsys_ndcg.files import is_place
 from recsys_ndcg.input import (
-    Coded,
+    EncodedIds,
     Table,
-    check_same_ids,
-    encode,
-    index_of,
-    objects,
+    count_common_ids,
+    encode_ids,
+    format_id,
+    make_index,
     read_file,
-    written,
+    to_column,
 )
 
 if TYPE_CHECKING:
@@ -209,17 +209,17 @@ def _count_training_rows(
     if all(hasattr(train, name) for name in _TRAINSET):
         # get, because reading a missing key of Surprise's defaultdict would add it
         n_rows = {train.to_raw_uid(one): len(train.ur.get(one, ())) for one in train.all_users()}
-        ids, _ = encode(to_labels([*n_rows]), "user")
+        ids, _ = encode_ids(to_labels([*n_rows]), "user")
     else:
         found, is_text = _read_training_users(train, users, columns)
-        ids, codes = encode(found, "user")
+        ids, codes = encode_ids(found, "user")
         counts = np.bincount(codes, minlength=len(ids)).tolist()
         n_rows = dict(zip(ids.tolist(), counts, strict=True))
     if not any(n_rows.values()):
         msg = f"train has no rows. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     if not is_text:
-        check_same_ids(users, ids, "user", ("the users evaluated", "the users of train"))
+        count_common_ids(users, ids, "user", ("the users evaluated", "the users of train"))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
@@ -234,7 +234,7 @@ def _read_training_users(
         msg = f"train is {quote(train)}, which has no users. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     ids = train.to_numpy() if isinstance(train, pd.Series | pd.Index) else list(train)
-    return objects(ids, "user"), False
+    return to_column(ids, "user"), False
 
 
 #: The forms of groups other than the built-in ones, for messages.
@@ -245,7 +245,7 @@ FORMS = (
 _NAME = "segment"
 _TABLES = ("the users evaluated", "the users of the groups")
 #: No column gets one of our types, whatever its name: ids and labels of a text file stay text.
-_NO_ROLES: dict[str, Any] = dict.fromkeys(Table.ROLES)
+_NO_ROLES: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class UserGroups:
     def from_values(cls, users: Ids, groups: Any, name: str = _NAME) -> UserGroups:
         """Return users with their labels; categories of pandas keep their order."""
         values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
-        labels = to_labels(objects(values, "groups").tolist())
+        labels = to_labels(to_column(values, "groups").tolist())
         return cls(users, labels, name, get_categories(groups))
 
     def align(self, users: Ids) -> pd.Series[Any]:
@@ -293,12 +293,12 @@ class UserGroups:
         if not len(self.user):
             msg = "The groups have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
-        ids, rows = encode(self.convert_ids(users), "user")
+        ids, rows = encode_ids(self.convert_ids(users), "user")
         known = users.tolist()
         if self.is_text:
             n_common = len({*ids.tolist()} & {*known})
         else:  # ids of different types never match
-            n_common = check_same_ids(users, ids, "user", _TABLES)
+            n_common = count_common_ids(users, ids, "user", _TABLES)
         if not n_common:
             msg = (
                 f"None of the {len(users)} evaluated users has a group: the groups have users "
@@ -307,7 +307,7 @@ class UserGroups:
             )
             raise InvalidInputError(msg)
         try:
-            group = Coded.factorize(self.group)
+            group = EncodedIds.factorize(self.group)
         except TypeError as error:
             msg = f"groups: a label is not hashable ({error}). Use text or numbers."
             raise InvalidInputError(msg) from None
@@ -331,20 +331,20 @@ class UserGroups:
         places = places[np.isin(places, found)]
         rank = np.full(len(labels) + 1, -1)  # the last one is for users without a group
         rank[places] = np.arange(len(places))
-        values = pd.Categorical.from_codes(rank[found], categories=index_of(labels[places]))
-        return pd.Series(values, index=index_of(users, "user"), name=self.name)
+        values = pd.Categorical.from_codes(rank[found], categories=make_index(labels[places]))
+        return pd.Series(values, index=make_index(users, "user"), name=self.name)
 
     def convert_ids(self, users: Ids) -> Ids:
         """Return the ids of a text file as the users' ids of any type; other ids as they are."""
         if not self.is_text:
             return self.user
         known = users.tolist()
-        ids = {str(one): one for one in known} | {written(one): one for one in known}
+        ids = {str(one): one for one in known} | {format_id(one): one for one in known}
         return to_labels([ids.get(one, one) for one in self.user.tolist()])
 
     def _order_labels(self, labels: Ids) -> tuple[Ids, Positions]:
         """Return distinct labels, and their places in order."""
-        places = np.argsort(encode(labels, "groups")[1])
+        places = np.argsort(encode_ids(labels, "groups")[1])
         for one in (self.name, *labels.tolist()):
             if isinstance(one, str) and not is_encodable(one):
                 msg = f"groups: {quote(one)} has a lone surrogate. Rename it."
@@ -374,7 +374,7 @@ def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     name = _NAME if groups.name is None else str(groups.name)
-    return UserGroups.from_values(objects(index.to_numpy(), "user"), groups, name)
+    return UserGroups.from_values(to_column(index.to_numpy(), "user"), groups, name)
 
 
 def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
@@ -388,7 +388,7 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     ids = set(users.tolist())
     are_collections = [_is_collection(one, ids, is_user=key in ids) for key, one in groups.items()]
     if not any(are_collections):
-        return UserGroups(objects(list(groups), "user"), to_labels(list(groups.values())))
+        return UserGroups(to_column(list(groups), "user"), to_labels(list(groups.values())))
     if not all(are_collections):
         key = list(groups)[are_collections.index(False)]
         msg = (
@@ -396,9 +396,9 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
             "{group: [users]} or {user: group}."
         )
         raise InvalidInputError(msg)
-    members = {label: objects(list(one), "user").tolist() for label, one in groups.items()}
+    members = {label: to_column(list(one), "user").tolist() for label, one in groups.items()}
     user = to_labels([*chain(*members.values())])
-    encode(user, "user")  # raises if a value is no id
+    encode_ids(user, "user")  # raises if a value is no id
     empty = [label for label, some in members.items() if ids.isdisjoint(some)]
     if 0 < len(empty) < len(members):
         msg = (
@@ -458,17 +458,17 @@ def read_table_groups(
     data, mapped, is_text = _open_table(data, columns)
     known = mapped if column is None or column in mapped.values() else {**mapped, "item": column}
     table = Table(data, known)
-    user = table.column_of_users(what)
+    user = table.find_user_column(what)
     others = [one for one in table.names if one != user]
     if column is None:
-        column = next(iter(sorted(others, key=Table.is_beside)), None)  # times and row numbers last
+        column = next(iter(sorted(others, key=Table.is_time_or_row_number)), None)
     if column not in others:
         fix = suggest(str(column), map(str, others)) if others else "There are no other columns."
         fault = "no column of groups" if column in (None, user) else f"no column {column!r}"
         msg = f"Besides {user!r}, the column of users, {what} has {fault}. {fix}"
         raise InvalidInputError(msg)
     table = Table(data, {"user": user, "item": column})
-    group, order = to_labels(table.ids("item").tolist()), _get_category_order(data, column)
+    group, order = to_labels(table.read_ids("item").tolist()), _get_category_order(data, column)
     if is_text:
         group, order = _parse_text_labels(group)
     ids = _read_ids(table, is_text=is_text)
@@ -478,7 +478,7 @@ def read_table_groups(
 def read_users(data: Any, columns: Mapping[str, str] | None, what: str) -> UserGroups:
     """Return the user of each row of a table or a file, each in a group of their own."""
     data, mapped, is_text = _open_table(data, columns)
-    name = Table(data, mapped).column_of_users(what)
+    name = Table(data, mapped).find_user_column(what)
     ids = _read_ids(Table(data, {"user": name}), is_text=is_text)
     return UserGroups(ids, ids, is_text=is_text)
 
@@ -518,7 +518,7 @@ def _open_table(
 
 
 def _read_ids(table: Table, *, is_text: bool) -> Ids:
-    ids = table.ids("user")
+    ids = table.read_ids("user")
     if not is_text:
         return ids
     # a blank id is missing, for which `encode` raises

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import Coded, Rows, encode, floats, objects
+from recsys_ndcg.input import EncodedIds, Rows, encode_ids, to_column, to_floats
 
 _MAX_NAMED = 3  # cells that a message names
 _IDS = ("users", "items")  # ids may be tuples
@@ -55,7 +55,7 @@ def read_batch(  # noqa: PLR0913 - as `Accumulator.update`
         inside = _listed_cells(estimated.shape, true, mask)
         columns: dict[str, Any] = {}
         for name, table in (("estimated", estimated), ("true", true)):
-            columns[name] = floats(_select_cells(table, inside), name)
+            columns[name] = to_floats(_select_cells(table, inside), name)
             _check_cells(columns[name], name, inside)
         columns["item"] = _encode_items(items, inside)
         columns["user"] = _encode_users(users, inside, first)
@@ -116,9 +116,9 @@ def _select_cells(table: NDArray[Any], inside: Flags) -> NDArray[Any]:
     return table.ravel() if inside.all() else table[inside]
 
 
-def _encode_users(users: Any, inside: Flags, first: int) -> Coded:
+def _encode_users(users: Any, inside: Flags, first: int) -> EncodedIds:
     """Return the user of each listed cell."""
-    given = np.arange(first, first + len(inside)) if users is None else objects(users, "users")
+    given = np.arange(first, first + len(inside)) if users is None else to_column(users, "users")
     if len(given) != len(inside):
         msg = (
             f"users has {len(given)} ids, and estimated the shape {quote(inside.shape)}: give "
@@ -126,7 +126,7 @@ def _encode_users(users: Any, inside: Flags, first: int) -> Coded:
         )
         raise InvalidInputError(msg)
     sizes = inside.sum(axis=1)
-    ids, codes = encode(given[sizes > 0], "users")
+    ids, codes = encode_ids(given[sizes > 0], "users")
     often = np.bincount(codes)
     if often.max() > 1:
         msg = (
@@ -134,15 +134,15 @@ def _encode_users(users: Any, inside: Flags, first: int) -> Coded:
             "Each row is a user: give each id once, or users=None to number the rows."
         )
         raise InvalidInputError(msg)
-    return Coded(ids, np.repeat(codes, sizes[sizes > 0]))
+    return EncodedIds(ids, np.repeat(codes, sizes[sizes > 0]))
 
 
-def _encode_items(items: Any, inside: Flags) -> Ids | Coded | None:
+def _encode_items(items: Any, inside: Flags) -> Ids | EncodedIds | None:
     if items is None:
         return None
     if is_table(items) and items.shape == inside.shape:
-        return objects(_select_cells(items, inside), "items")
-    given = None if is_table(items) else objects(items, "items")
+        return to_column(_select_cells(items, inside), "items")
+    given = None if is_table(items) else to_column(items, "items")
     if given is None or len(given) != inside.shape[1]:
         had = f"the shape {quote(items.shape)}" if given is None else f"{len(given)} ids"
         msg = (
@@ -150,8 +150,8 @@ def _encode_items(items: Any, inside: Flags) -> Ids | Coded | None:
             "each column, or for each cell."
         )
         raise InvalidInputError(msg)
-    ids, codes = encode(given, "items")
-    return Coded(ids, _select_cells(np.broadcast_to(codes, inside.shape), inside))
+    ids, codes = encode_ids(given, "items")
+    return EncodedIds(ids, _select_cells(np.broadcast_to(codes, inside.shape), inside))
 
 
 def _check_cells(values: Floats, name: str, inside: Flags) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import check_path
-from recsys_ndcg.input import Rows, Table, encode
+from recsys_ndcg.input import Rows, Table, encode_ids
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
@@ -122,7 +122,7 @@ def split_tables(
     """Return the tables by kind (predictions, or labels and results), with their column names."""
     if not is_pair(data):
         return {PREDICTIONS: (data, columns)}
-    return {name: (data[name], Table.columns_of(name, columns)) for name in (LABELS, RESULTS)}
+    return {name: (data[name], Table.select_columns(name, columns)) for name in (LABELS, RESULTS)}
 
 
 def map_columns(
@@ -130,8 +130,8 @@ def map_columns(
 ) -> dict[str, str]:
     """Map our columns to a table's; a missing column raises as for tables in memory."""
     heading = Table(dict.fromkeys(there, ()), columns)
-    names = heading.called(*heading.wanted(table))
-    heading.say_names()
+    names = heading.use_columns(*heading.choose_columns(table))
+    heading.warn_of_recognised_names()
     return names
 
 
@@ -183,10 +183,10 @@ def build_lists(
     if PREDICTIONS in tables:
         return RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
     with label_messages(""):  # warnings about all rows of a table were given already
-        labels = Table(tables[LABELS]).rows(LABELS)
-        results = Table(tables[RESULTS]).rows(RESULTS)
-    kept = results.estimated != Rows.LOWEST  # fillers of the library implicit
-    results = results if kept.all() else results.only(kept)
+        labels = Table(tables[LABELS]).read_rows(LABELS)
+        results = Table(tables[RESULTS]).read_rows(RESULTS)
+    kept = results.estimated != Rows.FILLER_SCORE  # fillers of the library implicit
+    results = results if kept.all() else results.select(kept)
     with label_messages("") as messages:
         lists = join(labels, results, plan.duplicates, RankedLists, part=True, n_items=n_items)
     if id_warnings is not None and len(labels.user) and len(results.user):
@@ -282,7 +282,7 @@ class PartialReport:
             audit = Audit(signed, self.totals, known_median=median, where=where)
         else:
             scores = Scores.concat(self.kept)
-            distinct, place = encode(scores.users, "user")
+            distinct, place = encode_ids(scores.users, "user")
             if len(distinct) < len(place):
                 twice = distinct[np.bincount(place) > 1][0]
                 msg = f"The user {quote(twice)} is in two parts. Give all rows of a user at once."

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import Coded, Rows, Table, floats
+from recsys_ndcg.input import EncodedIds, Rows, Table, to_floats
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.scale.engines import IDS, LABELS, PREDICTIONS, RESULTS
 
@@ -125,10 +125,10 @@ def _check_id_types(labels: LazyTable, results: LazyTable) -> None:
             )
             raise InvalidInputError(msg)
         ids = [one.fetch(one.frame.select(column).head(1))[0][column] for one in tables]
-        kinds = [Coded.type_names(np.array([one], dtype=object)).pop() for one in ids]
+        kinds = [EncodedIds.list_types(np.array([one], dtype=object)).pop() for one in ids]
         if kinds[0] == kinds[1]:  # for example two types of time
             kinds = [*map(str, types)]
-        Coded.refuse_types(column, ("the labels", "the results"), kinds, ids)
+        EncodedIds.raise_type_mismatch(column, ("the labels", "the results"), kinds, ids)
 
 
 def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
@@ -148,23 +148,23 @@ def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
     if name == RESULTS and "rank" in table.names:
         wanted["first_rank"] = _as_float("rank").min()
     elif name == RESULTS:
-        wanted["fillers"] = _count_rows(_as_float("estimated") == Rows.LOWEST)
+        wanted["fillers"] = _count_rows(_as_float("estimated") == Rows.FILLER_SCORE)
     (found,) = table.fetch(table.frame.select(**wanted))
     for count, fault in zip(counts, faults, strict=True):
         if found[count]:
             raise InvalidInputError(table.describe_fault(fault, int(found[count])))
     rows = found["rows"]
-    Rows.check_count(rows, f"the {name}")
+    Rows.check_row_count(rows, f"the {name}")
     if "first_rank" in found:
         Table.check_first_rank(found["first_rank"])
     if found.get("fillers"):
-        Rows.warn_of_fillers(int(found["fillers"]), rows, "estimated")
+        Rows.check_fillers(int(found["fillers"]), rows, "estimated")
     if "true" not in table.names:
         return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, zero_one=True))
     ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)  # NaN if there are none
     if table.frame.collect_schema()["true"] == nw.Float32:
         # the nearest double of a short float is not the decimal that it stands for
-        ends = floats(ends.astype(np.float32), "true")
+        ends = to_floats(ends.astype(np.float32), "true")
     zero_one = found["zero_one"] in (None, True)  # None if no row has a grade
     grades = Grades(float(ends[0]), float(ends[1]), zero_one=zero_one)
     return RowFacts(rows, int(found["labelled"]) < rows, grades)
@@ -197,7 +197,7 @@ def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
     yield Fault(score, number.abs() == np.inf, "an infinite value", fix)
     if score == "rank":
         no_rank = (number < 0) | (number * 2 % 1 > 0)
-        yield Fault(score, no_rank, "{rank:g}, which is no rank,", Table.RANKS)
+        yield Fault(score, no_rank, "{rank:g}, which is no rank,", Table.RANK_ADVICE)
 
 
 def _grade_faults(table: LazyTable) -> Iterator[Fault]:

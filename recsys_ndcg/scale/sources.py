@@ -154,7 +154,7 @@ def _write_lazy_table(data: Any, columns: Mapping[str, str] | None, table: str, 
     """Write the needed columns of a lazy table of polars to a file."""
     try:
         heading = Table(dict.fromkeys(data.collect_schema().names(), ()), columns)
-        names = heading.called(*heading.wanted(table))
+        names = heading.use_columns(*heading.choose_columns(table))
         data.select([*names.values()]).sink_parquet(path)
     except Exception as error:
         ours = isinstance(error, InvalidInputError | OSError)
@@ -181,7 +181,7 @@ def _check_files(paths: Sequence[Path]) -> None:
             raise InvalidInputError(msg)
         kind, packing = FileKind.of(path), path.suffix.lower()
         other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
-        if other or not kind.in_database:
+        if other or not kind.is_read_by_duckdb:
             msg = (
                 f"{path}: with a memory limit or several files, only Parquet and CSV are read "
                 "(CSV also as .gz or .zst). Convert it, or evaluate it alone without memory_limit."
@@ -217,7 +217,7 @@ def _open_text(
     if (how.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
         msg = f"{paths[0]}: with a memory limit, text must be UTF-8. Convert it."
         raise InvalidInputError(msg)
-    how = replace(how, separator=how.separator_in(how.text_of(_read_head(paths[0]))))
+    how = replace(how, separator=how.find_separator(how.decode(_read_head(paths[0]))))
     titles = _read_titles(paths, columns, how)
     names = map_columns(titles, columns, table)
     sql = {}
@@ -241,7 +241,7 @@ def _read_titles(
     InvalidInputError
         A file is empty or not text in UTF-8, or its heading differs from the first file's.
     """
-    first_lines = (how.first_fields(how.text_of(_read_head(path))) for path in paths)
+    first_lines = (how.split_first_line(how.decode(_read_head(path))) for path in paths)
     headings = [[one.strip() for one in line] for line in first_lines]
     fields = headings[0]
     for path, found in zip(paths, headings, strict=True):

@@ -79,14 +79,14 @@ def _open_table(name: str, frame: Any, columns: Mapping[str, str] | None) -> Spa
 def _check_numeric(frame: Any, name: str, kind: str, ids: Sequence[str]) -> None:
     """Raise if a column of another type has values."""
     if not _TEXT.fullmatch(kind):
-        fix = Rows.advice_on("M" if _TIMES.fullmatch(kind) else "")
+        fix = Rows.suggest_conversion("M" if _TIMES.fullmatch(kind) else "")
         msg = f"{name}: {kind} is not a number; {fix}."
         raise InvalidInputError(msg)
     some = frame.where(f"{quote_name(name)} is not null")
     rows = some.selectExpr(*ids, quote_name(name)).limit(MAX_NAMED).collect()
     if rows:
         where = ", ".join(f"user {one!r} item {other!r}" for one, other, _ in rows)
-        msg = f"{name}: text such as {quote(rows[0][2])} at {where}; {Rows.advice_on()}."
+        msg = f"{name}: text such as {quote(rows[0][2])} at {where}; {Rows.suggest_conversion()}."
         raise InvalidInputError(msg)
 
 

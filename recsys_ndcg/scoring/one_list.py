@@ -7,7 +7,7 @@ from typing import Any
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.input import listed
+from recsys_ndcg.input import parse_list
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
@@ -126,6 +126,6 @@ def _score(
     if hasattr(x, "columns"):
         msg = f"Found a table; {form}."
         raise InvalidInputError(msg)
-    lists = RankedLists.from_tuples({"the list": listed(x, "Found", form)})
+    lists = RankedLists.from_tuples({"the list": parse_list(x, "Found", form)})
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
     return float(plan.with_choices(**choices).score_lists(lists).per_user[0, 0])

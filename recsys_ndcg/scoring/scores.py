@@ -22,7 +22,7 @@ from recsys_ndcg.arrays import (
     divide,
 )
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import index_of
+from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.scoring.measurement import Measurement
@@ -200,7 +200,7 @@ class Scores(MetricColumns, Record):
         table = pd.DataFrame(self.per_user, columns=self.names, copy=True)
         table.insert(0, "n_items", counts.n_items.copy())
         table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
-        return table.set_index(index_of(self.users, "user"))
+        return table.set_index(make_index(self.users, "user"))
 
     def take(self, users: Any) -> Self:
         """Return the scores of some users.

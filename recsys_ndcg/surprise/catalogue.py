@@ -25,7 +25,7 @@ from recsys_ndcg.catalogue import (
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.evaluation import evaluate_in_memory
-from recsys_ndcg.input import Rows, check_same_ids, encode, index_of, objects
+from recsys_ndcg.input import Rows, count_common_ids, encode_ids, make_index, to_column
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import checked_k
 from recsys_ndcg.progress import progress_bar
@@ -280,7 +280,7 @@ def predict_all(
     columns = _select_ids(items, training.items, "item")
     with progress_bar(enabled=progress) as show:
         table = candidates.estimate_items(raw, columns, partial(show, "Predicting"))
-    return pd.DataFrame(table, index_of(raw, "user"), index_of(columns, "item"))
+    return pd.DataFrame(table, make_index(raw, "user"), make_index(columns, "item"))
 
 
 def _select_ids(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
@@ -290,13 +290,13 @@ def _select_ids(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
     if hasattr(raw, "columns"):
         msg = f"{column}s is a table. Give a column of ids, such as table[{column!r}]."
         raise InvalidInputError(msg)
-    ids = objects(raw, f"{column}s")
+    ids = to_column(raw, f"{column}s")
     if not len(ids):
         msg = f"{column}s is empty: give raw ids, or None for all of the trainset."
         raise InvalidInputError(msg)
-    distinct, _ = encode(ids, f"{column}s")
+    distinct, _ = encode_ids(ids, f"{column}s")
     names = ("the ratings of the trainset", f"the ids in {column}s=")
-    check_same_ids(known, distinct, column, names)
+    count_common_ids(known, distinct, column, names)
     return ids
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import RecsysNdcgError
 from recsys_ndcg.input.dispatch import chosen_columns, read_file
-from recsys_ndcg.input.ids import Coded
+from recsys_ndcg.input.ids import EncodedIds
 from recsys_ndcg.input.plain_text import plain_columns
 from recsys_ndcg.input.text_tables import careful_columns
 
@@ -29,20 +29,20 @@ def write(folder: Path, content: str | bytes, name: str = "p.csv") -> Path:
 def table_in(path: Path) -> pd.DataFrame:
     """Read a file; columns that are not needed may be empty."""
     columns = {
-        name: column.ids[column.codes] if isinstance(column, Coded) else column
+        name: column.ids[column.codes] if isinstance(column, EncodedIds) else column
         for name, column in dict(read_file(path)).items()
     }
     return pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
 
 
-def ids_of_rows(ids: Coded) -> list[str]:
+def ids_of_rows(ids: EncodedIds) -> list[str]:
     """Return the id of every row."""
     return [ids.ids[code] for code in ids.codes.tolist()]
 
 
 def read_fast(content: Content, how: TextFormat, columns: dict[str, str] | None = None) -> Any:
     """Return the columns that the fast reader finds, None if it leaves the file alone."""
-    text = how.text_of(content)
+    text = how.decode(content)
     return plain_columns(content, text, how, lambda names: chosen_columns(names, how, columns))
 
 
@@ -51,7 +51,7 @@ def compare_readings(content: Content, how: TextFormat, columns: dict[str, str] 
     try:
         slow: Any = careful_columns(
             content.name,
-            how.text_of(content),
+            how.decode(content),
             how,
             lambda names: chosen_columns(names, how, columns),
         )
@@ -67,11 +67,11 @@ def compare_readings(content: Content, how: TextFormat, columns: dict[str, str] 
     assert not isinstance(slow, str), slow
     assert list(fast) == list(slow)
     for name, column in fast.items():
-        if isinstance(column, Coded):
+        if isinstance(column, EncodedIds):
             found = slow[name].tolist()
             assert ids_of_rows(column) == found
             distinct = dict.fromkeys(found)
-            assert column.ids.tolist() == (sorted if column.ascending else list)(distinct)
+            assert column.ids.tolist() == (sorted if column.is_sorted else list)(distinct)
             assert {*map(type, column.ids)} == {str}
             assert column.codes.dtype == np.int32
         elif column is not None:

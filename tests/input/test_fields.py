@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.input.ids import Coded, encode
+from recsys_ndcg.input.ids import EncodedIds, encode_ids
 from recsys_ndcg.input.python_objects import read_objects
 from tests.errors import assert_rejected
 from tests.profiles import examples
@@ -72,7 +72,7 @@ def test_ids_are_those_that_a_dict_distinguishes(values: list[Any]) -> None:
     """Also if whole numbers or short texts are followed by other types."""
 
     def read() -> Any:
-        return encode(read_objects([(one, 1, 1.0, 1.0) for one in values]).user, "user")
+        return encode_ids(read_objects([(one, 1, 1.0, 1.0) for one in values]).user, "user")
 
     def expected() -> Any:
         places: dict[Any, int] = {}
@@ -82,7 +82,7 @@ def test_ids_are_those_that_a_dict_distinguishes(values: list[Any]) -> None:
             msg = f"user: an id is not hashable ({error}); use numbers or text."
             raise rn.InvalidInputError(msg) from None
         ids = np.fromiter(places, dtype=object, count=len(places))
-        return encode(Coded(ids, np.array(codes, dtype=np.int32)), "user")
+        return encode_ids(EncodedIds(ids, np.array(codes, dtype=np.int32)), "user")
 
     assert outcome(read) == outcome(expected)
 

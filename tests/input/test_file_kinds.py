@@ -381,7 +381,7 @@ def test_a_new_kind_of_file_is_one_entry(tmp_path: Path) -> None:
     path = write(tmp_path, "01/a/4.5/5\n01/b/3.0/2\nbö/a/2.0/4\nbö/c,d/3.5/nan\n", "p.toy")
     assert_read(path)
     assert FileKind.describe_all().endswith(", Toy (.toy)")
-    assert FileKind.stem_of("svd.toy.gz") == "svd"
+    assert FileKind.strip_suffixes("svd.toy.gz") == "svd"
     with rejects("p.toy: with a memory limit"):
         rn.evaluate(path, threshold=4, memory_limit="1GB")
     with rejects("p.toy.gz: a .toy in an archive is not read"):

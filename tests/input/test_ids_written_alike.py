@@ -20,7 +20,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import plain_text
-from recsys_ndcg.input.ids import Coded, written
+from recsys_ndcg.input.ids import EncodedIds, format_id
 from tests.errors import assert_rejected, rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -119,15 +119,15 @@ def test_equal_sets_have_the_same_text() -> None:
     """Python can iterate over them in different orders."""
     forth, back = frozenset([0, 8]), frozenset([8, 0])
     assert list(forth) != list(back)
-    assert written(forth) == written(back)
-    assert written((1, frozenset([forth, 2]))) == written((1, frozenset([2, back])))
+    assert format_id(forth) == format_id(back)
+    assert format_id((1, frozenset([forth, 2]))) == format_id((1, frozenset([2, back])))
 
 
 def test_one_long_id_does_not_multiply_the_memory_of_the_others() -> None:
     """As a NumPy array of text, one id of 10,000 characters among 60,000 takes 9 GiB."""
     ids = np.array([*map(str, range(60_000)), "x" * 10_000], dtype=object)
     tracemalloc.start()
-    places = Coded(ids, np.arange(len(ids), dtype=np.int32)).text_places
+    places = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert places[-1] == len(ids) - 1
@@ -149,7 +149,7 @@ def test_whole_numbers_are_ordered_as_text(dtype: str, largest: int, least: int)
     }
     ids = np.array([one for one in sorted(drawn) if known.min <= one <= known.max], dtype=dtype)
     text = [str(one) for one in ids.tolist()]
-    places = Coded(ids, np.arange(len(ids), dtype=np.int32)).text_places
+    places = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks
     assert places.tolist() == [sorted(text).index(one) for one in text]
 
 
@@ -201,7 +201,7 @@ def test_equal_ids_have_the_same_text(ids: list[Any]) -> None:
         rows = [(user, one, 1.0, 2) for user, one in enumerate(order)]
         lists = rn.RankedLists.from_tuples([*rows, (9, "x", 1.0, 2)])
         assert lists.item_ids is not None
-        found.add(written(lists.item_ids[0]))
+        found.add(format_id(lists.item_ids[0]))
     assert len(found) == 1
 
 
@@ -286,7 +286,7 @@ def test_ids_that_differ_after_a_zero_character_are_different(
     """Pandas 2 compares texts up to the first zero."""
     monkeypatch.setattr("recsys_ndcg.input.ids._CUTS_TEXTS", older)
     users = np.array([f"a\0{user}" for user in range(4)] * 3, dtype=object)
-    found = Coded.factorize(np.concatenate([users, np.array([None], dtype=object)]))
+    found = EncodedIds.factorize(np.concatenate([users, np.array([None], dtype=object)]))
     if older or pd.__version__ >= "3":
         assert found.ids.tolist() == users[:4].tolist()
         assert found.codes.tolist() == [0, 1, 2, 3] * 3 + [-1]

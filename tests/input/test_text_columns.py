@@ -23,8 +23,8 @@ from pyarrow import feather
 
 import recsys_ndcg as rn
 from recsys_ndcg.input import ids
-from recsys_ndcg.input.dispatch import read
-from recsys_ndcg.input.ids import Coded, coded_text
+from recsys_ndcg.input.dispatch import read_rows
+from recsys_ndcg.input.ids import EncodedIds, coded_text
 from tests.profiles import examples
 
 #: Raised for values without a hash, and by pyarrow for dictionaries of nulls.
@@ -254,7 +254,7 @@ def test_text_of_every_other_form_is_read_by_its_distinct_values(
     assert found is not None
     assert found.tolist() == values
     assert found.ids.tolist() == sorted({*values})
-    assert found.ascending
+    assert found.is_sorted
     assert found.codes.dtype == np.int32
 
 
@@ -288,9 +288,9 @@ def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, 
         pq.write_table(table, path, row_group_size=3)
     else:
         feather.write_feather(table, path, chunksize=3)
-    rows = read(path)
-    assert isinstance(rows.user, Coded)
-    assert isinstance(rows.item, Coded)
+    rows = read_rows(path)
+    assert isinstance(rows.user, EncodedIds)
+    assert isinstance(rows.item, EncodedIds)
     assert rows.user.tolist() == users
     assert rows.item.tolist() == users[::-1]
     assert rows.user.ids.tolist() == ["a", "b", "c", "d"]
@@ -306,7 +306,7 @@ def test_only_the_needed_columns_of_a_lazy_table_are_computed() -> None:
     results, labels = rows.with_columns(true=fails), rows.with_columns(estimated=fails)
     assert rn.RankedLists.from_labels(labels, results).true.tolist() == [1.0, 2.0]
     ranked = rows.with_columns(rank=pl.Series([1, 2]), estimated=fails)
-    assert read(ranked, table="results").estimated.tolist() == [-1.0, -2.0]
+    assert read_rows(ranked, table="results").estimated.tolist() == [-1.0, -2.0]
     with pytest.raises(nw.exceptions.InvalidOperationError):
         rn.RankedLists.from_frame(labels)
     with pytest.raises(rn.InvalidInputError, match="no column 'item'; it has user, other"):

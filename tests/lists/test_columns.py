@@ -29,7 +29,7 @@ ROWS = pd.DataFrame(
 @pytest.fixture(autouse=True)
 def propensity(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add the line: what people call it."""
-    monkeypatch.setitem(frames.Table.ROLES, "propensity", "propensity exposureprobability")
+    monkeypatch.setitem(frames.Table.COLUMN_NAMES, "propensity", "propensity exposureprobability")
 
 
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, dict])
