@@ -104,7 +104,9 @@ class LiveLeaderboard:
             return
         with suppress(InvalidInputError):
             run = RunFolder.read(folder)
-            self._results += [run.result(cell) for one in self._models for cell in run.cells(one)]
+            self._results += [
+                run.load_result(cell) for one in self._models for cell in run.list_cells(one)
+            ]
 
     def table(self) -> pd.DataFrame:
         """Return a row per model: the number of finished folds, and the means over them."""

@@ -151,7 +151,7 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
     from recsys_ndcg.report import format_cells
 
     runs = load_runs(*paths)
-    table = runs.sorted_by(metric).reset_index()
+    table = runs.sort_by(metric).reset_index()
     folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
     brief = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
         columns=["of", "failed", "data", "how"]

@@ -1,6 +1,7 @@
-"""Cells of an experiment: a model in a fold of a seed, trained and measured, in processes or not.
+"""Train and measure the cells of an experiment, in this process or in workers.
 
-Cells stand alone: a process may be killed without harm to others.
+A cell is one model on one fold of one seed. Cells are independent: a killed process does not affect
+other cells.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from recsys_ndcg.report import build_tracker_keys
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.models import Model
 
-_LONGEST = 300  # characters of a message, all of which is in the traceback
+_MAX_MESSAGE = 300  # characters of a message; the traceback has all of it
 
 
 class Cell(NamedTuple):
@@ -45,25 +46,25 @@ class Cell(NamedTuple):
     fold: int
 
     def __str__(self) -> str:
-        """Return it as messages name it."""
+        """Return the cell's name in messages."""
         return f"{self.model}, seed {self.seed}, fold {self.fold}"
 
 
 class Task(NamedTuple):
-    """What a worker gets.
+    """The input of a worker.
 
     Parameters
     ----------
     cell : Cell
-        Of which this is.
+        The cell to run.
     model : Model
-        Which is trained anew.
+        The model, of which a copy is trained.
     trainset, testset
-        A split.
+        The split.
     split : str
         A digest of the split.
     plan : FoldPlan
-        What is measured.
+        The measures.
     """
 
     cell: Cell
@@ -76,27 +77,27 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a cell.
+    """The result of training one model on one fold.
 
     Parameters
     ----------
     cell : Cell
-        Of which this is.
+        The model, seed and fold.
     fold : FoldRun
         The values of all measures, the scores of every user, and the times.
     peak_memory : float
-        The most memory that the process took meanwhile, in megabytes.
+        The process's peak memory meanwhile, in megabytes.
     split : str
-        A digest of what it was trained on, and tested.
-    said : tuple of str
-        What was warned of.
+        A digest of the trainset and the testset.
+    warnings : tuple of str
+        The messages of the warnings.
     """
 
     cell: Cell
     fold: FoldRun
     peak_memory: float
     split: str
-    said: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def model(self) -> str:
@@ -119,29 +120,28 @@ class Result:
 
     def to_metrics(self) -> dict[str, float]:
         """Return scores and costs as one flat dict of numbers, under keys that trackers take."""
-        told = {**self.scores, **self.costs}
-        names = build_tracker_keys(told)
-        return {names[name]: value for name, value in told.items() if math.isfinite(value)}
+        values = {**self.scores, **self.costs}
+        keys = build_tracker_keys(values)
+        return {keys[name]: value for name, value in values.items() if math.isfinite(value)}
 
 
 class Failure(NamedTuple):
-    """What went wrong in a cell."""
+    """The error of a cell."""
 
     cell: Cell
     error: str
     traceback: str
 
 
-def _peak_megabytes() -> float:
-    """Return the most memory that this process has had, NaN where the system does not say.
+def _get_peak_memory() -> float:
+    """Return the peak memory of this process in megabytes, NaN if the system does not report it.
 
-    Linux alone forgets what was before; elsewhere it is the most since the process began.
+    Only Linux can reset it; elsewhere it is the peak since the process started.
     """
     with suppress(OSError):
-        told = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        found = re.search(r"VmHWM:\s*(\d+) kB", told)
-        if found:
-            return int(found[1]) * 1024 / 1e6
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        if peak := re.search(r"VmHWM:\s*(\d+) kB", status):
+            return int(peak[1]) * 1024 / 1e6
     with suppress(ImportError):
         import resource  # noqa: PLC0415 - not on Windows
 
@@ -150,72 +150,72 @@ def _peak_megabytes() -> float:
     return float("nan")
 
 
-def run_fold(task: Task) -> Result | Failure:
-    """Train a model on a fold and measure it; catch whatever it raises but Ctrl-C."""
-    before = np.random.get_state()  # noqa: NPY002 - what algorithms of Surprise may draw from
+def run_task(task: Task) -> Result | Failure:
+    """Train a model on a fold and measure it; any error but Ctrl-C becomes a failure."""
+    before = np.random.get_state()  # noqa: NPY002 - some algorithms of Surprise draw from it
     np.random.seed(task.cell.seed)  # noqa: NPY002
     try:
-        with chdir("."), label_messages("") as said:  # which a model may change
-            with suppress(OSError):  # on Linux, 5 begins the peak anew (man 5 proc)
+        with chdir("."), label_messages("") as messages:  # a model may change the directory
+            with suppress(OSError):  # on Linux, 5 resets the peak (man 5 proc)
                 Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-            model = task.model.fresh(task.cell.seed)
+            model = task.model.copy_unfitted(task.cell.seed)
             fold = FoldRun.of(model, task.trainset, task.testset, task.plan)
         if fold.diverged:
             return _build_failure(task, fold.diverged)
-        return Result(task.cell, fold, _peak_megabytes(), task.split, tuple(said))
+        return Result(task.cell, fold, _get_peak_memory(), task.split, tuple(messages))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - whatever a model raises, the others go on
+    except BaseException as error:  # noqa: BLE001 - no model's error stops the others
         return _build_failure(task, error)
     finally:
         np.random.set_state(before)  # noqa: NPY002
 
 
 def _build_failure(task: Task, error: BaseException) -> Failure:
-    """Return the first line of an error's message, and its traceback."""
-    told = ""
-    with suppress(Exception):  # an error of somebody's own may not even say what it is
-        told = str(error).strip().partition("\n")[0]
+    """Return a failure with the first line of an error's message, and its traceback."""
+    message = ""
+    with suppress(Exception):  # a user's error class may fail to format its message
+        message = str(error).strip().partition("\n")[0]
     if not isinstance(error, InvalidInputError):
-        told = f"{type(error).__name__}: {told[:_LONGEST]}"
-    return Failure(task.cell, told, "".join(traceback.format_exception(error)))
+        message = f"{type(error).__name__}: {message[:_MAX_MESSAGE]}"
+    return Failure(task.cell, message, "".join(traceback.format_exception(error)))
 
 
 def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | Failure, None, None]:
-    """Yield what came of each task as soon as it is finished.
+    """Yield the result or failure of each task as soon as it is finished.
 
     With several jobs each worker is a process, and none of them outlives this generator. If one is
-    killed, the tasks that run then are run once more at the end, each alone; one whose worker is
-    killed again has failed.
+    killed, the tasks that were running are repeated at the end, each in a process of its own; a
+    task whose worker is killed again has failed.
 
     Parameters
     ----------
     tasks : iterable
-        Taken one by one as they are needed.
+        Read one by one, as workers become free.
     n_jobs : int, optional
         As for joblib.
     """
     n_workers = effective_n_jobs(n_jobs)
     if n_workers == 1:
-        yield from map(run_fold, tasks)
+        yield from map(run_task, tasks)
         return
     broken: list[Task] = []
-    yield from _in_processes(tasks, n_workers, broken)
+    yield from _run_in_processes(tasks, n_workers, broken)
     for task in broken:
         killed: list[Task] = []
-        yield from _in_processes([task], 1, killed)
+        yield from _run_in_processes([task], 1, killed)
         if killed:
             msg = (
                 "its process was ended from outside or by the model itself, perhaps for lack of "
-                "memory; n_jobs=1 takes the least"
+                "memory; n_jobs=1 needs the least"
             )
             yield _build_failure(task, InvalidInputError(msg))
 
 
-def _in_processes(
+def _run_in_processes(
     tasks: Iterable[Task], n_workers: int, broken: list[Task]
 ) -> Iterator[Result | Failure]:
-    """Yield outcomes; note the tasks that ran when a worker was killed, and go on with others."""
+    """Yield outcomes; collect the tasks that a killed worker interrupted, and run the others."""
     left = iter(tasks)
     is_last = False
     while not is_last:
@@ -242,23 +242,23 @@ def _in_processes(
                     elif isinstance(error, BrokenProcessPool):
                         is_whole = False
                         broken.append(task)
-                    else:  # something that cannot be sent to a worker, or back
+                    else:  # an object cannot be sent to a worker, or back
                         outcomes.append(_build_failure(task, error))
         finally:
-            _end(pool, kill=bool(running) or not is_whole)
+            _shut_down(pool, kill=bool(running) or not is_whole)
 
 
 def _submit(pool: ProcessPoolExecutor, task: Task) -> Future[Result | Failure]:
     try:
-        found: Future[Result | Failure] = pool.submit(run_fold, task)
-    except BrokenProcessPool as error:  # a worker was killed while it had nothing to do
-        found = Future()
-        found.set_exception(error)
-    return found
+        future: Future[Result | Failure] = pool.submit(run_task, task)
+    except BrokenProcessPool as error:  # a worker was killed while it was idle
+        future = Future()
+        future.set_exception(error)
+    return future
 
 
-def _end(pool: ProcessPoolExecutor, *, kill: bool) -> None:
-    """End workers, and keep the thread that serves them from printing that they are gone."""
+def _shut_down(pool: ProcessPoolExecutor, *, kill: bool) -> None:
+    """End the workers, and silence the thread that would report that they are gone."""
     before = threading.excepthook
     threading.excepthook = lambda _: None
     try:
@@ -268,16 +268,16 @@ def _end(pool: ProcessPoolExecutor, *, kill: bool) -> None:
 
 
 def _exit_with_parent(parent: int) -> None:
-    """Leave Ctrl-C to the parent, and end when it ends, also if that is killed."""
+    """Leave Ctrl-C to the parent, and exit when the parent exits or is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     set_signal_at_parents_death = 1  # PR_SET_PDEATHSIG
-    with suppress(OSError, AttributeError):  # elsewhere than on Linux
-        # a thread would have to wait for compiled code that lets no others run
+    with suppress(OSError, AttributeError):  # not Linux
+        # unlike the thread below, it does not wait for compiled code that keeps the GIL
         ctypes.CDLL(None).prctl(set_signal_at_parents_death, signal.SIGKILL)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
+def _exit_after(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)

@@ -19,56 +19,61 @@ from recsys_ndcg.errors import (
     quote,
     suggest,
 )
-from recsys_ndcg.experiments.fingerprints import fingerprint, globals_of, qualified_name, readable
-from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, signature_of
+from recsys_ndcg.experiments.fingerprints import (
+    describe_globals,
+    describe_value,
+    fingerprint,
+    get_qualified_name,
+)
+from recsys_ndcg.experiments.ratings import FunctionModel, describe_ratings, get_parameters
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds import CheckedSplits, FoldPlan
 
-GIVEN = "given: "  # begins a fingerprint that the user gave
+GIVEN_PREFIX = "given: "  # of a fingerprint that the user gave
 _SEED = "random_state"
-_MOST = 1_000_000  # seeds, if their number is given
-_OPTIONS = ("sim_options", "bsl_options")  # of algorithms that take them as others
+_MAX_SEEDS = 1_000_000  # if their number is given
+_OPTIONS = ("sim_options", "bsl_options")  # algorithms take them as **kwargs
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model, of which a copy is trained in every fold.
+    """A model, of which every fold trains a copy.
 
     Parameters
     ----------
     name : str
-        Under which it was given.
+        The model's name.
     given : object
         With `fit` and `test`, or a function of the ratings to train on.
-    reseeded : bool
-        Whether it takes the seed of the run in place of its own: there are several.
+    is_reseeded : bool
+        Whether the seed of the run replaces its own, because there are several.
     """
 
     name: str
     given: Any
-    reseeded: bool
+    is_reseeded: bool
 
-    def fresh(self, seed: int) -> Any:
-        """Return it as a model of folds, unfitted and silent; a seed is its `random_state`."""
-        algo = copy.deepcopy(self.given)  # of a function, itself
+    def copy_unfitted(self, seed: int) -> Any:
+        """Return an unfitted, silent copy that draws by the seed, for one fold."""
+        algo = copy.deepcopy(self.given)  # a function is not copied
         if not is_algorithm(algo):
-            given = {*getattr(algo, "keywords", ())}  # of a partial
-            own = not self.reseeded and given & {*FunctionModel.SEEDS}
-            return FunctionModel(algo, self.name, None if own else seed)
+            keywords = {*getattr(algo, "keywords", ())}  # of functools.partial
+            has_seed = not self.is_reseeded and keywords & {*FunctionModel.SEEDS}
+            return FunctionModel(algo, self.name, None if has_seed else seed)
         from recsys_ndcg.surprise import CheckedAlgorithm  # noqa: PLC0415 - an extra
 
-        return CheckedAlgorithm(_silent(seeded(algo, seed, always=self.reseeded)))
+        return CheckedAlgorithm(_silence(set_seed(algo, seed, always=self.is_reseeded)))
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Its attributes, or the arguments of its function, as JSON."""
-        held = _arguments(self.given)
+        values = _get_held_values(self.given)
         if is_algorithm(self.given):
-            held = dict(sorted(_attributes(self.given).items()))
-            held.pop("verbose", None)
-        return {name: readable(one) for name, one in held.items()}
+            values = dict(sorted(_get_attributes(self.given).items()))
+            values.pop("verbose", None)
+        return {name: describe_value(value) for name, value in values.items()}
 
     def describe(self, given_text: str | Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return a description that identifies the model, as JSON.
@@ -76,87 +81,84 @@ class Model:
         Parameters
         ----------
         given_text : str or mapping, optional
-            The `fingerprint` that `experiment` was given.
+            The `fingerprint` argument of `experiment`.
 
         Returns
         -------
         dict
             The `class` or `function`, its `parameters`, the `globals` that it uses, a digest of its
             `code`, the versions of `libraries` that it uses, and the `fingerprint` of all that it
-            holds and refers to; this is None for the reason given as `incomparable`.
+            holds and refers to. If that is None, `incomparable` has the reason.
         """
         unknown: dict[str, Any] = {"parameters": {}, "libraries": {}}
         if isinstance(given_text, Mapping) and self.name in given_text:
-            return {**unknown, "fingerprint": f"{GIVEN}{given_text[self.name]}"}
+            return {**unknown, "fingerprint": f"{GIVEN_PREFIX}{given_text[self.name]}"}
         try:
-            return self._described()
+            return self._describe_content()
         except Exception as error:  # noqa: BLE001 - inspecting an object may raise anything
             if isinstance(given_text, str):
-                return {**unknown, "fingerprint": f"{GIVEN}{given_text}"}
-            why = escape_invisible(str(error) or repr(error))
-            return {**unknown, "fingerprint": None, "incomparable": why}
+                return {**unknown, "fingerprint": f"{GIVEN_PREFIX}{given_text}"}
+            reason = escape_invisible(str(error) or repr(error))
+            return {**unknown, "fingerprint": None, "incomparable": reason}
 
-    def _described(self) -> dict[str, Any]:
+    def _describe_content(self) -> dict[str, Any]:
         """Describe the model without its seed and its verbosity, which the run sets."""
         if is_algorithm(self.given):
-            given = _silent(seeded(copy.copy(self.given), None, always=self.reseeded))
+            given = _silence(set_seed(copy.copy(self.given), None, always=self.is_reseeded))
             code: Any = type(given)
         else:
-            given = _drop_seeds(self.given) if self.reseeded else self.given
+            given = _drop_seeds(self.given) if self.is_reseeded else self.given
             inner = unwrap_function(given)
             code = inner if isinstance(inner, type) or inspect.isroutine(inner) else type(inner)
         digest, libraries = fingerprint(given)
         return {
-            "class" if isinstance(code, type) else "function": qualified_name(code),
+            "class" if isinstance(code, type) else "function": get_qualified_name(code),
             "parameters": replace(self, given=given).parameters,
-            "globals": globals_of(code),
+            "globals": describe_globals(code),
             "code": fingerprint(getattr(code, "__code__", code))[0][:16],
             "libraries": libraries,
             "fingerprint": digest,
         }
 
 
-def seeded(given: Any, seed: int | None, *, always: bool) -> Any:
-    """Let a model or a splitter draw by a seed, unless it has one of its own."""
+def set_seed(given: Any, seed: int | None, *, always: bool) -> Any:
+    """Set the seed of a model or a splitter, if it takes one; keep its own unless `always`."""
     if hasattr(given, _SEED) and (always or getattr(given, _SEED) is None):
         setattr(given, _SEED, seed)
     return given
 
 
-def _silent(algo: Any) -> Any:
+def _silence(algo: Any) -> Any:
     if getattr(algo, "verbose", False) is True:
         algo.verbose = False
     return algo
 
 
-def _attributes(given: Any) -> Mapping[str, Any]:
+def _get_attributes(given: Any) -> Mapping[str, Any]:
     return {} if isinstance(given, type) else getattr(given, "__dict__", {})
 
 
-def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the values that a function holds.
-
-    Arguments, defaults, closure, and the attributes of the object whose method it is.
-    """
-    found: dict[str, Any] = {}
+def _get_held_values(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return a function's arguments, defaults and closure, and the attributes of its object."""
+    arguments: dict[str, Any] = {}
     if isinstance(function, functools.partial):
-        found = {f"{place}": one for place, one in enumerate(function.args)}
-        found = {**function.keywords, **found}
+        positional = {f"{place}": value for place, value in enumerate(function.args)}
+        arguments = {**function.keywords, **positional}
         function = function.func
-    if not inspect.isroutine(function):  # an object that can be called
-        return {**_attributes(function), **found}
-    given = {name: one.default for name, one in signature_of(function).items()}
-    own = {name: one for name, one in given.items() if one is not inspect.Parameter.empty}
+    if not inspect.isroutine(function):  # a callable object
+        return {**_get_attributes(function), **arguments}
+    defaults = {name: one.default for name, one in get_parameters(function).items()}
+    own = {name: one for name, one in defaults.items() if one is not inspect.Parameter.empty}
     if inspect.ismethod(function):
-        own |= _attributes(function.__self__)
+        own |= _get_attributes(function.__self__)
     if inspect.isfunction(function):
         with suppress(ValueError):  # a cell is empty
             own |= inspect.getclosurevars(function).nonlocals
-    return own | found
+    return own | arguments
 
 
 def unwrap_function(function: Any) -> Any:
-    """Return the function inside of `functools.partial`."""
+    """Return the function inside a `functools.partial`, or the function itself."""
     return function.func if isinstance(function, functools.partial) else function
 
 
@@ -164,14 +166,15 @@ def _drop_seeds(function: Any) -> Any:
     """Return a function without the seeds that `functools.partial` gives it."""
     if not isinstance(function, functools.partial):
         return function
-    kept = {name: one for name, one in function.keywords.items() if name not in FunctionModel.SEEDS}
-    return functools.partial(function.func, *function.args, **kept)
+    seeds = FunctionModel.SEEDS
+    keywords = {name: one for name, one in function.keywords.items() if name not in seeds}
+    return functools.partial(function.func, *function.args, **keywords)
 
 
 def describe_experiment(
     ratings: CheckedSplits, plan: FoldPlan, *, several_seeds: bool
 ) -> dict[str, Any]:
-    """Return what the numbers of all models depend on, as JSON."""
+    """Return the ratings, splits and measures that all numbers depend on, as JSON."""
     return {
         "written_by": __version__,
         "data": describe_ratings(ratings.data),
@@ -181,41 +184,42 @@ def describe_experiment(
 
 
 def _describe_splitter(splitter: Any, *, always: bool) -> dict[str, Any]:
-    """Return what identifies a splitter, as JSON; its seed if that is not the seed of the run."""
-    own = getattr(splitter, "__dict__", {})
-    held = {name: readable(value) for name, value in sorted(own.items())}
-    if always or held.get(_SEED) is None:
-        held.pop(_SEED, None)
-    return {"class": qualified_name(type(splitter)), **held}
+    """Return the class and the attributes of a splitter, as JSON, without the seed of the run."""
+    attributes = sorted(_get_attributes(splitter).items())
+    values = {name: describe_value(value) for name, value in attributes}
+    if always or values.get(_SEED) is None:
+        values.pop(_SEED, None)
+    return {"class": get_qualified_name(type(splitter)), **values}
 
 
 def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
-    """Return how each measure is computed: every choice, and digests of the functions it calls.
+    """Return the choices behind each measure, and digests of the functions that it calls.
 
     Raises
     ------
     InvalidInputError
-        A function holds something that has no content to compare.
+        A function holds an object whose content cannot be compared.
     """
     described = {}
-    for one in plan.measures:
-        ranking = plan.rated if one.protocol == "rated" else plan.catalogue
-        if one.metric is None or ranking is None:
-            called: dict[str, Any] = {"function": (one.function, one.keywords)}
-            choices = {"kind": "function", "name": qualified_name(one.function)}
+    for measure in plan.measures:
+        metric, name = measure.metric, measure.name
+        ranking = plan.rated if measure.protocol == "rated" else plan.catalogue
+        if metric is None or ranking is None:
+            functions: dict[str, Any] = {"function": (measure.function, measure.keywords)}
+            choices = {"kind": "function", "name": get_qualified_name(measure.function)}
         else:
-            found = next(each for each in ranking.measurements if each.metric == one.metric)
-            used = {"gain": found.convention.gain, "discount": found.convention.discount}
-            called = {name: rule for name, rule in used.items() if callable(rule)}
-            called |= {"metric": type(one.metric)} if one.metric.origin else {}
-            threshold = str(found.threshold)
-            choices = {"kind": "ranking", **found.convention.texts, "threshold": threshold}
-        for what, function in called.items():
+            measurement = next(one for one in ranking.measurements if one.metric == metric)
+            convention, threshold = measurement.convention, str(measurement.threshold)
+            rules = {"gain": convention.gain, "discount": convention.discount}
+            functions = {kind: rule for kind, rule in rules.items() if callable(rule)}
+            functions |= {"metric": type(metric)} if metric.origin else {}
+            choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
+        for kind, function in functions.items():
             with label_messages(
-                f"{one.name}: its {what} cannot be compared, so no folder can resume it"
+                f"{name}: its {kind} cannot be compared, so no folder can resume it"
             ):
-                choices[f"code of {what}"] = fingerprint(function)[0]
-        described[one.name] = choices
+                choices[f"code of {kind}"] = fingerprint(function)[0]
+        described[name] = choices
     return described
 
 
@@ -230,27 +234,27 @@ def parse_models(
     Raises
     ------
     InvalidInputError
-        There are none, or one is nothing that can be trained; a baseline or a fingerprint is of
-        none of them.
+        There are none, or one cannot be trained; or a baseline or a fingerprint names none of
+        them.
     """
     if not isinstance(models, Mapping) or not models:
         msg = f"Give the models by name, {{'SVD': SVD(), 'KNN': KNNBasic()}}, not {quote(models)}."
         raise InvalidInputError(msg)
     for name, given in models.items():
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            msg = f"The name of a model is text that can be shown, not {quote(name)}."
+            msg = f"The name of a model must be printable text, not {quote(name)}."
             raise InvalidInputError(msg)
         if isinstance(given, type):
-            msg = f"{name}: {given.__name__} is a class; a model is one of it, {given.__name__}()."
+            msg = f"{name}: {given.__name__} is a class. Pass an instance: {given.__name__}()."
             raise InvalidInputError(msg)
         if not is_algorithm(given) and not callable(given):
             msg = (
-                f"{name}: a model has fit(trainset) and test(testset), as those of Surprise, or is "
-                f"a function of the ratings to train on, not {quote(given)}."
+                f"{name}: a model has fit(trainset) and test(testset), like Surprise's, or is a "
+                f"function of the ratings to train on, not {quote(given)}."
             )
             raise InvalidInputError(msg)
-    if baseline is not None and baseline not in (known := [*models, CHANCE]):
-        msg = f"baseline={quote(baseline)} is none of the models. {suggest(str(baseline), known)}"
+    if baseline is not None and baseline not in (names := [*models, CHANCE]):
+        msg = f"baseline={quote(baseline)} is none of the models. {suggest(str(baseline), names)}"
         raise InvalidInputError(msg)
     by_name = fingerprint if isinstance(fingerprint, Mapping) else {}
     for name in by_name:
@@ -259,7 +263,7 @@ def parse_models(
             raise InvalidInputError(msg)
     texts = by_name.values() if by_name or fingerprint is None else [fingerprint]
     if not all(isinstance(one, str) and one for one in texts):
-        msg = f"fingerprint is a text, or a text for each model by name, not {quote(fingerprint)}."
+        msg = f"fingerprint must be a text, or a text per model, not {quote(fingerprint)}."
         raise InvalidInputError(msg)
     return {name: Model(name, given, len(seeds) > 1) for name, given in models.items()}
 
@@ -280,8 +284,8 @@ def check_models_rank_catalogue(models: Mapping[str, Model]) -> None:
     for name, one in models.items():
         if is_algorithm(one.given) and not callable(getattr(one.given, "predict", None)):
             msg = (
-                f"{name}: to rank the catalogue, a model needs predict(user, item), as those of "
-                "Surprise have; or give a function that returns estimates of any pairs."
+                f"{name}: to rank the catalogue, a model needs predict(user, item), like "
+                "Surprise's. Or pass a function that returns estimates of any pairs."
             )
             raise InvalidInputError(msg)
 
@@ -292,32 +296,31 @@ def parse_seeds(seeds: Any) -> list[int]:
     Raises
     ------
     InvalidInputError
-        They are none.
+        They are no seeds, or not different.
     """
-    is_number = isinstance(seeds, Integral)
-    given = range(seeds) if is_number and seeds <= _MOST else seeds
-    wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
-    found = [] if wrong else list(given)
-    if not found or not all(_is_seed(one) for one in found) or len(set(found)) < len(found):
-        msg = f"seeds is how many, at least 1, or several different ones, not {quote(seeds)}."
+    given = range(seeds) if isinstance(seeds, Integral) and seeds <= _MAX_SEEDS else seeds
+    is_wrong = isinstance(seeds, bool | str) or not isinstance(given, Iterable)
+    each = [] if is_wrong else list(given)
+    if not each or not all(map(_is_seed, each)) or len(set(each)) < len(each):
+        msg = f"seeds must be a number, at least 1, or several different ones, not {quote(seeds)}."
         raise InvalidInputError(msg)
-    return [int(one) for one in found]
+    return list(map(int, each))
 
 
-def _is_seed(one: Any) -> bool:
-    """Return whether NumPy takes it as a seed."""
-    return isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < 2**32
+def _is_seed(value: Any) -> bool:
+    """Return whether NumPy takes a value as a seed."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**32
 
 
 def format_call(given: Any) -> str:
-    """Return a call of a class with changed parameters, or the name of a function, as code."""
+    """Return code that makes the same object: a class with its changed arguments, or a name."""
     if not is_algorithm(given) and not hasattr(given, "split"):
         return str(getattr(unwrap_function(given), "__name__", type(given).__name__))
-    usual = {name: repr(one.default) for name, one in signature_of(type(given)).items()}
-    own = {name: one for name, one in vars(given).items() if name in {*usual, *_OPTIONS}}
-    told = [
-        f"{name}={readable(own[name])!r}"
-        for name in [*usual, *_OPTIONS]
-        if name in own and repr(own[name]) not in (usual.get(name), "{}", "{'user_based': True}")
+    defaults = {name: repr(one.default) for name, one in get_parameters(type(given)).items()}
+    own = vars(given)
+    arguments = [
+        f"{name}={describe_value(own[name])!r}"
+        for name in [*defaults, *_OPTIONS]
+        if name in own and repr(own[name]) not in (defaults.get(name), "{}", "{'user_based': True}")
     ]
-    return f"{type(given).__name__}({', '.join(told)})"
+    return f"{type(given).__name__}({', '.join(arguments)})"

@@ -1,4 +1,4 @@
-"""Training every model in every fold of every seed, and comparing the results."""
+"""Train every model in every fold of every seed, and compare the results."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from recsys_ndcg.experiments.models import (
     describe_experiment,
     format_call,
     is_algorithm,
-    seeded,
+    set_seed,
 )
-from recsys_ndcg.experiments.ratings import check_savable_users, digest_of_split
+from recsys_ndcg.experiments.ratings import check_savable_users, digest_split
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy_property
 
@@ -42,14 +42,14 @@ _COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:
-    """What came of a model in all folds and seeds.
+    """The results of a model in all folds and seeds.
 
     Parameters
     ----------
     results : sequence of Result
         One per cell.
     parameters : mapping
-        What the model was given.
+        The model's parameters.
     """
 
     results: Sequence[Result]
@@ -58,37 +58,37 @@ class ModelRun:
     @lazy_property
     def averaged_scores(self) -> ModelScores:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
-        found = FoldRuns(one.fold for one in self.results).averaged_scores
-        return replace(found, parameters=flatten_parameters(self.parameters))
+        scores = FoldRuns(one.fold for one in self.results).averaged_scores
+        return replace(scores, parameters=flatten_parameters(self.parameters))
 
     @property
     def summary(self) -> tuple[dict[Any, float], int, dict[Any, float]]:
         """The mean of every measure, the number of users, and costs.
 
-        Means are over users as they are compared, or over folds; costs are the mean seconds of a
-        cell, and the most memory of any.
+        Means are over users, or over folds for measures without per-user scores; costs are the mean
+        seconds of a cell and the highest peak memory.
         """
         if not self.results:
             return {}, 0, dict.fromkeys(_COSTS, np.nan)
         means: dict[Any, float] = (
             pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
         )
-        found = self.averaged_scores
-        for name, column in zip(found.names, found.per_user.T, strict=True):
-            known = column[~np.isnan(column)]
-            means[name] = known.mean() if len(known) else np.nan
+        averaged = self.averaged_scores
+        for name, column in zip(averaged.names, averaged.per_user.T, strict=True):
+            scores = column[~np.isnan(column)]
+            means[name] = scores.mean() if len(scores) else np.nan
         costs = pd.DataFrame([one.costs for one in self.results]).agg(_COSTS).to_dict()
-        return means, len(found.users), costs
+        return means, len(averaged.users), costs
 
 
 @dataclass(frozen=True, eq=False)
 class SavedRuns:
-    """Runs of experiments, of different days.
+    """Saved runs of experiments.
 
     Parameters
     ----------
     folders : mapping of str to RunFolder
-        By the names under which they are shown.
+        By the names that tables show.
 
     Attributes
     ----------
@@ -100,25 +100,25 @@ class SavedRuns:
 
     @lazy_property
     def _models(self) -> dict[tuple[str, str], ModelRun]:
-        found = {}
+        models = {}
         for run, folder in self.folders.items():
-            for model, told in folder.models.items():
-                results = [folder.result(cell) for cell in folder.cells(model)]
-                found[run, model] = ModelRun(results, told["parameters"])
-        return found
+            for model, record in folder.models.items():
+                results = [folder.load_result(cell) for cell in folder.list_cells(model)]
+                models[run, model] = ModelRun(results, record["parameters"])
+        return models
 
     @property
     def table(self) -> pd.DataFrame:
         """A row per run and model, the best in the first measure first.
 
-        Columns: the means of all measures; users; done, how many folds of all seeds, of so many
-        that the run has by now, and failed; fit_time and test_time (mean seconds of a fold),
-        peak_memory_mb; begun; data and how, digests of the ratings and of splits and measures:
-        rows with equal digests are adjacent, and their numbers can be compared.
+        Columns: the means of all measures; users; the numbers of folds that are done, of all that
+        the run has by now, and that failed; fit_time and test_time (mean seconds of a fold),
+        peak_memory_mb; begun; data and how, digests of the ratings and of splits and measures.
+        Rows with equal digests are adjacent, and their numbers can be compared.
         """
-        return self.sorted_by(None)
+        return self.sort_by(None)
 
-    def sorted_by(self, measure: str | None) -> pd.DataFrame:
+    def sort_by(self, measure: str | None) -> pd.DataFrame:
         """Return the table with the best in a measure first.
 
         Raises
@@ -126,12 +126,12 @@ class SavedRuns:
         InvalidInputError
             No run has that measure.
         """
-        measures = self._measures()
+        measures = self._list_measures()
         name = measures[0] if measure is None else measure.strip().lower()
         if name not in measures:
             msg = f"No run has measured {measure!r}. {suggest(name, measures)}"
             raise InvalidInputError(msg)
-        rows = [self._row(run, model, one) for (run, model), one in self._models.items()]
+        rows = [self._build_row(run, model, one) for (run, model), one in self._models.items()]
         table = pd.DataFrame(rows).sort_values(
             ["data", "how", name], ascending=[True, True, lower_is_better(name)], kind="stable"
         )
@@ -139,57 +139,57 @@ class SavedRuns:
 
     @property
     def remarks(self) -> list[str]:
-        """What makes the numbers of runs something else than they seem: a sentence for each."""
-        told = []
+        """Sentences about runs that cannot be compared, and about failed models."""
+        remarks = []
         for what, name in (("ratings", "data"), ("splits", "splits"), ("measures", "measures")):
-            asked = [one.asked[name] for one in self.folders.values()]
-            if any(one != asked[0] for one in asked):
-                told.append(f"The runs have different {what}: their numbers cannot be compared.")
-        return told + [
+            each = [folder.description[name] for folder in self.folders.values()]
+            if any(one != each[0] for one in each):
+                remarks.append(f"The runs have different {what}: their numbers cannot be compared.")
+        return remarks + [
             f"{run}: {model} failed, see {escape_invisible(str(path.parent))}."
             for run, folder in self.folders.items()
             for model in folder.models
-            for path in folder.failures(model)[:1]
+            for path in folder.list_failures(model)[:1]
         ]
 
     @property
     def model_scores(self) -> dict[str, ModelScores]:
-        """Every model that is done in all cells of its run, for ``rn.compare(runs)``."""
+        """The scores of models that finished all cells of their runs, for ``rn.compare(runs)``."""
         models = [model for _, model in self._models]
         return {
             model if models.count(model) == 1 else f"{run}: {model}": one.averaged_scores
             for (run, model), one in self._models.items()
-            if one.results and len(one.results) == self._cells(run)
+            if one.results and len(one.results) == self._count_cells(run)
         }
 
-    def _row(self, run: str, model: str, one: ModelRun) -> dict[str, Any]:
+    def _build_row(self, run: str, model: str, one: ModelRun) -> dict[str, Any]:
         folder = self.folders[run]
-        asked = folder.asked
-        how = json.dumps([asked["splits"], asked["measures"]], sort_keys=True)
+        description = folder.description
+        how = json.dumps([description["splits"], description["measures"]], sort_keys=True)
         means, users, costs = one.summary
         return {
             "run": run,
             "model": model,
-            **dict.fromkeys(self._measures(), np.nan),
+            **dict.fromkeys(self._list_measures(), np.nan),
             **means,
             "users": users,
             "done": len(one.results),
-            "of": self._cells(run),
-            "failed": len(folder.failures(model)),
+            "of": self._count_cells(run),
+            "failed": len(folder.list_failures(model)),
             **costs,
-            "begun": asked["begun"],
-            "data": asked["data"]["digest"][:8],
+            "begun": description["begun"],
+            "data": description["data"]["digest"][:8],
             "how": blake2b(how.encode(), digest_size=4).hexdigest(),
         }
 
-    def _measures(self) -> list[str]:
-        asked = (folder.asked["measures"] for folder in self.folders.values())
-        return list(dict.fromkeys(name for one in asked for name in one))
+    def _list_measures(self) -> list[str]:
+        each = (folder.description["measures"] for folder in self.folders.values())
+        return list(dict.fromkeys(name for measures in each for name in measures))
 
-    def _cells(self, run: str) -> int:
-        """Return how many different cells any model of a run has."""
+    def _count_cells(self, run: str) -> int:
+        """Return the number of pairs of seed and fold that a run has."""
         folder = self.folders[run]
-        return len({cell[1:] for model in folder.models for cell in folder.cells(model)})
+        return len({cell[1:] for model in folder.models for cell in folder.list_cells(model)})
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Outcome:
         The results of finished fold runs.
     failures : dict of Cell to str
         The messages of failed fold runs.
-    said : list of str
+    messages : list of str
         Warnings about the ratings.
     """
 
@@ -223,18 +223,20 @@ class Outcome:
     folder: RunFolder | None = None
     results: dict[Cell, Result] = field(default_factory=dict)
     failures: dict[Cell, str] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def with_folder(
         self, folder: str | Path, fingerprint: str | Mapping[str, str] | None
     ) -> Outcome:
         """Return the same experiment with a folder for its results."""
         check_savable_users(self.ratings.data)
-        asked = describe_experiment(self.ratings, self.plan, several_seeds=len(self.seeds) > 1)
+        description = describe_experiment(
+            self.ratings, self.plan, several_seeds=len(self.seeds) > 1
+        )
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
-        return replace(self, folder=RunFolder.open(folder, asked, models))
+        return replace(self, folder=RunFolder.open(folder, description, models))
 
-    def gather(
+    def run_missing(
         self,
         n_jobs: int | None,
         on_result: Callable[[Result], object] | None,
@@ -243,33 +245,33 @@ class Outcome:
         """Run the missing fold runs; save each result before waiting for the next."""
         total = (self.ratings.n_folds or 0) * len(self.seeds) * len(self.models)
         show("Training", 0.0 if total else -1.0)
-        with closing(run_cells(self._tasks(), n_jobs)) as found:
-            for one in found:
-                if isinstance(one, Failure):
-                    where = "" if self.folder is None else f" ({self.folder.fail(one)})"
-                    self.failures[one.cell] = f"{one.error}{where}"
+        with closing(run_cells(self._iterate_tasks(), n_jobs)) as outcomes:
+            for outcome in outcomes:
+                if isinstance(outcome, Failure):
+                    place = self.folder and f" ({self.folder.save_failure(outcome)})"
+                    self.failures[outcome.cell] = f"{outcome.error}{place or ''}"
                 else:
                     if self.folder is not None:
-                        self.folder.keep(one)
-                    self.results[one.cell] = one
+                        self.folder.save(outcome)
+                    self.results[outcome.cell] = outcome
                     if on_result is not None:
-                        on_result(one)
+                        on_result(outcome)
                 n_done = len(self.results) + len(self.failures)
                 show("Training", n_done / total if total else -1.0)
 
-    def _tasks(self) -> Iterator[Task]:
+    def _iterate_tasks(self) -> Iterator[Task]:
         """Yield the missing fold runs, fold by fold, so that one split is in memory at a time."""
         for seed in self.seeds:
             splitter = self.ratings.splitter
             with suppress(TypeError):  # the splitter cannot be copied
                 splitter = copy.copy(splitter)  # PredefinedKFold stores state when it splits
-            splitter = seeded(splitter, seed, always=len(self.seeds) > 1)
-            with label_messages("") as said:
+            splitter = set_seed(splitter, seed, always=len(self.seeds) > 1)
+            with label_messages("") as messages:
                 parts = self.ratings.iterate(self._warn_about_ratings, splitter)
             if seed == self.seeds[0]:
-                self.said.extend(said)
+                self.messages.extend(messages)
             for fold, (trainset, testset) in enumerate(parts, 1):
-                split = digest_of_split(trainset, testset)
+                split = digest_split(trainset, testset)
                 for name, model in self.models.items():
                     cell = Cell(name, seed, fold)
                     if not self._is_done(cell, split):
@@ -284,10 +286,10 @@ class Outcome:
                 warn_of_truncation(kind, ratings)
 
     def _is_done(self, cell: Cell, split: str) -> bool:
-        """Load a result from the folder, if it exists; raise if its split differs."""
-        if self.folder is None or not self.folder.holds(cell):
+        """Load a cell's result from the folder, if it exists; raise if its split differs."""
+        if self.folder is None or not self.folder.has_result(cell):
             return False
-        result = self.folder.result(cell)
+        result = self.folder.load_result(cell)
         if result.split != split:
             msg = (
                 f"{self.folder.path}: {cell} was measured on another split than the current one. "
@@ -300,19 +302,21 @@ class Outcome:
     def emit_warnings(self) -> None:
         """Warn about leaks, suspicious models and ratings."""
         self.ratings.warn_of_leaks()
-        for told in self.said:
-            warn(told)
-        by_model = {name: self._of(name) for name in self.models}
-        said = {
-            name: [told for one in some for told in one.said] for name, some in by_model.items()
-        }
-        emit_labelled_warnings(said)
-        for name, some in by_model.items():
+        for message in self.messages:
+            warn(message)
+        by_model = {name: self._get_results(name) for name in self.models}
+        emit_labelled_warnings(
+            {
+                name: [message for result in results for message in result.warnings]
+                for name, results in by_model.items()
+            }
+        )
+        for name, results in by_model.items():
             FoldRuns.warn_of_random_order(
-                name, [one.fold.names_without_order for one in some], "folds"
+                name, [result.fold.names_without_order for result in results], "folds"
             )
 
-    def comparison(self, baseline: str | None, *, progress: bool) -> Comparison:
+    def compare_models(self, baseline: str | None, *, progress: bool) -> Comparison:
         """Compare the models without failed folds; compare a single one with random order.
 
         Raises
@@ -324,47 +328,47 @@ class Outcome:
         if len(failed) == len(self.models):
             msg = f"All models failed. {' '.join(failed.values())}"
             raise InvalidInputError(msg)
-        for told in failed.values():
-            warn(f"{told} It is left out of the comparison.")
+        for message in failed.values():
+            warn(f"{message} It is left out of the comparison.")
         models = {
-            name: ModelRun(self._of(name), one.parameters)
+            name: ModelRun(self._get_results(name), one.parameters)
             for name, one in self.models.items()
             if name not in failed
         }
         against = None if baseline in failed else baseline
         if against is None and len(models) == 1:
             against = CHANCE
-        found = compare(models, baseline=against, progress=progress)
+        comparison = compare(models, baseline=against, progress=progress)
         rows = [
             {**one.cell._asdict(), **one.costs, "users": one.fold.n_users, **one.scores}
             for run in models.values()
             for one in run.results
         ]
         cells = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
-        return replace(found, cells=cells, made_by=self._format_code(found))
+        return replace(comparison, cells=cells, made_by=self._format_code(comparison))
 
-    def _of(self, model: str) -> list[Result]:
+    def _get_results(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""
         return [one for cell, one in sorted(self.results.items()) if cell.model == model]
 
     def _describe_failures(self) -> dict[str, str]:
         """Return a message for each model that failed in a fold."""
-        told = {}
+        messages = {}
         for name in self.models:
             bad = [cell for cell in self.failures if cell.model == name]
             if bad:
-                n_cells = len(bad) + len(self._of(name))
-                told[name] = (
+                n_cells = len(bad) + len(self._get_results(name))
+                messages[name] = (
                     f"{name} failed in {len(bad)} of {n_cells} folds, first in seed {bad[0].seed}, "
                     f"fold {bad[0].fold}: {self.failures[bad[0]]}"
                 ).rstrip(".") + "."
-        return told
+        return messages
 
-    def _format_code(self, found: Comparison) -> str:
+    def _format_code(self, comparison: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {format_call(one.given)}," for name, one in self.models.items()]
-        how, splitter = found.signatures[found.metrics[0]].as_python, self.ratings.splitter
-        usual = self.ratings.is_default_kind
+        how = comparison.signatures[comparison.metrics[0]].as_python
+        splitter, is_number = self.ratings.splitter, self.ratings.is_default_kind
         lines = [
             "import recsys_ndcg as rn",
             "",
@@ -374,8 +378,8 @@ class Outcome:
             "comparison = rn.experiment(",
             "    ratings,",
             "    models,",
-            f"    metrics={found.metrics!r}{how},",
-            f"    splits={splitter.n_splits if usual else format_call(splitter)},",
+            f"    metrics={comparison.metrics!r}{how},",
+            f"    splits={splitter.n_splits if is_number else format_call(splitter)},",
             f"    seeds={[*self.seeds]!r},",
             ")",
         ]

@@ -1,6 +1,6 @@
-"""The ratings of an experiment: what the splits part, and a digest by which they are known.
+"""The ratings of an experiment as a dataset, their digest, and functions of ratings as models.
 
-And functions of ratings as models: with them folds need no Surprise.
+Surprise is not needed unless an algorithm of Surprise is trained.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.experiments.fingerprints import fingerprint, readable
+from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
 from recsys_ndcg.files import arrow_column, is_place, reading
 from recsys_ndcg.folds import get_ratings, parse_time
 from recsys_ndcg.input import Rows, Table, read_ratings
@@ -29,9 +29,9 @@ _FORM = "a number for each row of the pairs, or a table with the columns user, i
 
 
 class PlainTrainset:
-    """Ratings to train on, with as much of ``surprise.Trainset`` as folds need.
+    """Ratings to train on, with the parts of ``surprise.Trainset`` that folds need.
 
-    Users and items have places, their inner ids, in the order in which they first come.
+    Inner ids number users and items in the order of their first ratings.
     """
 
     def __init__(self, rows: Sequence[Any], rating_scale: tuple[float, float]) -> None:
@@ -54,7 +54,7 @@ class PlainTrainset:
         return self._items[inner]
 
     def all_ratings(self) -> Iterator[tuple[int, int, float]]:
-        """Give inner user, inner item and rating, user by user."""
+        """Yield inner user, inner item and rating, user by user."""
         for user, ratings in self.ur.items():
             for item, rating in ratings:
                 yield user, item, rating
@@ -68,7 +68,7 @@ class PlainDataset:
     raw_ratings : list of (user, item, rating, time)
         The time is None if it is missing.
     rating_scale : pair of float
-        The lowest and the highest rating there may be.
+        The lowest and the highest possible rating.
     """
 
     def __init__(self, raw_ratings: list[Any], rating_scale: tuple[float, float]) -> None:
@@ -84,7 +84,7 @@ class PlainDataset:
 
 
 class PlainPrediction(NamedTuple):
-    """What a function predicts of a test rating, in the fields of Surprise's predictions."""
+    """A function's prediction of a test rating, with the fields of Surprise's predictions."""
 
     uid: Any
     iid: Any
@@ -99,9 +99,9 @@ class FunctionModel:
     Parameters
     ----------
     function : callable
-        ``f(train)`` gets a table user, item, rating, and returns a function of pairs, a table
-        user, item, that gives their estimates; or ``f(train, pairs)`` gives them at once. A
-        parameter that is called `seed` or `random_state` gets the seed.
+        ``f(train)`` gets a table user, item, rating, and returns a function that estimates pairs, a
+        table user, item; or ``f(train, pairs)`` returns the estimates directly. A parameter `seed`
+        or `random_state` gets the seed.
     name : str
         For messages.
     seed : int, optional
@@ -109,22 +109,21 @@ class FunctionModel:
     """
 
     vectorised = False  # a user's function need not be thread-safe
-    #: What a parameter that takes a seed is called.
+    #: Names of parameters that take the seed.
     SEEDS = ("seed", "random_state")
 
     def __init__(self, function: Callable[..., Any], name: str, seed: int | None = 0) -> None:
         self._function = function
         self._name = name
-        known = signature_of(function)
-        self._seeds = {one: seed for one in known if one in self.SEEDS and seed is not None}
-        free = [
-            one
-            for name, one in known.items()
-            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        parameters = get_parameters(function)
+        self._seeds = {one: seed for one in parameters if one in self.SEEDS and seed is not None}
+        n_required = sum(
+            one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
             and name not in self.SEEDS
             and one.default is one.empty
-        ]
-        self._at_once = len(free) > 1
+            for name, one in parameters.items()
+        )
+        self._takes_pairs = n_required > 1
         self._predict: Any = None
 
     def fit(self, trainset: Any) -> None:
@@ -134,20 +133,20 @@ class FunctionModel:
             for user, item, rating in trainset.all_ratings()
         )
         self._train = pd.DataFrame(rows, columns=["user", "item", "rating"])
-        if not self._at_once:
+        if not self._takes_pairs:
             self._predict = self._function(self._train, **self._seeds)
 
     def test(self, testset: list[Any]) -> list[Any]:
         """Return predictions of a testset."""
         pairs = pd.DataFrame([row[:2] for row in testset], columns=["user", "item"])
-        estimates = self._estimates(pairs).tolist()
+        estimates = self._estimate(pairs).tolist()
         return [
             PlainPrediction(user, item, rating, estimated, {"was_impossible": False})
             for (user, item, rating), estimated in zip(testset, estimates, strict=True)
         ]
 
     def check_not_diverged(self, predictions: list[Any]) -> None:
-        """Do nothing: values that are no numbers have raised an error already."""
+        """Do nothing: estimates that are not numbers have raised an error already."""
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return its estimates of all items that a user has not rated."""
@@ -162,134 +161,135 @@ class FunctionModel:
 
     def estimate_ids(self, users: Ids, items: Ids) -> tuple[Floats, None]:
         """Return estimates of some users, in rows, for some items."""
-        if self._at_once:
+        if self._takes_pairs:
             msg = (
-                f"{self._name}: to rank the catalogue, the function takes the ratings alone, "
-                "f(train), and returns a function of pairs, which is called for some users after "
-                "others."
+                f"{self._name}: to rank the catalogue, the function must take only the ratings, "
+                "f(train), and return a function of pairs, which is called for a block of users at "
+                "a time."
             )
             raise InvalidInputError(msg)
         pairs = pd.DataFrame(
             {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
         )
-        return self._estimates(pairs.infer_objects()).reshape(len(users), len(items)), None
+        return self._estimate(pairs.infer_objects()).reshape(len(users), len(items)), None
 
-    def _estimates(self, pairs: pd.DataFrame) -> Floats:
-        asked = pairs.copy()  # the function may change it
-        if self._at_once:
-            found = self._function(self._train, asked, **self._seeds)
+    def _estimate(self, pairs: pd.DataFrame) -> Floats:
+        own = pairs.copy()  # the function may change it
+        if self._takes_pairs:
+            estimates = self._function(self._train, own, **self._seeds)
         else:
-            found = self._predict(asked) if callable(self._predict) else self._predict
-        values = self._in_order(found, pairs)
+            estimates = self._predict(own) if callable(self._predict) else self._predict
+        values = self._align_estimates(estimates, pairs)
         bad = ~np.isfinite(values)
         if bad.any():
             pair = tuple(pairs.iloc[int(bad.argmax())])
             msg = (
                 f"{self._name} estimates no number for {bad.sum()} of {len(pairs)} pairs, the "
-                f"first {quote(pair)}. Give one for all: a low one where the model knows nothing."
+                f"first {quote(pair)}. Return one for all: a low one if the model has no estimate."
             )
             raise InvalidInputError(msg)
         return values
 
-    def _in_order(self, found: Any, pairs: pd.DataFrame) -> Floats:
+    def _align_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:
         """Return the estimates in the order of the pairs."""
-        if hasattr(found, "columns"):
-            return self._look_up_estimates(found, pairs)
+        if hasattr(estimates, "columns"):
+            return self._look_up_estimates(estimates, pairs)
         try:
-            values = np.array(found, dtype=np.float64)
+            values = np.array(estimates, dtype=np.float64)
         except (TypeError, ValueError):
-            self._refuse(f"returns {quote(found)}")
+            self._raise_error(f"returns {quote(estimates)}")
         if values.shape != (len(pairs),):
             shape = " × ".join(map(str, values.shape)) or "one"
-            self._refuse(f"returns {shape} numbers for {len(pairs)} pairs")
+            self._raise_error(f"returns {shape} numbers for {len(pairs)} pairs")
         return values
 
-    def _look_up_estimates(self, found: Any, pairs: pd.DataFrame) -> Floats:
-        """Return the estimates that a table has of the pairs."""
-        lacking = [one for one in ("user", "item", "estimated") if one not in found.columns]
-        if lacking:
-            self._refuse(f"returns a table without {', '.join(lacking)}")
-        table = pd.DataFrame({one: np.asarray(found[one]) for one in found.columns})
+    def _look_up_estimates(self, estimates: Any, pairs: pd.DataFrame) -> Floats:
+        """Return a table's estimates in the order of the pairs."""
+        columns = ("user", "item", "estimated")
+        missing = [name for name in columns if name not in estimates.columns]
+        if missing:
+            self._raise_error(f"returns a table without {', '.join(missing)}")
+        table = pd.DataFrame({name: np.asarray(estimates[name]) for name in estimates.columns})
         twice = table.duplicated(["user", "item"])
         if twice.any():
             pair = tuple(table.loc[twice, ["user", "item"]].iloc[0])
-            self._refuse(f"returns the pair {quote(pair)} twice")
+            self._raise_error(f"returns the pair {quote(pair)} twice")
         try:
             merged = pairs.merge(table, how="left", on=["user", "item"], indicator=True)
         except ValueError as error:  # ids of another type
-            self._refuse(f"returns ids of another type ({error})")
+            self._raise_error(f"returns ids of another type ({error})")
         absent = (merged["_merge"] == "left_only").to_numpy()
         if absent.any():
             pair = tuple(pairs.iloc[int(absent.argmax())])
-            self._refuse(
-                f"returns other pairs than asked for: {absent.sum()} of {len(pairs)} are missing, "
-                f"the first {quote(pair)}"
+            self._raise_error(
+                f"returns other pairs than it was given: {absent.sum()} of {len(pairs)} are "
+                f"missing, the first {quote(pair)}"
             )
         return np.array(merged["estimated"], dtype=np.float64)
 
-    def _refuse(self, fault: str) -> Any:
-        msg = f"{self._name} {fault}. It is to give {_FORM}."
+    def _raise_error(self, fault: str) -> Any:
+        msg = f"{self._name} {fault}. It must return {_FORM}."
         raise InvalidInputError(msg)
 
 
-def signature_of(function: Any) -> Mapping[str, inspect.Parameter]:
+def get_parameters(function: Any) -> Mapping[str, inspect.Parameter]:
     """Return the parameters of a function or a class by their names."""
     try:
         return inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of a function that is not Python's
+    except (TypeError, ValueError):  # not a function of Python
         return {}
 
 
-def dataset_of(
+def build_dataset(
     data: Any,
     columns: Mapping[str, str] | None = None,
     rating_scale: tuple[float, float] | None = None,
     *,
     plain: bool = True,
 ) -> Any:
-    """Return ratings as a dataset of Surprise, or in its shape.
+    """Return ratings as a dataset of Surprise, or as a `PlainDataset`.
 
     Parameters
     ----------
     data : surprise.Dataset, table, or path
         A table has a row per rating; a file is CSV, or separated by ``::``.
     columns : mapping, optional
-        What a table calls ``user``, ``item``, ``rating`` and ``timestamp``.
+        The table's names of ``user``, ``item``, ``rating`` and ``timestamp``.
     rating_scale : pair of float, optional
-        Of a table or file; by default from its lowest to its highest rating.
+        For a table or file; by default its lowest and highest ratings.
     plain : bool
-        Whether Surprise's own dataset can be done without, as no algorithm is trained.
+        Whether no algorithm of Surprise is trained, so that its dataset is not needed.
 
     Raises
     ------
     InvalidInputError
-        They are nothing of this, or no ratings.
+        The data has another form, or no ratings.
     """
     if hasattr(data, "raw_ratings") or hasattr(data, "folds_files"):
         if columns or rating_scale:
-            msg = "A dataset of Surprise has its columns and its rating scale already: leave them."
+            msg = "A dataset of Surprise has columns and a rating scale. Omit these arguments."
             raise InvalidInputError(msg)
-        _all_of(data)
+        _get_all_ratings(data)
         return data
     table = read_ratings(data) if is_place(data) else data
     if not isinstance(columns, Mapping | None):
-        msg = f"columns says what a table calls ours, {{'rating': 'stars'}}, not {quote(columns)}."
+        msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
         raise InvalidInputError(msg)
-    rows = _rows(table, dict(columns or {}))
+    rows = _read_rows(table, dict(columns or {}))
     rated = [rating for _, _, rating, _ in rows]
     if not rows:
         msg = "There are no ratings: the table is empty."
         raise InvalidInputError(msg)
-    given = (min(rated), max(rated)) if rating_scale is None else rating_scale
+    scale = (min(rated), max(rated)) if rating_scale is None else rating_scale
     try:
-        low, high = map(float, given)
+        low, high = map(float, scale)
     except (TypeError, ValueError):
         low = high = np.nan
     if rating_scale is None and low == high:
-        msg = f"Every rating is {low:g}, so that no order is better than another."
+        msg = f"Every rating is {low:g}, so no order is better than another."
         raise InvalidInputError(msg)
     if not -np.inf < low < high < np.inf:
-        msg = f"The rating scale runs from a lower number to a higher one, not {quote(given)}."
+        msg = f"The rating scale must be a lower and a higher number, not {quote(scale)}."
         raise InvalidInputError(msg)
     if plain:
         return PlainDataset(rows, (low, high))
@@ -301,7 +301,7 @@ def dataset_of(
     return dataset
 
 
-def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any]]:
+def _read_rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any]]:
     """Return rows (user, item, rating, time); a missing time is None."""
     time = columns.pop(_TIME, None)
     if "rating" in columns:
@@ -310,57 +310,58 @@ def _rows(data: Any, columns: dict[str, str]) -> list[tuple[Any, Any, float, Any
     names = table.names
     for role, ours in (("user", "user"), ("item", "item"), ("true", "rating")):
         if not table.has_candidate(role):
-            told = ", ".join(map(str, names))
+            known = ", ".join(map(str, names))
             msg = (
-                f"The ratings have no column {ours!r}; there are: {told}. Say what it is called: "
-                f"columns={{{ours!r}: '...'}}."
+                f"The ratings have no column {ours!r}. The columns are {known}. "
+                f"Pass its name: columns={{{ours!r}: '...'}}."
             )
             raise InvalidInputError(msg)
     timed = time if time is not None else _TIME if _TIME in names else None
     table = Table(data, columns | ({} if timed is None else {"estimated": timed}))
     table.collect("user", "item", "true", *([] if timed is None else ["estimated"]))
     ratings = table.read_numbers("true")
-    Rows.check_finite(ratings, "rating", "leave such rows out, or correct them")
-    times = [None] * len(ratings) if timed is None else _times(table)
+    Rows.check_finite(ratings, "rating", "leave these rows out, or correct them")
+    times = [None] * len(ratings) if timed is None else _read_times(table)
     user, item = (table.read_ids(name).tolist() for name in ("user", "item"))
     return list(zip(user, item, ratings.tolist(), times, strict=True))
 
 
-def _times(table: Table) -> list[float]:
+def _read_times(table: Table) -> list[float]:
     """Return times as numbers; dates become seconds since 1970."""
     try:
-        found: list[float] = table.read_numbers("estimated").tolist()
+        return list(table.read_numbers("estimated").tolist())
     except InvalidInputError as error:
         times = table.read_ids("estimated")
         try:
             if times.dtype.kind == "M":
                 times = times.astype("datetime64[us]").astype(object)
-            found = list(map(parse_time, times))
+            return list(map(parse_time, times))
         except InvalidInputError:
             raise error from None
-    return found
 
 
 def describe_ratings(data: Any) -> dict[str, Any]:
     """Return the numbers of ratings, users and items, their scale, and a digest in their order."""
-    ratings = _all_of(data)
+    ratings = _get_all_ratings(data)
     columns = [list(map(itemgetter(place), ratings)) for place in range(4)]
     return {
         "ratings": len(ratings),
         "users": len(set(columns[0])),
         "items": len(set(columns[1])),
-        "rating_scale": readable(getattr(getattr(data, "reader", data), "rating_scale", None)),
+        "rating_scale": describe_value(
+            getattr(getattr(data, "reader", data), "rating_scale", None)
+        ),
         "digest": fingerprint(columns)[0],
     }
 
 
 def check_savable_users(data: Any) -> None:
-    """Refuse users whose ids no folder can keep, before anything is trained."""
-    users = dict.fromkeys(row[0] for row in _all_of(data))
+    """Raise if user ids cannot be saved in a folder, before anything is trained."""
+    users = dict.fromkeys(row[0] for row in _get_all_ratings(data))
     arrow_column(np.fromiter(users, dtype=object, count=len(users)))
 
 
-def _all_of(data: Any) -> Sequence[Any]:
+def _get_all_ratings(data: Any) -> Sequence[Any]:
     """Return the rows of a dataset; those of folds in files are concatenated."""
     if not hasattr(data, "folds_files"):
         return get_ratings(data)
@@ -371,7 +372,7 @@ def _all_of(data: Any) -> Sequence[Any]:
     return rows
 
 
-def digest_of_split(trainset: Any, testset: list[Any]) -> str:
+def digest_split(trainset: Any, testset: list[Any]) -> str:
     """Return a digest of a trainset and a testset."""
     training = Training(trainset)
     ratings = training.ratings

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.experiments.outcome import SavedRuns
     from recsys_ndcg.scoring import Cutoffs
 
-_OWN = ("data", "models", "progress", "on_result")  # options that a file does not give as they are
+_NOT_IN_FILES = ("data", "models", "progress", "on_result")  # options that a file gives otherwise
 
 
 def experiment(  # noqa: PLR0913 - the contract
@@ -156,30 +156,30 @@ def experiment(  # noqa: PLR0913 - the contract
             parse_seeds,
         )
         from recsys_ndcg.experiments.outcome import Outcome  # noqa: PLC0415
-        from recsys_ndcg.experiments.ratings import dataset_of  # noqa: PLC0415
+        from recsys_ndcg.experiments.ratings import build_dataset  # noqa: PLC0415
         from recsys_ndcg.folds import CheckedSplits, FoldPlan  # noqa: PLC0415
     each = parse_seeds(seeds)
-    known = parse_models(models, each, baseline, fingerprint)
-    plain = not any(is_algorithm(one.given) for one in known.values())
-    ratings = dataset_of(data, columns, rating_scale, plain=plain)
+    parsed = parse_models(models, each, baseline, fingerprint)
+    plain = not any(is_algorithm(model.given) for model in parsed.values())
+    ratings = build_dataset(data, columns, rating_scale, plain=plain)
     plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention)
     split = CheckedSplits(ratings, splits)
     split.check_n_jobs(n_jobs)
     plan = split.resolve(plan)
     if plan.catalogue is not None:
-        check_models_rank_catalogue(known)
-    outcome = Outcome(known, split, each, plan)
+        check_models_rank_catalogue(parsed)
+    outcome = Outcome(parsed, split, each, plan)
     if folder is not None:
         outcome = outcome.with_folder(folder, fingerprint)
-    shown_by = nullcontext(progress) if callable(progress) else progress_bar(enabled=progress)
-    with shown_by as show:
-        outcome.gather(n_jobs, on_result, show)
+    bar = nullcontext(progress) if callable(progress) else progress_bar(enabled=progress)
+    with bar as show:
+        outcome.run_missing(n_jobs, on_result, show)
     outcome.emit_warnings()
-    return outcome.comparison(baseline, progress=progress is True)
+    return outcome.compare_models(baseline, progress=progress is True)
 
 
 def load_runs(*paths: str | Path) -> SavedRuns:
-    """Read the runs of experiments, of different days and machines.
+    """Read saved runs of experiments.
 
     Parameters
     ----------
@@ -189,8 +189,8 @@ def load_runs(*paths: str | Path) -> SavedRuns:
     Returns
     -------
     SavedRuns
-        With `SavedRuns.table`; ``rn.compare(runs)`` compares the models whose runs are of the same
-        ratings, splits and measures.
+        The runs; their `table` has a row per run and model. ``rn.compare(runs)`` compares the
+        models if the runs have the same ratings, splits and measures.
 
     Raises
     ------
@@ -216,16 +216,16 @@ def load_runs(*paths: str | Path) -> SavedRuns:
     folders: dict[str, str | Path] = {}
     for path in paths:
         check_path(path)
-        # a path that there is is no pattern
-        matched = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207
-        several: list[str | Path] = [one for one in matched if Path(one).is_dir()]
+        # the name of an existing folder is not a pattern
+        matches = [] if Path(path).exists() else sorted(glob(str(path)))  # noqa: PTH207
+        several: list[str | Path] = [match for match in matches if Path(match).is_dir()]
         for folder in several or [path]:
             folders.setdefault(os.path.realpath(folder), folder)
-    found = {escape_invisible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
-    if not found:
-        msg = "Give the folder of at least one run, such as 'runs/today' or 'runs/*'."
+    runs = {escape_invisible(str(Path(one))): RunFolder.read(one) for one in folders.values()}
+    if not runs:
+        msg = "No folder. Pass at least one, such as 'runs/today' or 'runs/*'."
         raise InvalidInputError(msg)
-    return SavedRuns(found)
+    return SavedRuns(runs)
 
 
 def from_toml(path: str | Path) -> dict[str, Any]:
@@ -248,69 +248,70 @@ def from_toml(path: str | Path) -> dict[str, Any]:
         content = file.read()
     directory = str(Path(path).resolve().parent)
     try:
-        with _label_errors("no TOML of an experiment"):
+        with _label_errors("this is not the TOML of an experiment"):
             parsed = tomllib.loads(content.decode())
-        if directory not in sys.path:  # for good, as workers import modules of the folder again
+        if directory not in sys.path:  # permanently: workers import the folder's modules again
             sys.path.append(directory)
-        return _options(parsed, Path(path).parent)
+        return _parse_options(parsed, Path(path).parent)
     except InvalidInputError as error:
         msg = f"{path}: {error}"
         raise InvalidInputError(msg) from None
 
 
-def _options(given: dict[str, Any], folder: Path) -> dict[str, Any]:
-    known = [name for name in inspect.signature(experiment).parameters if name not in _OWN]
+def _parse_options(given: dict[str, Any], folder: Path) -> dict[str, Any]:
+    arguments = inspect.signature(experiment).parameters
+    names = [name for name in arguments if name not in _NOT_IN_FILES] + ["ratings", "models"]
     for name in given:
-        if name not in {*known, "ratings", "models"}:
-            msg = f"there is no option {name!r}. {suggest(name, [*known, 'ratings', 'models'])}"
+        if name not in names:
+            msg = f"there is no option {name!r}. {suggest(name, names)}"
             raise InvalidInputError(msg)
     ratings, models = given.pop("ratings", None), given.pop("models", None)
     if not isinstance(ratings, str):
-        msg = f'ratings is the path of a file, ratings = "ratings.csv", not {quote(ratings)}.'
+        msg = f'ratings must be the path of a file, ratings = "ratings.csv", not {quote(ratings)}.'
         raise InvalidInputError(msg)
     if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
-        msg = 'a model is a table, [models.SVD], with class = "surprise.SVD" and parameters.'
+        msg = 'a model must be a table, [models.SVD], with class = "surprise.SVD" and parameters.'
         raise InvalidInputError(msg)
-    found = {name: _made(f"models.{name}", one) for name, one in models.items()}
+    objects = {name: _build_object(f"models.{name}", one) for name, one in models.items()}
     if isinstance(given.get("splits"), dict):
-        given["splits"] = _made("splits", given["splits"])
+        given["splits"] = _build_object("splits", given["splits"])
     if isinstance(given.get("convention"), dict):
         given["convention"] = Convention(**given["convention"])
     if isinstance(given.get("folder"), str) and given["folder"]:
         given["folder"] = folder / given["folder"]
-    return {**given, "data": folder / ratings, "models": found}
+    return {**given, "data": folder / ratings, "models": objects}
 
 
-def _made(place: str, given: Mapping[str, Any]) -> Any:
+def _build_object(place: str, given: Mapping[str, Any]) -> Any:
     """Return the imported function, or a new object of the imported class, with its parameters."""
-    ways = [way for way in ("class", "function") if way in given]
-    if len(ways) != 1 or not isinstance(given[ways[0]], str):
+    kinds = [kind for kind in ("class", "function") if kind in given]
+    if len(kinds) != 1 or not isinstance(given[kinds[0]], str):
         msg = f'[{place}] needs class = "module.Class", or function = "module.function".'
         raise InvalidInputError(msg)
-    (way,) = ways
-    found = _imported(place, given[way])
-    parameters = {name: value for name, value in given.items() if name != way}
-    if way == "function" or not isinstance(found, type):
-        if not callable(found) or hasattr(found, "fit"):
-            msg = f"[{place}]: {given[way]} is no {way}, but {quote(found)}."
+    (kind,) = kinds
+    imported = _import_object(place, given[kind])
+    parameters = {name: value for name, value in given.items() if name != kind}
+    if kind == "function" or not isinstance(imported, type):
+        if not callable(imported) or hasattr(imported, "fit"):
+            msg = f"[{place}]: {given[kind]} is not a {kind}, but {quote(imported)}."
             raise InvalidInputError(msg)
-        return partial(found, **parameters) if parameters else found
-    with _label_errors(f"[{place}]: {given[way]} cannot be made so"):
-        return found(**parameters)
+        return partial(imported, **parameters) if parameters else imported
+    with _label_errors(f"[{place}]: {given[kind]} rejects its parameters"):
+        return imported(**parameters)
 
 
-def _imported(place: str, path: str) -> Any:
+def _import_object(place: str, path: str) -> Any:
     module, _, name = path.rpartition(".")
     if not module:
         msg = f"[{place}]: {path!r} names no module. Write one, such as surprise.SVD."
         raise InvalidInputError(msg)
     with _label_errors(f"[{place}]: {path!r} cannot be imported"):
-        found = import_module(module)
-    if not hasattr(found, name):
-        known = [one for one in dir(found) if not one.startswith("_")]
-        msg = f"[{place}]: {module} has no {name!r}. {suggest(name, known)}"
+        imported = import_module(module)
+    if not hasattr(imported, name):
+        names = [member for member in dir(imported) if not member.startswith("_")]
+        msg = f"[{place}]: {module} has no {name!r}. {suggest(name, names)}"
         raise InvalidInputError(msg)
-    return getattr(found, name)
+    return getattr(imported, name)
 
 
 @contextmanager
@@ -320,6 +321,6 @@ def _label_errors(what: str) -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's code may raise anything
         plain = isinstance(error, ModuleNotFoundError | TypeError | ValueError)
-        given = str(error) if plain else f"{type(error).__name__}: {error}"
-        msg = f"{what}: {given.rstrip('.')}."
+        message = str(error) if plain else f"{type(error).__name__}: {error}"
+        msg = f"{what}: {message.rstrip('.')}."
         raise InvalidInputError(msg) from None

@@ -122,7 +122,10 @@ def test_functions_rank_the_catalogue() -> None:
 @pytest.mark.parametrize(
     ("function", "fault"),
     [
-        (lambda _: lambda pairs: pairs.assign(estimated=1.0).iloc[1:], "other pairs than asked"),
+        (
+            lambda _: lambda pairs: pairs.assign(estimated=1.0).iloc[1:],
+            "other pairs than it was given",
+        ),
         (lambda _: lambda pairs: np.ones(len(pairs) - 1), "numbers for"),
         (lambda _: lambda pairs: pairs["item"].map({}), "estimates no number for"),
         (lambda _: lambda pairs: pairs, "without estimated"),
@@ -249,9 +252,9 @@ def test_data_of_any_kind(tmp_path: Any) -> None:
     ("options", "fault"),
     [
         ({"models": {}}, "by name"),
-        ({"models": {"SVD": SVD}}, r"SVD is a class; a model is one of it, SVD\(\)"),
+        ({"models": {"SVD": SVD}}, r"SVD is a class. Pass an instance: SVD\(\)"),
         ({"models": {"SVD": 3}}, "SVD: a model has fit"),
-        ({"models": {"a\nb": SVD()}}, "name of a model is text"),
+        ({"models": {"a\nb": SVD()}}, "name of a model must be printable"),
         ({"metrics": "rmse"}, "No metric here ranks"),
         ({"metrics": "ndgc"}, "Did you mean 'ndcg'"),
         ({"metrics": "precision@5"}, "threshold"),
@@ -259,19 +262,19 @@ def test_data_of_any_kind(tmp_path: Any) -> None:
         ({"splits": 1}, "splits=1"),
         ({"splits": "five"}, "split"),
         ({"splits": UserKFold(5000)}, "n_splits"),
-        ({"seeds": 0}, "seeds is"),
-        ({"seeds": [1, 1]}, "seeds is"),
+        ({"seeds": 0}, "seeds must be"),
+        ({"seeds": [1, 1]}, "seeds must be"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"baseline": "KNN"}, "baseline='KNN'"),
         ({"baseline": ["SVD"]}, r"baseline=\['SVD'\] is none"),
         ({"data": pd.DataFrame({"user": [], "item": [], "rating": []})}, "no ratings"),
-        ({"data": pd.DataFrame({"user": [1]})}, "no column 'item'; there are: user"),
+        ({"data": pd.DataFrame({"user": [1]})}, "no column 'item'. The columns are user"),
         ({"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),
         ({"data": 3}, "Cannot read a int"),
         ({"rating_scale": (5, 1)}, "rating scale"),
         ({"folder": 3}, "path"),
-        ({"columns": 3}, "columns says what"),
-        ({"data": ratings().assign(rating=3.0)}, "Every rating is 3, so that"),
+        ({"columns": 3}, "columns must map our names"),
+        ({"data": ratings().assign(rating=3.0)}, "Every rating is 3, so no"),
     ],
 )
 def test_an_invalid_argument_is_an_error(options: dict[str, Any], fault: str) -> None:
@@ -293,7 +296,7 @@ def test_a_catalogue_needs_predictions_of_any_pair() -> None:
 
     with pytest.raises(rn.InvalidInputError, match=r"closed: .* needs predict\(user, item\)"):
         run({"closed": Closed(), **models()}, protocol="catalogue")
-    with pytest.warns(rn.DataWarning, match="the function takes the ratings alone"):
+    with pytest.warns(rn.DataWarning, match="the function must take only the ratings"):
         run({"f": lambda train, pairs: item_means(train)(pairs), **models()}, protocol="catalogue")
 
 

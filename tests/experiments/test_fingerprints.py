@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from surprise import AlgoBase, Dataset, Reader
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.fingerprints import FingerprintError, fingerprint, readable
+from recsys_ndcg.experiments.fingerprints import FingerprintError, describe_value, fingerprint
 from recsys_ndcg.surprise import SVD, MostPopular, make_measure
 from tests.experiments.made import item_means, ratings, run
 
@@ -504,7 +504,7 @@ def test_a_value_that_cannot_be_compared_is_an_error() -> None:
     """The message has its type, wherever it is."""
     with pytest.raises(FingerprintError, match=r"an object of _thread\.lock"):
         fingerprint({"a": [Called(threading.Lock())]})
-    assert readable(threading.Lock()) == "_thread.lock"
+    assert describe_value(threading.Lock()) == "_thread.lock"
 
 
 def _locked(offset: float = 1.0) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from surprise import BaselineOnly
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.experiments.ratings import dataset_of, describe_ratings, digest_of_split
+from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings, digest_split
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
 from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run
@@ -202,7 +202,7 @@ def test_a_damaged_file_is_an_error(done: Path, name: str, how: str) -> None:
     with pytest.raises(rn.RecsysNdcgError, match=None if how == "bit" else name) as caught:
         run(folder=done, protocol="both")
     if name.endswith("parquet"):
-        assert "that cell is redone" in str(caught.value)
+        assert "it trains that cell again" in str(caught.value)
         for one in done.glob("cells/SVD/seed0-fold1.*"):
             one.unlink()
         run(folder=done, protocol="both")
@@ -223,10 +223,10 @@ def test_a_file_of_another_fold_is_an_error(done: Path) -> None:
     """So is a folder without run.json."""
     cells = done / "cells" / "SVD"
     (cells / "seed0-fold1.json").write_bytes((cells / "seed0-fold2.json").read_bytes())
-    with pytest.raises(rn.InvalidInputError, match="is not that of SVD, seed 0, fold 1"):
+    with pytest.raises(rn.InvalidInputError, match="another cell than SVD, seed 0, fold 1"):
         run(folder=done, protocol="both")
     (done / "run.json").unlink()
-    with pytest.raises(rn.InvalidInputError, match=r"no folder of an experiment"):
+    with pytest.raises(rn.InvalidInputError, match=r"not the folder of an experiment"):
         rn.load_runs(done)
 
 
@@ -254,7 +254,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("here")
     for path in (file, file / "below"):
-        with pytest.raises(rn.InvalidInputError, match="cannot be a folder of results"):
+        with pytest.raises(rn.InvalidInputError, match="cannot be used as a folder of results"):
             run({"f": pytest.fail, "g": pytest.fail}, folder=path)
 
 
@@ -351,13 +351,13 @@ def test_other_files_in_the_folder_stay(folder: Path) -> None:
 )
 def test_every_change_of_the_ratings_changes_the_digests(change: Any) -> None:
     """One bit of a number in one row; of the ratings and of the split."""
-    one, other = dataset_of(ratings()), dataset_of(ratings())
+    one, other = build_dataset(ratings()), build_dataset(ratings())
     assert describe_ratings(one) == describe_ratings(other)
     other.raw_ratings[7] = change(other.raw_ratings[7])
     assert describe_ratings(one)["digest"] != describe_ratings(other)["digest"]
     if other.raw_ratings[7][:3] != one.raw_ratings[7][:3]:
         splits = (next(iter(KFold(2, random_state=0).split(data))) for data in (one, other))
-        assert len({digest_of_split(*split) for split in splits}) == 2
+        assert len({digest_split(*split) for split in splits}) == 2
 
 
 def _svd(n_factors: int) -> dict[str, Any]:
@@ -427,11 +427,11 @@ def test_a_splitter_is_compared_by_its_own_seed(folder: Path) -> None:
 
 def test_every_change_of_a_testset_changes_its_digest() -> None:
     """Of a user, an item, a rating, or the number of rows."""
-    trainset, testset = next(iter(KFold(2, random_state=0).split(dataset_of(ratings()))))
+    trainset, testset = next(iter(KFold(2, random_state=0).split(build_dataset(ratings()))))
     user, item, rating = testset[3]
     others = [("new", item, rating), (user, "new", rating), (user, item, rating + 0.5)]
     changed = [[*testset[:3], one, *testset[4:]] for one in others] + [testset[:-1]]
-    digests = {digest_of_split(trainset, one) for one in [testset, *changed]}
+    digests = {digest_split(trainset, one) for one in [testset, *changed]}
     assert len(digests) == 5
 
 

@@ -210,7 +210,7 @@ def test_a_function_may_not_change_its_pairs() -> None:
 
         return predict
 
-    with pytest.warns(rn.DataWarning, match="returns other pairs than asked for"):
+    with pytest.warns(rn.DataWarning, match="returns other pairs than it was given"):
         run({"changes": changes, **models()})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recsys_ndcg.experiments.ratings import dataset_of, digest_of_split
+from recsys_ndcg.experiments.ratings import build_dataset, digest_split
 from recsys_ndcg.folds import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold
 from tests.experiments.made import item_means, ratings, run
 
@@ -91,10 +91,10 @@ def test_folds_equal_those_of_surprise(splitter: Any) -> None:
     """Rating by rating, in the same order, with the same digest."""
     parts = []
     for plain in (True, False):
-        data = dataset_of(ratings(), plain=plain)
+        data = build_dataset(ratings(), plain=plain)
         parts.append(
             [
-                (digest_of_split(*split), split[1], [*split[0].all_ratings()], split[0].ur)
+                (digest_split(*split), split[1], [*split[0].all_ratings()], split[0].ur)
                 for split in splitter.split(data)
             ]
         )

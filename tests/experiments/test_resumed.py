@@ -96,8 +96,8 @@ def test_means_equal_the_comparison(tmp_path: Path) -> None:
     runs = rn.load_runs(tmp_path)
     means = runs.table["ndcg@5"].droplevel("run")
     assert means.to_dict() == pytest.approx(found.to_frame().loc["ndcg@5"]["mean"].to_dict())
-    assert runs.sorted_by("rmse")["rmse"].is_monotonic_increasing
-    assert runs.sorted_by("ndcg@5")["ndcg@5"].is_monotonic_decreasing
+    assert runs.sort_by("rmse")["rmse"].is_monotonic_increasing
+    assert runs.sort_by("ndcg@5")["ndcg@5"].is_monotonic_decreasing
 
 
 def _changed(path: Path, **values: Any) -> None:
