@@ -30,7 +30,7 @@ def concat_ids(parts: Sequence[Ids]) -> Ids:
     return np.concatenate(parts)
 
 
-def as_read_only(values: NDArray[Any]) -> NDArray[Any]:
+def make_read_only(values: NDArray[Any]) -> NDArray[Any]:
     """Return a view that nobody can write to, or the array itself if that is so already."""
     if not values.flags.writeable:
         return values
@@ -46,10 +46,10 @@ class Record:
         """Let nobody write to the arrays."""
         for name, values in _fields_of(self).items():
             if isinstance(values, np.ndarray):
-                object.__setattr__(self, name, as_read_only(values))
+                object.__setattr__(self, name, make_read_only(values))
             elif isinstance(values, dict):
                 arrays = {key: one for key, one in values.items() if isinstance(one, np.ndarray)}
-                views = {key: as_read_only(one) for key, one in arrays.items()}
+                views = {key: make_read_only(one) for key, one in arrays.items()}
                 object.__setattr__(self, name, values | views)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -95,12 +95,12 @@ def column_sums(table: Floats) -> Floats:
     return np.array([column.sum() for column in table.T], dtype=np.float64)
 
 
-def column_lengths(table: Floats) -> Floats:
+def column_norms(table: Floats) -> Floats:
     """Return the Euclidean length of each column, without overflow.
 
     Examples
     --------
-    >>> column_lengths(np.array([[3e200], [4e200]]))
+    >>> column_norms(np.array([[3e200], [4e200]]))
     array([5.e+200])
     """
     most = np.abs(table).max(axis=0, initial=0.0)
@@ -122,12 +122,12 @@ def divide(top: Any, bottom: Any, where: Flags | None = None) -> Floats:
     return found
 
 
-def offsets_of(sizes: Positions) -> Positions:
+def compute_offsets(sizes: Positions) -> Positions:
     """Return where groups of these sizes start when they stand one after the other, and the end.
 
     Examples
     --------
-    >>> offsets_of(np.array([2, 1]))
+    >>> compute_offsets(np.array([2, 1]))
     array([0, 2, 3])
     """
     return np.concatenate([[0], np.cumsum(sizes)])
@@ -141,4 +141,4 @@ def concat_ranges(start: Positions, sizes: Positions) -> Positions:
     >>> concat_ranges(np.array([7, 0]), np.array([2, 3]))
     array([7, 8, 0, 1, 2])
     """
-    return np.arange(sizes.sum()) + np.repeat(start - offsets_of(sizes)[:-1], sizes)
+    return np.arange(sizes.sum()) + np.repeat(start - compute_offsets(sizes)[:-1], sizes)

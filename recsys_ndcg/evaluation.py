@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files import check_path, write_whole
+from recsys_ndcg.files import check_path, write_file
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
@@ -146,7 +146,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
 
     write = find_score_writer(os.fspath(per_user))  # raises before anything is measured
     report = evaluate_in_memory(data, plan, columns, text, n_items)
-    write_whole(per_user, write(report.per_user))
+    write_file(per_user, write(report.per_user))
     return report
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.convention import PRESETS, Convention, written
+from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
 from recsys_ndcg.rendering import (
@@ -147,7 +147,8 @@ def _row(
     difference = found.value - yours.value
     causes = {} if np.isnan(difference) else _causes(numbers, mine, changes)
     effects = [
-        f"{' '.join(f'{name}={written(changes[name])}' for name in names)} {format_signed(moved)}"
+        " ".join(f"{name}={format_choice(changes[name])}" for name in names)
+        + f" {format_signed(moved)}"
         + (f" ({round(moved / difference, 2) + 0.0:.0%})" if abs(difference) >= _SHOWN else "")
         for names, moved in sorted(causes.items(), key=lambda one: -abs(one[1]))
         if abs(moved) >= _SHOWN
@@ -332,9 +333,9 @@ def in_one_table(table: pd.DataFrame) -> Document:
 
 def _short(convention: Convention) -> str:
     """Return the choices that are not defaults, in the form of a signature."""
-    usual = Convention.default_texts()
+    usual = Convention.format_defaults()
     choices = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
-    return "|".join([*choices, f"defaults:{Convention.default_digest()}"])
+    return "|".join([*choices, f"defaults:{Convention.digest_defaults()}"])
 
 
 def _grouped(rows: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recsys_ndcg.convention.notation import ALSO_CALLED
+from recsys_ndcg.convention.notation import METRIC_ALIASES
 from recsys_ndcg.metrics import METRICS
 from tests import profiles  # noqa: F401 - loads the profile of the suite
 
@@ -24,7 +24,7 @@ def _only_those_of_the_package() -> Iterator[None]:
 @contextmanager
 def forgotten() -> Iterator[None]:
     """Forget what is registered within: by a fixture of many tests, for instance."""
-    tables: tuple[dict[str, Any], ...] = (METRICS, ALSO_CALLED)
+    tables: tuple[dict[str, Any], ...] = (METRICS, METRIC_ALIASES)
     known = [dict(one) for one in tables]
     try:
         yield

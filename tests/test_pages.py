@@ -223,7 +223,7 @@ def test_every_choice_is_told() -> None:
     """In the table of options, with all its values, the default first."""
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section(CHOICES, "All options"), re.MULTILINE)
     told = {name: re.findall(r"`([^`]+)`", values) for name, values in rows}
-    assert tuple(told) == rn.Convention.names()
+    assert tuple(told) == rn.Convention.field_names()
     for name, values in told.items():
         default = getattr(rn.Convention(), name)
         written = [f'"{one}"' if isinstance(one, str) else str(one) for one in VALUES.get(name, ())]

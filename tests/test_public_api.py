@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS, parse
+from recsys_ndcg.metrics import METRICS, parse_metrics
 
 NAMES = {
     *("Accumulator", "Comparison", "Convention", "DataWarning", "InvalidInputError", "Metric"),
@@ -100,7 +100,7 @@ def test_every_metric_of_the_contract_exists_by_name_and_class(name: str) -> Non
     assert getattr(rn, kind.__name__) is kind
     assert str(kind()) == name
     for metric in [kind()] + ([kind(k=7)] if kind.cutoff != "none" else []):
-        assert parse(str(metric)) == parse(str(metric).upper()) == [metric]
+        assert parse_metrics(str(metric)) == parse_metrics(str(metric).upper()) == [metric]
 
 
 def test_reports_and_lists_have_the_attributes_of_the_contract() -> None:

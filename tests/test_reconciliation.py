@@ -227,7 +227,7 @@ def test_the_command_prints_one_row_per_number_with_yours_among_them(path: Path)
     """The highest first; presets with the same number share a row."""
     title, heading, *lines = _printed(path, "precision@10", "--threshold", "4", "--full-signature")
     short = _printed(path, "precision@10", "--threshold", "4")
-    digest = f"yours: defaults:{rn.Convention.default_digest()}"
+    digest = f"yours: defaults:{rn.Convention.digest_defaults()}"
     assert short == [title, heading, *lines[:-1], digest]
     assert lines[-1] == f"yours: {DEFAULT.signature}"
     assert title.strip() == f"precision@10: yours {mean_of('precision@10'):.4f}"

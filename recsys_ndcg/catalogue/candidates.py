@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, concat_ranges, offsets_of
+from recsys_ndcg.arrays import Codes, Flags, Floats, Ids, Positions, compute_offsets, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.lazy import lazy_property
@@ -43,7 +43,7 @@ class Ratings:
     def __init__(self, lists: Mapping[int, Sequence[tuple[int, float]]], n: int) -> None:
         # get, because reading a missing key of a defaultdict would add it
         rows = [lists.get(inner, ()) for inner in range(n)]
-        self.offsets = offsets_of(np.fromiter(map(len, rows), dtype=np.int64, count=n))
+        self.offsets = compute_offsets(np.fromiter(map(len, rows), dtype=np.int64, count=n))
         self._pairs = list(chain.from_iterable(rows))
 
     # lazy, because the ratings are scattered in memory; a list takes half as long as fromiter

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, offsets_of
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import EncodedIds, Rows, count_common_ids, encode_ids, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import GroupedLists, PlacedLists, group
+from recsys_ndcg.lists import GroupedLists, PlacedLists, group_rows
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Plan
@@ -53,11 +53,11 @@ def choose_convention(plan: Plan) -> Convention:
     InvalidInputError
         Two metrics have different conventions, as in the preset of a library.
     """
-    by_items = [one for one in plan.measurements if not one.convention.any_order]
+    by_items = [one for one in plan.measurements if not one.convention.has_symmetric_ties]
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
-        if other := PlacedLists.other_choice(placed, wanted):
+        if other := PlacedLists.find_changed_choice(placed, wanted):
             name, was, now = other
             msg = (
                 f"{first} and {one} rank the catalogue under different choices "
@@ -97,22 +97,22 @@ class Placement:
         self._kept = max([_MIN_KEPT, *ks]) if shown else 0
         # without a threshold no metric of the plan uses a limit
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
-        self._limit = None if given is None else convention.least_recommended(threshold)
+        self._limit = None if given is None else convention.find_recommendation_limit(threshold)
         columns = {**labels.columns, "estimated": np.zeros(len(labels.true))}
-        known = group(Rows(columns, "the testset"), convention.duplicates, GroupedLists)
+        known = group_rows(Rows(columns, "the testset"), convention.duplicates, GroupedLists)
         self._users, self._items = known.users, np.asarray(known.item_ids)
         self._repeats = known.repeats
         training = candidates.training
         count_common_ids(training.items, self._items, "item", _TABLES)
         count_common_ids(training.users, self._users, "user", _TABLES)
-        known = known.labelled_only()
+        known = known.select_labelled()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true
         self._check_strangers(self._users[training.find_users(self._users.tolist()) < 0])
 
     def _compute_offsets(self, rows: Flags) -> Positions:
         """Return the start of each user among some of the rows."""
-        return offsets_of(np.bincount(self._user[rows], minlength=len(self._users)))
+        return compute_offsets(np.bincount(self._user[rows], minlength=len(self._users)))
 
     def _check_strangers(self, strangers: Ids) -> None:
         """Raise if all users of the testset are unknown, and warn if most of them are."""
@@ -181,7 +181,7 @@ class Placement:
         n_users, n_items = block.table.shape
         own = slice(self._offsets[block.first], self._offsets[block.first + n_users])
         row, column = self._user[own] - block.first, places[own]
-        values = self._convention.rounded(block.table)
+        values = self._convention.round_estimates(block.table)
         value = values[row, column]
         ascending = np.sort(values, axis=1)
         below, up_to = _count_below(ascending, row, value)

@@ -114,7 +114,7 @@ class ConventionOptions:
         >>> [(str(one), one.convention.undefined) for one in plan.measurements]
         [('ndcg@10', 1.0), ('ap@10', 0.0)]
         """
-        from recsys_ndcg.convention import Convention, parsed
+        from recsys_ndcg.convention import Convention, parse_choice
         from recsys_ndcg.scoring import Plan
 
         texts = [text.removeprefix("yours: ") for text in self.convention or ()]
@@ -131,15 +131,15 @@ class ConventionOptions:
         for text in signatures:
             convention = Convention.from_signature(text)
             if threshold is None:
-                value = Convention.texts_of(text)[1].get("threshold", "none")
-                threshold = parsed("threshold", value)
+                value = Convention.parse_texts(text)[1].get("threshold", "none")
+                threshold = parse_choice("threshold", value)
         under: dict[str, Any] = {"k": k, "threshold": threshold, "convention": convention}
         plan = Plan.of(metrics, **under)
         if gated:
             needed = any(one.needs_threshold for one in gated)
             every = Plan.of([*plan.names, *map(str, gated)], **under)
             plan = replace(every, is_default=plan.is_default and not needed)
-        return plan.with_choices(**{key: parsed(key, text) for key, text in given.items()})
+        return plan.with_choices(**{key: parse_choice(key, text) for key, text in given.items()})
 
 
 @dataclass(frozen=True)
@@ -223,14 +223,16 @@ def repeat_options(words: Sequence[str]) -> list[str]:
 def _is_convention(word: str) -> bool:
     from recsys_ndcg.convention import Convention
 
-    return word.partition("=")[0] in Convention.names() and "=" in word
+    return word.partition("=")[0] in Convention.field_names() and "=" in word
 
 
 def _is_metric(word: str) -> bool:
-    from recsys_ndcg.metrics import parse
+    from recsys_ndcg.metrics import parse_metrics
 
     try:
-        return all(_CUSTOM_METRIC.fullmatch(name) or parse(name) for name in _COMMA.split(word))
+        return all(
+            _CUSTOM_METRIC.fullmatch(name) or parse_metrics(name) for name in _COMMA.split(word)
+        )
     except RecsysNdcgError:
         return False
 
@@ -260,9 +262,9 @@ def parse_metric(text: str, option: str, k: Sequence[int]) -> Metric:
     InvalidInputError
         The text names no metric, or several.
     """
-    from recsys_ndcg.metrics import parse
+    from recsys_ndcg.metrics import parse_metrics
 
-    found = [one for name in parse_metric_names([text]) for one in parse(name, k)]
+    found = [one for name in parse_metric_names([text]) for one in parse_metrics(name, k)]
     if len(found) != 1:
         names = f": {', '.join(map(str, found))}" if found else ""
         msg = f"{option} {text}: that is {len(found)} metrics{names}. Name one, such as ndcg@10."
@@ -281,7 +283,7 @@ def _import_metric(text: str) -> str:
     found = _CUSTOM_METRIC.fullmatch(text)
     if found is None:
         return text
-    from recsys_ndcg.metrics import Metric, register
+    from recsys_ndcg.metrics import Metric, register_metric
 
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -296,4 +298,4 @@ def _import_metric(text: str) -> str:
         if not (isinstance(kind, type) and issubclass(kind, Metric)):
             msg = f"{found['name']!r} is no metric. Decorate it with @rn.metric."
             raise InvalidInputError(msg)
-        return f"{register(kind).name}{found['rest']}"
+        return f"{register_metric(kind).name}{found['rest']}"

@@ -314,9 +314,9 @@ def _is_stream(path: Path) -> bool:
 
 
 def _write_bytes(path: Path, content: bytes) -> None:
-    from recsys_ndcg.files import write_whole
+    from recsys_ndcg.files import write_file
 
     if is_dash(path):
         write_text(content.decode())
     else:
-        write_whole(path, content)
+        write_file(path, content)

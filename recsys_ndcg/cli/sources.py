@@ -364,10 +364,10 @@ def check_files_exist(*paths: Path) -> None:
     InvalidInputError
         A file is missing, or is a folder.
     """
-    from recsys_ndcg.files import reading
+    from recsys_ndcg.files import convert_read_errors
 
     for path in paths:
-        with reading(path):
+        with convert_read_errors(path):
             if not is_dash(path) and path.stat() and path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 

@@ -31,10 +31,10 @@ from recsys_ndcg.errors import (
     quote,
     suggest,
 )
-from recsys_ndcg.files import Archive, checked_ids, json_value
+from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.metrics import Metric, names_known
+from recsys_ndcg.metrics import Metric, list_metric_names
 from recsys_ndcg.rendering import Document, Readable
 from recsys_ndcg.report import flatten_metrics
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
@@ -596,7 +596,7 @@ class Comparison(Readable):
             "models": {
                 name: {
                     "signatures": [each.text for each in one.signatures.values()],
-                    "runs": json_value(one.runs.tolist()),
+                    "runs": to_json_value(one.runs.tolist()),
                     "parameters": dict(one.parameters),
                 }
                 for name, one in self.model_scores.items()
@@ -604,7 +604,7 @@ class Comparison(Readable):
             "segments": None,
         }
         if self.groups is not None:
-            head["segments"] = checked_ids(self.groups.cat.categories.tolist(), "segment label")
+            head["segments"] = check_ids(self.groups.cat.categories.tolist(), "segment label")
             columns["segment"] = self.groups.cat.codes.to_numpy()
         for name, one in self.model_scores.items():
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
@@ -620,7 +620,7 @@ class Comparison(Readable):
             The file is not a comparison, is of another version, or was changed.
         """
         with Archive.open(path, _FORM) as (head, columns):
-            known, labels, groups = names_known(), head["segments"], None
+            known, labels, groups = list_metric_names(), head["segments"], None
             measured = {
                 # a protocol may follow the name of a metric
                 name: Measurement.from_dict(name.partition(":")[0], one, known)
@@ -712,5 +712,5 @@ def _to_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _to_json(value: Any) -> Any:
     """Return a value for JSON; labels of segments that JSON does not have become text."""
-    value = None if value is pd.NA else json_value(value)
+    value = None if value is pd.NA else to_json_value(value)
     return value if isinstance(value, str | bool | int | float | None) else str(value)

@@ -16,7 +16,7 @@ from recsys_ndcg.arrays import (
     Floats,
     Positions,
     Record,
-    column_lengths,
+    column_norms,
     column_sums,
     divide,
 )
@@ -114,7 +114,7 @@ class MetricComparison(Record):
     def intervals(self, alpha: float) -> Floats:
         """Return Student's t interval for each model's mean: shape (2, n_models)."""
         there, mean = ~np.isnan(self.scores), self.means()
-        lengths = column_lengths(np.where(there, self.scores - mean, 0.0))
+        lengths = column_norms(np.where(there, self.scores - mean, 0.0))
         return np.array(mean_interval(there.sum(axis=0), mean, lengths, 1 - alpha))
 
     @property
@@ -194,7 +194,7 @@ class MetricComparison(Record):
         own = self.denominator != 0
         count, ratio = own.sum(axis=0), self._ratio
         mean = column_sums(self.denominator) / np.maximum(count, 1)
-        rest = column_lengths(self.numerator - ratio * self.denominator)
+        rest = column_norms(self.numerator - ratio * self.denominator)
         ends = ratio_interval(count, ratio, mean, rest, 1 - alpha)
         return np.array([self.metric.score(end) for end in ends])
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import concat_ranges, offsets_of
+from recsys_ndcg.arrays import compute_offsets, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
 from recsys_ndcg.input import Rows, count_common_ids, make_index, read_rows
-from recsys_ndcg.lists import PlacedLists, RankedLists, group
-from recsys_ndcg.metrics import checked_k
+from recsys_ndcg.lists import PlacedLists, RankedLists, group_rows
+from recsys_ndcg.metrics import check_k
 from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import nearly_equal
 
@@ -139,7 +139,7 @@ def compute_overlaps(
     InvalidInputError
         The lists have no items or keep fewer than k ranks, or p is not between 0 and 1.
     """
-    checked_k(k)
+    check_k(k)
     check_level("p", p, such_as=0.9)
     ranks = {name: _ranks(_to_lists(one, None), k) for name, one in lists.items()}
     tables = {}
@@ -162,7 +162,9 @@ def _compute_rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     by_user = ranks.groupby(level="user")
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()
-    start = offsets_of(longer)  # one entry per user and depth, up to the user's own longer list
+    start = compute_offsets(
+        longer
+    )  # one entry per user and depth, up to the user's own longer list
     first, depth = start[:-1], concat_ranges(np.ones_like(longer), longer)
     both = ranks.notna().all(axis=1).to_numpy()
     shared = ranks.max(axis=1).to_numpy()[both].astype(np.int64)
@@ -188,7 +190,7 @@ def _read_ranks(
     lists_a: Any, lists_b: Any, k: int | None, columns: Mapping[str, str] | None
 ) -> pd.DataFrame:
     """Return each (user, item)'s rank in both lists, NaN if it is not in the first k."""
-    checked_k(k)
+    check_k(k)
     first, second = _to_lists(lists_a, columns), _to_lists(lists_b, columns)
     names = ("the first lists", "the second lists")
     count_common_ids(first.users, second.users, "user", names, warns=True)
@@ -201,7 +203,7 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     if isinstance(lists, PlacedLists):
         k = int(lists.lengths.max(initial=0)) if k is None else k
         placed = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
-        users, items, ranks = lists.first(*placed, k)
+        users, items, ranks = lists.find_top_items(*placed, k)
     else:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
@@ -218,7 +220,7 @@ def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
         unknown = np.full(len(found.estimated), np.nan)
         kept = {name: found.columns[name] for name in ("user", "item", "estimated")}
         rows = Rows({**kept, "true": unknown})
-        return group(rows, "raise", RankedLists)
+        return group_rows(rows, "raise", RankedLists)
     if lists.items is None:
         msg = "The lists have no item ids, so they have no overlap. Pass rows with items."
         raise InvalidInputError(msg)

@@ -25,7 +25,7 @@ from recsys_ndcg.errors import (
 _FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
 #: What a report's signature adds, and what stands for all other choices in its short form.
-BESIDE = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
+REPORT_FIELDS = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ class Convention:
     preset_of: ClassVar[tuple[str, str] | None] = None
     #: The words that each field may be, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
-        name: tuple(words) for name, words in formulas.SAID.items()
+        name: tuple(words) for name, words in formulas.DESCRIPTIONS.items()
     }
 
     if not TYPE_CHECKING:  # a type checker reads the fields
@@ -178,12 +178,12 @@ class Convention:
         object.__setattr__(changed, "preset_of", self.preset_of)
         return changed
 
-    def only(self, *names: str) -> tuple[Any, ...]:
+    def select_choices(self, *names: str) -> tuple[Any, ...]:
         """Return some of the choices, as a key: equal where these choices are.
 
         Examples
         --------
-        >>> Convention(gain={0: 0, 1: 3}).only("gain", "ties")
+        >>> Convention(gain={0: 0, 1: 3}).select_choices("gain", "ties")
         (((0.0, 0.0), (1.0, 3.0)), 'expected')
         """
         values = (getattr(self, name) for name in names)
@@ -197,25 +197,25 @@ class Convention:
     @property
     def texts(self) -> dict[str, str]:
         """All fields in the same order, as a signature writes them."""
-        return {name: notation.written(getattr(self, name)) for name in _NAMES}
+        return {name: notation.format_choice(getattr(self, name)) for name in _NAMES}
 
     @staticmethod
-    def names() -> tuple[str, ...]:
+    def field_names() -> tuple[str, ...]:
         """Return the names of all fields, in the same order."""
         return _NAMES
 
     @classmethod
-    def default_texts(cls) -> dict[str, str]:
+    def format_defaults(cls) -> dict[str, str]:
         """Return the defaults, as a signature writes them."""
         return cls().texts
 
     @classmethod
-    def default_digest(cls) -> str:
+    def digest_defaults(cls) -> str:
         """Return eight signs that stand for all defaults: others have another digest."""
         return sha256(cls().signature.encode()).hexdigest()[:8]
 
     @classmethod
-    def texts_of(cls, text: str) -> tuple[str, dict[str, str]]:
+    def parse_texts(cls, text: str) -> tuple[str, dict[str, str]]:
         """Return the metric in a signature, if any, and the texts of its fields, defaults too.
 
         Raises
@@ -223,15 +223,15 @@ class Convention:
         InvalidInputError
             A part is unknown or missing, or left to defaults that are others here.
         """
-        metric, found = notation.fields_of(text, [*_NAMES], BESIDE)
-        digest = found.pop("defaults", cls.default_digest())
-        if digest != cls.default_digest():
+        metric, found = notation.parse_fields(text, [*_NAMES], REPORT_FIELDS)
+        digest = found.pop("defaults", cls.digest_defaults())
+        if digest != cls.digest_defaults():
             msg = (
                 f"The signature {quote(text)} was shortened by a version with other defaults "
-                f"({digest}; here they are {cls.default_digest()}). Give it in full."
+                f"({digest}; here they are {cls.digest_defaults()}). Give it in full."
             )
             raise InvalidInputError(msg)
-        return metric, {**cls.default_texts(), **found}
+        return metric, {**cls.format_defaults(), **found}
 
     @classmethod
     def from_signature(cls, text: str) -> Convention:
@@ -253,27 +253,27 @@ class Convention:
         if not isinstance(text, str):
             msg = f"A signature is text, not {quote(text)}."
             raise InvalidInputError(msg)
-        _, texts = cls.texts_of(text)
-        return cls(**{name: notation.parsed(name, texts[name]) for name in _NAMES})
+        _, texts = cls.parse_texts(text)
+        return cls(**{name: notation.parse_choice(name, texts[name]) for name in _NAMES})
 
-    def gains(self, true: Floats, threshold: float | None) -> Floats:
+    def compute_gains(self, true: Floats, threshold: float | None) -> Floats:
         """Return the gain of every grade, 0 for an unlabelled item (NaN).
 
         Examples
         --------
-        >>> Convention().gains(np.array([0.0, 3.0, np.nan]), None)
+        >>> Convention().compute_gains(np.array([0.0, 3.0, np.nan]), None)
         array([0., 7., 0.])
         """
         return gains.gains(true, self.gain, threshold)
 
-    def faulty_grades(
+    def find_faulty_grades(
         self, true: Floats, threshold: float | None
     ) -> tuple[Floats, str, str] | None:
         """Return grades without a usable gain, what is wrong and what to do; None if all have."""
         top = self.max_grade if self.ideal == "max" else None
-        return gains.faulty_grades(true, self.gain, threshold, top)
+        return gains.find_faulty_grades(true, self.gain, threshold, top)
 
-    def discounts(self, depth: int) -> Floats:
+    def compute_discounts(self, depth: int) -> Floats:
         """Return the weight of the ranks 1 to `depth`.
 
         Raises
@@ -284,28 +284,28 @@ class Convention:
 
         Examples
         --------
-        >>> Convention(discount="reciprocal").discounts(3).round(3)
+        >>> Convention(discount="reciprocal").compute_discounts(3).round(3)
         array([1.   , 0.5  , 0.333])
         """
         if not isinstance(self.discount, str):
-            return gains.checked_weights(self.discount, depth, "discount")
+            return gains.compute_weights(self.discount, depth, "discount")
         ranks = np.arange(1, depth + 1, dtype=np.float64)
         return np.asarray(gains.DISCOUNTS[self.discount](ranks))
 
-    def discount_objection(self, depth: int) -> str:
+    def find_discount_objection(self, depth: int) -> str:
         """Return why the ranks 1 to `depth` have no usable weights; "" if they have."""
         try:
-            self.discounts(depth if callable(self.discount) else 1)
+            self.compute_discounts(depth if callable(self.discount) else 1)
         except InvalidInputError as error:
             return str(error)
         return ""
 
-    def rounded(self, estimated: Floats) -> Floats:
+    def round_estimates(self, estimated: Floats) -> Floats:
         """Return estimates of which those count as tied that are equal.
 
         Examples
         --------
-        >>> Convention(tie_tolerance=0.5).rounded(np.array([3.0, 3.9999999999]))
+        >>> Convention(tie_tolerance=0.5).round_estimates(np.array([3.0, 3.9999999999]))
         array([6., 8.])
         """
         step = self.tie_tolerance
@@ -313,12 +313,12 @@ class Convention:
             return estimated.astype(np.float32).astype(np.float64)
         return np.rint(estimated / step) if step else estimated
 
-    def least_recommended(self, threshold: float | None) -> float:
+    def find_recommendation_limit(self, threshold: float | None) -> float:
         """Return from which rounded estimate an item counts as recommended.
 
         Examples
         --------
-        >>> Convention(recommend_from=4.0, tie_tolerance=0.5).least_recommended(None)
+        >>> Convention(recommend_from=4.0, tie_tolerance=0.5).find_recommendation_limit(None)
         8.0
         """
         given = threshold if self.recommend_from == "threshold" else self.recommend_from
@@ -331,15 +331,15 @@ class Convention:
     @property
     def gain_needs_threshold(self) -> bool:
         """Whether what a grade is worth depends on which items are relevant."""
-        return self.gain in gains.BY_THRESHOLD
+        return self.gain in gains.THRESHOLD_GAINS
 
     @property
-    def any_order(self) -> bool:
+    def has_symmetric_ties(self) -> bool:
         """Whether the rule for ties need not know which of the tied items is which."""
         return self.ties in ("expected", "best", "worst")
 
     @classmethod
-    def checked(cls, given: Convention | str | None) -> Convention | str:
+    def validate(cls, given: Convention | str | None) -> Convention | str:
         """Return the convention, the default one for None, or the name of a preset.
 
         Raises
@@ -387,12 +387,12 @@ class Convention:
         object.__setattr__(made, "preset_of", (name, str(metric or "ndcg")))
         return made
 
-    def misleading(self, metric: str) -> str:
+    def find_preset_mismatch(self, metric: str) -> str:
         """Return why a preset made for another metric is not the library's way to measure this one.
 
         Examples
         --------
-        >>> Convention.preset("sklearn").misleading("dcg")
+        >>> Convention.preset("sklearn").find_preset_mismatch("dcg")
         ''
         """
         if self.preset_of is None or not presets.PRESETS[self.preset_of[0]].has(metric):
@@ -431,7 +431,7 @@ class Convention:
         Weight of a rank: 1 over the binary logarithm of the rank plus 1.
             D(r) = \frac{1}{\log_2(r + 1)}
         """
-        return formulas.explained(self)
+        return formulas.format_formulas(self)
 
 
 _NAMES = tuple(one.name for one in fields(Convention))

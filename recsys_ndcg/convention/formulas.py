@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recsys_ndcg.convention.notation import written
+from recsys_ndcg.convention.notation import format_choice
 
 _TIED = "Items with equal estimates"
 _BEST_FIRST = r"g(t^*_r)\,D(r), \quad g(t^*_1) \geq g(t^*_2) \geq \dots"
@@ -19,7 +19,7 @@ _PRECISIONS = (
 )
 #: The words of each choice, the default first, with what they say; and with a formula, if they are
 #: one.
-SAID: dict[str, dict[str | float, Any]] = {
+DESCRIPTIONS: dict[str, dict[str | float, Any]] = {
     "gain": {
         "exponential": ("2 to the power of the grade, minus 1", r"g(t) = 2^t - 1"),
         "linear": ("the grade itself", r"g(t) = t"),
@@ -129,7 +129,7 @@ SAID: dict[str, dict[str | float, Any]] = {
 }
 
 
-def explained(convention: Any) -> str:
+def format_formulas(convention: Any) -> str:
     """Return the formulas of a `Convention`, each in words with its LaTeX below."""
     parts = [*_lists(convention), *_gains(convention), *_hits(convention), *_users(convention)]
     return "\n".join(parts)
@@ -232,11 +232,11 @@ def _said(convention: Any, name: str) -> Any:
         listed = ", ".join(f"{gain:.15g} for {grade:.15g}" for grade, gain in value.items())
         return listed, rf"g(t) = \begin{{cases}} {cases} \end{{cases}}"
     if callable(value):
-        called = written(value)[len("callable(") : -1]
+        called = format_choice(value)[len("callable(") : -1]
         weight = "g(t)" if name == "gain" else "D(r)"
         words = f"the function {called}, of which nothing more is known here"
         return words, rf"{weight} = \mathrm{{{called}}}({weight[2]})".replace("_", r"\_")
-    return SAID[name][value]
+    return DESCRIPTIONS[name][value]
 
 
 def _set(latex: str) -> str:

@@ -17,7 +17,7 @@ _ONE_PER_GRADE = "gain must give one value per grade"
 _FEW = 20  # grades for which a function is asked one by one
 _SAME = 1e-12  # relative: how far the same number may differ with its place in an array
 
-BY_THRESHOLD = ("binary", "exponential_above")  # what these are worth depends on the threshold
+THRESHOLD_GAINS = ("binary", "exponential_above")  # what these are worth depends on the threshold
 
 
 def _exponential(grades: Floats) -> Floats:
@@ -60,9 +60,9 @@ def gains(true: Floats, rule: Gain, threshold: float | None) -> Floats:
     array([0., 7., 0.])
     """
     if rule == "binary":
-        return relevance(true, threshold)
+        return compute_relevance(true, threshold)
     if rule == "exponential_above":
-        relevant = relevance(true, threshold) > 0
+        relevant = compute_relevance(true, threshold) > 0
         return np.where(relevant, np.exp2(true - threshold + 1) - 1, 0.0)  # type: ignore[operator]
     if isinstance(rule, str):
         gain = _GAINS[rule](true)
@@ -128,18 +128,18 @@ def _same_of_parts(
     return whole
 
 
-def relevance(true: Floats, threshold: float | None) -> Floats:
+def compute_relevance(true: Floats, threshold: float | None) -> Floats:
     """Return 1 where a grade reaches the threshold, else 0; unlabelled items are not relevant."""
     return (true >= threshold).astype(np.float64)  # type: ignore[operator]
 
 
-def checked_weights(rule: Callable[[Floats], Floats], depth: int, named: str) -> Floats:
+def compute_weights(rule: Callable[[Floats], Floats], depth: int, named: str) -> Floats:
     """Return the weights that a function of the user's gives the ranks 1 to `depth`.
 
     Raises
     ------
     InvalidInputError
-        As for `Convention.discounts`.
+        As for `Convention.compute_discounts`.
     """
     ranks = np.arange(1, depth + 1, dtype=np.float64)
     beginnings = [np.arange(size) for size in {1, depth // 2, depth - 1} if 0 < size < depth]
@@ -156,7 +156,7 @@ def checked_weights(rule: Callable[[Floats], Floats], depth: int, named: str) ->
     return weights
 
 
-def faulty_grades(
+def find_faulty_grades(
     true: Floats, rule: Gain, threshold: float | None, max_grade: float | None
 ) -> tuple[Floats, str, str] | None:
     """Return grades that have no usable gain, what is wrong with them and what to do, or None.

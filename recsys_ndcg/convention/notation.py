@@ -9,13 +9,13 @@ from typing import Any
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 
-def written(value: Any) -> str:
+def format_choice(value: Any) -> str:
     """Return a value of a choice as a signature writes it.
 
     Examples
     --------
-    >>> written("linear"), written(None), written(1e-9), written({0.0: 0.0, 5.0: 1.0})
-    ('linear', 'none', '1e-09', 'map(0.0=0.0,5.0=1.0)')
+    >>> [format_choice(value) for value in ("linear", None, 1e-9, {0.0: 0.0, 5.0: 1.0})]
+    ['linear', 'none', '1e-09', 'map(0.0=0.0,5.0=1.0)']
     """
     if isinstance(value, Mapping):
         return f"map({','.join(f'{grade}={gain}' for grade, gain in value.items())})"
@@ -25,18 +25,20 @@ def written(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def parsed(name: str, text: str) -> Any:
-    """Return the value that a text stands for: what `written` wrote, or a number, or the text.
+def parse_choice(name: str, text: str) -> Any:
+    """Return the value of a choice from its text, as `format_choice` writes it.
 
     Raises
     ------
     InvalidInputError
-        It names a function, or is a mapping that cannot be read.
+        The text names a function, or is a mapping that cannot be parsed.
 
     Examples
     --------
-    >>> parsed("ties", "input"), parsed("undefined", "0.0"), parsed("gain", "map(0=0,5=1)")
-    ('input', 0.0, {0.0: 0.0, 5.0: 1.0})
+    >>> parse_choice("ties", "input"), parse_choice("undefined", "0.0")
+    ('input', 0.0)
+    >>> parse_choice("gain", "map(0=0,5=1)")
+    {0.0: 0.0, 5.0: 1.0}
     """
     if text == "none":
         return None
@@ -59,7 +61,7 @@ def parsed(name: str, text: str) -> Any:
         return text
 
 
-def fields_of(signature: str, known: list[str], beside: list[str]) -> tuple[str, dict[str, str]]:
+def parse_fields(signature: str, known: list[str], beside: list[str]) -> tuple[str, dict[str, str]]:
     """Return the metric of a signature, if it has one, and the texts of its fields.
 
     Parameters
@@ -78,7 +80,7 @@ def fields_of(signature: str, known: list[str], beside: list[str]) -> tuple[str,
 
     Examples
     --------
-    >>> fields_of("ndcg@10|gain:linear|users:3", ["gain"], ["users"])
+    >>> parse_fields("ndcg@10|gain:linear|users:3", ["gain"], ["users"])
     ('ndcg@10', {'gain': 'linear', 'users': '3'})
     """
     found: dict[str, str] = {}
@@ -103,44 +105,44 @@ def fields_of(signature: str, known: list[str], beside: list[str]) -> tuple[str,
 _HINT = "Copy the whole line that report.signature(metric) or convention.signature printed."
 
 
-#: Filled by the metrics themselves (`recsys_ndcg.metrics.registry.register`), in `plainly` written
-#: form: presets must know the names, too, and know no metric.
-ALSO_CALLED: dict[str, str] = {}
+#: From normalised names and aliases to the names of metrics. `recsys_ndcg.metrics.register_metric`
+#: fills it, because presets need the names and cannot import the metrics.
+METRIC_ALIASES: dict[str, str] = {}
 
 
-def plainly(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Return a name in small letters, without what stands between its words.
 
     Examples
     --------
-    >>> plainly("Hit_Rate")
+    >>> normalise_name("Hit_Rate")
     'hitrate'
     """
     return name.lower().replace("_", "")
 
 
-def bare(metric: object) -> str:
+def parse_metric_name(metric: object) -> str:
     """Return our name of a metric, without its options and its cutoff.
 
     Examples
     --------
-    >>> bare("NDCG@10"), bare("rbp(p=0.9)@5")
+    >>> parse_metric_name("NDCG@10"), parse_metric_name("rbp(p=0.9)@5")
     ('ndcg', 'rbp')
     """
     name = _typed(str(metric)).lower().strip()
-    return ALSO_CALLED.get(plainly(name), name)
+    return METRIC_ALIASES.get(normalise_name(name), name)
 
 
-def ours(metric: str) -> str:
+def resolve_alias(metric: str) -> str:
     """Return the name of a metric, options and cutoff with it, where people call it otherwise.
 
     Examples
     --------
-    >>> ours("P@10"), ours("ndcg@5")
+    >>> resolve_alias("P@10"), resolve_alias("ndcg@5")
     ('precision@10', 'ndcg@5')
     """
     typed = _typed(metric)
-    return ALSO_CALLED.get(plainly(typed), typed) + metric[len(typed) :]
+    return METRIC_ALIASES.get(normalise_name(typed), typed) + metric[len(typed) :]
 
 
 def _typed(metric: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recsys_ndcg.convention.notation import bare
+from recsys_ndcg.convention.notation import parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 Choices = Mapping[str, Any]
@@ -50,11 +50,11 @@ class Preset:
 
     def has(self, metric: str) -> bool:
         """Tell whether the library computes a metric, and so do we."""
-        return bare(metric) in self.metrics.split()
+        return parse_metric_name(metric) in self.metrics.split()
 
     def note(self, metric: str) -> str:
         """Return what the library calls by the name of a metric, if it is something else."""
-        name = bare(metric)
+        name = parse_metric_name(metric)
         other = self.not_reproduced.get(name)
         return f"what it calls {name} is {other}" if other else ""
 
@@ -76,7 +76,7 @@ def choices(name: str, metric: str | None = None) -> dict[str, Any]:
     if one is None:
         msg = f"No preset is named {quote(name)}. {suggest(str(name).lower(), PRESETS)}"
         raise InvalidInputError(msg)
-    called = bare(metric or "ndcg")
+    called = parse_metric_name(metric or "ndcg")
     further = one.by_metric.get(called, {})
     if metric and "@" in str(metric):
         further = one.by_metric.get(f"{called}@", further)

@@ -25,7 +25,7 @@ from typing import Any
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.experiments.cells import Cell, Failure, Result
 from recsys_ndcg.experiments.models import GIVEN_PREFIX
-from recsys_ndcg.files import Archive, check_path, json_value, open_file, write_whole
+from recsys_ndcg.files import Archive, check_path, open_file, to_json_value, write_file
 from recsys_ndcg.folds import FoldRun, ProtocolScores
 from recsys_ndcg.report import Report, audit_from_parquet, report_to_parquet
 
@@ -202,8 +202,8 @@ class RunFolder:
             **cell._asdict(),
             "fingerprint": self._compute_fingerprint(cell.model),
             "split": result.split,
-            "values": json_value(result.scores),
-            **json_value(result.costs),
+            "values": to_json_value(result.scores),
+            **to_json_value(result.costs),
             "users": fold.n_users,
             "said": list(result.warnings),
             "ranked": files,
@@ -218,7 +218,7 @@ class RunFolder:
         is_catalogue = any(name.endswith(":catalogue") for name in scores.names)
         path = self._get_path(cell, f".{'catalogue' if is_catalogue else 'rated'}.parquet")
         content = report_to_parquet(report)
-        write_whole(path, content)
+        write_file(path, content)
         return {
             "file": path.name,
             "sha256": sha256(content).hexdigest(),
@@ -242,7 +242,7 @@ class RunFolder:
         """Save the traceback of a failed fold, and return its file."""
         path = self._get_path(failure.cell, _FAILED)
         text = f"{failure.cell}\n{failure.traceback}"
-        write_whole(path, text.encode(errors="backslashreplace"))
+        write_file(path, text.encode(errors="backslashreplace"))
         return path
 
     def load_result(self, cell: Cell) -> Result:

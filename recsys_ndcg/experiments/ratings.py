@@ -20,7 +20,7 @@ from recsys_ndcg.catalogue import Candidates, Training
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.experiments.fingerprints import describe_value, fingerprint
-from recsys_ndcg.files import arrow_column, is_place, reading
+from recsys_ndcg.files import convert_read_errors, is_file_source, to_arrow_column
 from recsys_ndcg.folds import get_ratings, parse_time
 from recsys_ndcg.input import Rows, Table, read_ratings
 
@@ -271,7 +271,7 @@ def build_dataset(
             raise InvalidInputError(msg)
         _get_all_ratings(data)
         return data
-    table = read_ratings(data) if is_place(data) else data
+    table = read_ratings(data) if is_file_source(data) else data
     if not isinstance(columns, Mapping | None):
         msg = f"columns must map our names to yours, {{'rating': 'stars'}}, not {quote(columns)}."
         raise InvalidInputError(msg)
@@ -358,7 +358,7 @@ def describe_ratings(data: Any) -> dict[str, Any]:
 def check_savable_users(data: Any) -> None:
     """Raise if user ids cannot be saved in a folder, before anything is trained."""
     users = dict.fromkeys(row[0] for row in _get_all_ratings(data))
-    arrow_column(np.fromiter(users, dtype=object, count=len(users)))
+    to_arrow_column(np.fromiter(users, dtype=object, count=len(users)))
 
 
 def _get_all_ratings(data: Any) -> Sequence[Any]:
@@ -367,7 +367,7 @@ def _get_all_ratings(data: Any) -> Sequence[Any]:
         return get_ratings(data)
     rows: list[Any] = []
     for path in chain.from_iterable(data.folds_files):
-        with reading(path):
+        with convert_read_errors(path):
             rows += data.read_ratings(path)
     return rows
 

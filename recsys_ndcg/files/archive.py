@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, is_number, quote, require_libraries
 from recsys_ndcg.files import earlier
-from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, Content, open_file, write_whole
+from recsys_ndcg.files.contents import BYTES_ANYWAY, BYTES_PER_BYTE, Content, open_file, write_file
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.version import __version__
 
@@ -100,11 +100,11 @@ class Archive(NamedTuple):
         if lines:
             text += ',\n "columns": {\n  ' + ",\n  ".join(lines) + "\n }"
         begin, mark, end = text.encode().partition(b'"sha256": "')
-        # nothing is read that unpacks to more than `Content.most_bytes`: blanks make room for it
+        # blanks make the file long enough for `Content.compute_size_limit`
         unpacked = sum(one.nbytes for one in self.columns.values())
         blanks = b" " * ((unpacked - BYTES_ANYWAY) // BYTES_PER_BYTE - len(end))
         begin, end = begin + mark, end + blanks + b"\n}\n"
-        write_whole(path, begin + sha256(begin + end).hexdigest().encode() + end)
+        write_file(path, begin + sha256(begin + end).hexdigest().encode() + end)
 
     @classmethod
     @contextmanager
@@ -174,7 +174,7 @@ class Archive(NamedTuple):
         for name, values in self.columns.items():
             if values.ndim == 1:
                 stands_in[name] = name
-                flat[name] = arrow_column(values) if values.dtype == object else values
+                flat[name] = to_arrow_column(values) if values.dtype == object else values
             else:
                 stands_in[name] = [f"{name}.{one}" for one in names]
                 flat |= zip(stands_in[name], values.T, strict=True)
@@ -253,7 +253,7 @@ def _read(content: bytes, form: str) -> earlier.Saved:
         raise ValueError(kind)
     packed = stored.pop("columns", {})
     sizes = [_n_bytes(one) for one in packed.values() if isinstance(one, dict)]
-    if sum(sizes) > Content.most_bytes(len(content)):
+    if sum(sizes) > Content.compute_size_limit(len(content)):
         raise ValueError(kind)
     columns = dict(zip(packed, map_in_threads(_unpack, [*packed.values()]), strict=True))
     return {name: one for name, one in stored.items() if name not in {"format", "sha256"}}, columns
@@ -263,7 +263,7 @@ def _pack(name: str, values: NDArray[Any]) -> dict[str, Any] | list[Any]:
     """Return a column as JSON holds it."""
     values = values.astype(values.dtype.newbyteorder("<"), copy=False)
     if values.dtype.str not in _TYPES:
-        return checked_ids(values.tolist(), f"{name} id")
+        return check_ids(values.tolist(), f"{name} id")
     data = zlib.compress(values.tobytes(order="F"), _LEVEL)
     return {
         "dtype": values.dtype.str,
@@ -304,7 +304,7 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def arrow_column(ids: NDArray[Any]) -> Any:
+def to_arrow_column(ids: NDArray[Any]) -> Any:
     """Return ids of users as a column of Arrow.
 
     Raises
@@ -323,7 +323,7 @@ def arrow_column(ids: NDArray[Any]) -> Any:
     raise InvalidInputError(msg)
 
 
-def checked_ids(ids: list[Any], kind: str) -> list[Any]:
+def check_ids(ids: list[Any], kind: str) -> list[Any]:
     """Return ids, or labels of segments, if JSON gives back what it is given.
 
     Raises
@@ -333,7 +333,7 @@ def checked_ids(ids: list[Any], kind: str) -> list[Any]:
 
     Examples
     --------
-    >>> checked_ids(["ann", 7], "user id")
+    >>> check_ids(["ann", 7], "user id")
     ['ann', 7]
     """
     if {*map(type, ids)} == {str} and is_encodable("".join(ids)):
@@ -347,17 +347,17 @@ def checked_ids(ids: list[Any], kind: str) -> list[Any]:
     return ids
 
 
-def json_value(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return a value as JSON holds it; None for NaN and infinity, which JSON does not have.
 
     Examples
     --------
-    >>> json_value({"means": [np.float64(0.5), np.nan]})
+    >>> to_json_value({"means": [np.float64(0.5), np.nan]})
     {'means': [0.5, None]}
     """
     if isinstance(value, dict):
-        return {str(name): json_value(one) for name, one in value.items()}
+        return {str(name): to_json_value(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [json_value(one) for one in value]
+        return [to_json_value(one) for one in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -31,7 +31,7 @@ _USUAL = 0o666  # less what the umask takes
 
 
 @contextmanager
-def reading(path: object, done: str = "read") -> Iterator[None]:
+def convert_read_errors(path: object, done: str = "read") -> Iterator[None]:
     """Turn what the system says against a file that is read into an error of ours.
 
     Raises
@@ -49,7 +49,7 @@ def reading(path: object, done: str = "read") -> Iterator[None]:
 
 
 #: The same for a file that is written.
-writing = partial(reading, done="written")
+convert_write_errors = partial(convert_read_errors, done="written")
 
 
 def check_path(path: object) -> None:
@@ -66,7 +66,7 @@ def check_path(path: object) -> None:
         raise InvalidInputError(msg)
 
 
-def write_whole(path: str | Path, text: str | bytes) -> None:
+def write_file(path: str | Path, text: str | bytes) -> None:
     """Write bytes, or a text in UTF-8, as a whole file.
 
     It is written beside the file first, and takes its place when it is on the disk: whatever goes
@@ -85,9 +85,9 @@ def write_whole(path: str | Path, text: str | bytes) -> None:
     InvalidInputError
         The file cannot be written.
     """
-    with writing(path):
+    with convert_write_errors(path):
         content = text.encode() if isinstance(text, str) else text
-        with open(path, "ab") if is_stream(path) else replacing(path) as file:  # noqa: PTH123
+        with open(path, "ab") if is_stream(path) else open_replacement(path) as file:  # noqa: PTH123
             file.write(content)
 
 
@@ -98,7 +98,7 @@ def is_stream(path: str | Path) -> bool:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+def open_replacement(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file beside another, which it replaces when all has been written."""
     path = Path(os.path.realpath(path))
     exists = path.exists()
@@ -121,7 +121,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 #: Where data is read from: a file by its name, or what is open for reading bytes.
-Place = str | Path | IO[bytes]
+FileSource = str | Path | IO[bytes]
 _BLOCK = 1 << 20
 #: What a file may unpack to: so many bytes, and so many for each of its own.
 BYTES_ANYWAY = 1 << 26
@@ -150,7 +150,7 @@ class Content:
     packed: bool = False
 
     @classmethod
-    def of(cls, place: Place) -> Content:
+    def of(cls, place: FileSource) -> Content:
         """Read a place to its end.
 
         Raises
@@ -165,27 +165,29 @@ class Content:
             with open_file(place) as file:
                 return _inside(file, str(place), Path(place).name.lower())
         name = _named(place)
-        with reading(name):
+        with convert_read_errors(name):
             _refuse_endless(place, name)
             data = place.read()
         if not isinstance(data, bytes):
             msg = f"{name}: it gives text; open it for reading bytes, as with open(path, 'rb')."
             raise InvalidInputError(msg)
-        return _inside(io.BytesIO(data), name, cls.packed_as(data))
+        return _inside(io.BytesIO(data), name, cls.find_compression(data))
 
     @staticmethod
-    def packed_as(data: bytes) -> str:
+    def find_compression(data: bytes) -> str:
         """Return how the names of files end that begin like these bytes, "" if not packed.
 
         Examples
         --------
-        >>> Content.packed_as(b"BZh91AY")
+        >>> Content.find_compression(b"BZh91AY")
         '.bz2'
         """
-        return next((kind for kind, (begin, _) in PACKINGS.items() if data.startswith(begin)), "")
+        return next(
+            (kind for kind, (begin, _) in COMPRESSIONS.items() if data.startswith(begin)), ""
+        )
 
     @staticmethod
-    def most_bytes(size: int) -> int:
+    def compute_size_limit(size: int) -> int:
         """Return how many bytes a file of so many may unpack to.
 
         Few bytes can unpack to as many as one likes.
@@ -193,7 +195,7 @@ class Content:
         return BYTES_ANYWAY + BYTES_PER_BYTE * size
 
 
-def is_place(data: object) -> TypeGuard[Place]:
+def is_file_source(data: object) -> TypeGuard[FileSource]:
     """Tell what is read from, and not data already."""
     return isinstance(data, str | Path) or callable(getattr(data, "read", None))
 
@@ -207,7 +209,7 @@ def open_file(path: str | Path) -> Iterator[IO[bytes]]:
     InvalidInputError
         It cannot be read, or is a device that may never end.
     """
-    with reading(path), Path(path).open("rb") as file:
+    with convert_read_errors(path), Path(path).open("rb") as file:
         _refuse_endless(file, str(path))
         yield file
 
@@ -235,10 +237,10 @@ def _named(stream: IO[bytes]) -> str:
 def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
     begin, dot, last = file_name.rpartition(".")
     kind = f"{dot}{last}"
-    if kind not in PACKINGS:
+    if kind not in COMPRESSIONS:
         return Content(name, kind, file.read())
     file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
-    _, unpack = PACKINGS[kind]
+    _, unpack = COMPRESSIONS[kind]
     with _unpacking(name), unpack(file) as stream:
         inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
         return Content(name, inside, _unpacked(stream, file), packed=True)
@@ -305,7 +307,7 @@ def _zstandard(file: IO[bytes]) -> IO[bytes]:
 
 
 #: How the names of packed files end, how their bytes begin, and what opens them.
-PACKINGS: dict[str, tuple[bytes, Callable[[IO[bytes]], Any]]] = {
+COMPRESSIONS: dict[str, tuple[bytes, Callable[[IO[bytes]], Any]]] = {
     ".gz": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     ".zst": (b"\x28\xb5\x2f\xfd", _zstandard),
     ".bz2": (b"BZh", bz2.BZ2File),

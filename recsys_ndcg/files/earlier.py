@@ -47,7 +47,9 @@ def upgrade(stored: dict[str, Any], kind: str, size: int) -> Saved:
         }
         head["segments"] = None if segments is None else segments["names"]
     n_users, lists = stored["n_users"], stored["lists"]
-    if 8 * n_users * (len(lists) + sum(map(len, tables.values()))) > Content.most_bytes(size):
+    if 8 * n_users * (len(lists) + sum(map(len, tables.values()))) > Content.compute_size_limit(
+        size
+    ):
         raise ValueError(n_users)
     columns = {"user": _ids(stored["users"], n_users)}
     columns |= {name: _unpack(one, n_users) for name, one in lists.items()}

@@ -15,7 +15,7 @@ from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
 from recsys_ndcg.folds.splits import UserKFold, get_ratings
 from recsys_ndcg.input import Rows, to_column, to_floats
-from recsys_ndcg.lists import Facts, RankedLists, group
+from recsys_ndcg.lists import Facts, RankedLists, group_rows
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds.measures import FoldPlan
@@ -112,7 +112,7 @@ class CheckedSplits:
         columns: dict[str, Any] = {"estimated": grades, "true": grades}
         for place, column in enumerate(("user", "item")):
             columns[column] = to_column(list(map(itemgetter(place), ratings)), column)
-        lists = group(Rows(columns, "dataset"), first.duplicates, RankedLists)
+        lists = group_rows(Rows(columns, "dataset"), first.duplicates, RankedLists)
         if plan.rated is None:
             lists = replace(lists, protocol="catalogue")
         plan = plan.map(lambda one: one.settle(one.facts_of(lists), lists))

@@ -10,7 +10,7 @@ from recsys_ndcg.catalogue import choose_convention
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
-from recsys_ndcg.metrics import METRICS, Metric, parse
+from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
 from recsys_ndcg.scoring import Cutoffs, Plan
 
 _PROTOCOLS = ("rated", "catalogue")
@@ -139,7 +139,7 @@ def _parse_metric(text: str, given: str) -> Metric:
     """Return the metric of a name; the error suggests Surprise's measures, too."""
     name = text.partition("@")[0].partition("(")[0]
     try:
-        return parse(text)[0]
+        return parse_metrics(text)[0]
     except UnknownMetricError:
         msg = f"No measure is named {given!r}. {suggest(name, {*METRICS, *ACCURACY})}"
         raise UnknownMetricError(msg) from None
@@ -198,7 +198,7 @@ class FoldPlan:
             leaves out.
         """
         known = parse_measures(measures)
-        Convention.checked(convention)
+        Convention.validate(convention)
         rated, catalogue = (
             Plan.of(
                 metrics, k=None, threshold=threshold, convention=convention
@@ -288,6 +288,6 @@ def _add_protocol(given: Any, protocol: str, ks: list[int | None], *, is_first: 
         return [given] if is_first else []
     name, colon, named = str(given).partition(":")
     if colon:
-        return [f"{one}:{named}" for one in parse(name, ks)] if is_first else []
-    parsed = [given] if isinstance(given, Metric) else parse(name, ks)
+        return [f"{one}:{named}" for one in parse_metrics(name, ks)] if is_first else []
+    parsed = [given] if isinstance(given, Metric) else parse_metrics(name, ks)
     return [f"{one}:{protocol}" if protocol != "rated" else one for one in parsed]

@@ -16,7 +16,7 @@ import numpy as np
 from recsys_ndcg.arrays import Codes, Flags, Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, check_integer, is_number, quote
 from recsys_ndcg.input import encode_ids, raise_for_rows, to_column
-from recsys_ndcg.lists import grouped
+from recsys_ndcg.lists import group_columns
 
 _MISSING = ("", "nan", "NaT", "<NA>")
 _INEXACT = 2.0**53  # from here on, floats cannot tell neighbouring whole numbers apart
@@ -363,7 +363,7 @@ class _Users:
             The place of each user.
         """
         codes = (self.codes if places is None else places[self.codes].astype(np.int32))[order]
-        [rows], offsets = grouped(codes, [order], self.size)
+        [rows], offsets = group_columns(codes, [order], self.size)
         ends = offsets[1:]
         return rows, np.repeat(ends, np.diff(ends, prepend=0)) - np.arange(len(rows))
 

@@ -75,7 +75,7 @@ class ArrowColumns(Mapping[str, Any]):
     def _check_size(self, count: int, what: str) -> None:
         # beyond that somebody says himself that they are meant
         rows = _ROWS_ANYWAY + _ROWS_PER_BYTE * self._size
-        if count > (rows if what == "rows" else Content.most_bytes(self._size)):
+        if count > (rows if what == "rows" else Content.compute_size_limit(self._size)):
             self._refuse(
                 f"{count:,} {what} in a file of {self._size:,} bytes. If that is right, pass the "
                 f"table in place of its path: pandas.read_{self._form.lower()}(path)."

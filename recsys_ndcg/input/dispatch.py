@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files import Content, Place, is_place
+from recsys_ndcg.files import Content, FileSource, is_file_source
 from recsys_ndcg.input.file_kinds import KINDS, FileKind, kind_of
 from recsys_ndcg.input.frames import Table, column_list, roles_of
 from recsys_ndcg.input.ids import EncodedIds, make_index
@@ -24,7 +24,7 @@ from recsys_ndcg.input.text_tables import Chosen, JsonLines, number, read_trec, 
 
 
 def read_file(
-    place: Place,
+    place: FileSource,
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
     order: tuple[str, ...] = TextFormat.ORDER,
@@ -137,7 +137,7 @@ _ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "esti
 RATINGS = ("user", "item", "rating", "timestamp")
 
 
-def read_ratings(path: Place) -> pd.DataFrame:
+def read_ratings(path: FileSource) -> pd.DataFrame:
     """Read ``user, item, rating[, timestamp]``, with or without a heading, ``::`` or CSV.
 
     Returns
@@ -222,7 +222,7 @@ def open_table(
 ) -> Table:
     """Return the table, or the table in the file, with its columns under our names."""
     columns = Table.check_columns(columns)
-    if not is_place(data):
+    if not is_file_source(data):
         return Table(data, columns)
     if text and not text.heading:  # places, which may come as numbers
         columns = {ours: str(place) for ours, place in columns.items()}
@@ -261,4 +261,4 @@ def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     # looked up on the class: a lazy table would have to resolve its columns for it
     named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
     rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)
-    return is_place(data) or not rows
+    return is_file_source(data) or not rows

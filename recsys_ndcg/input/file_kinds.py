@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files import PACKINGS, check_path
+from recsys_ndcg.files import COMPRESSIONS, check_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ class FileKind:
         'JSON lines'
         """
         suffixes = [one.lower() for one in path.suffixes[-2:]]
-        if suffixes and suffixes[-1] in PACKINGS:
+        if suffixes and suffixes[-1] in COMPRESSIONS:
             del suffixes[-1]
         return kind_of(suffixes[-1]) if suffixes else CSV
 
@@ -97,7 +97,7 @@ class FileKind:
         >>> FileKind.strip_suffixes("svd.csv.gz"), FileKind.strip_suffixes("svd.run", ".run")
         ('svd', 'svd')
         """
-        for ends in (PACKINGS, (*others, *(one for kind in KINDS for one in kind.suffixes))):
+        for ends in (COMPRESSIONS, (*others, *(one for kind in KINDS for one in kind.suffixes))):
             end = next((one for one in ends if name.lower().endswith(one)), "")
             name = name[: len(name) - len(end)]
         return name
@@ -115,7 +115,8 @@ class FileKind:
         names = [kind.name if kind is CSV else f"{kind.name} ({kind.suffixes[0]})" for kind in text]
         both = "both" if len(text) == 2 else "all"
         binary = [f"{kind.name} ({' '.join(kind.suffixes)})" for kind in KINDS if kind.is_binary]
-        return f"{', '.join(names)}, {both} also packed ({' '.join(PACKINGS)}); {', '.join(binary)}"
+        packed = f"{both} also packed ({' '.join(COMPRESSIONS)})"
+        return f"{', '.join(names)}, {packed}; {', '.join(binary)}"
 
 
 def _read_parquet(path: Path) -> Mapping[str, Any]:

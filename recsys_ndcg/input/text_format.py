@@ -185,7 +185,7 @@ def _seen_in(data: bytes) -> str:
     >>> _seen_in("user".encode("utf-16-le"))
     'It looks like UTF-16: --encoding utf-16-le (encoding=).'
     """
-    kind, wide = Content.packed_as(data), _wide(data)
+    kind, wide = Content.find_compression(data), _wide(data)
     if kind == ".zip":
         return (
             "It begins as a .zip does: let its name end so; if it is a spreadsheet, save it as CSV."

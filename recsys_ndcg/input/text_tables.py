@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.files import Content, is_place
+from recsys_ndcg.files import Content, is_file_source
 from recsys_ndcg.input.ids import as_numbers
 from recsys_ndcg.input.rows import Rows, to_column, to_floats
 from recsys_ndcg.input.text_format import HEADING, MOST_COLUMNS, TextFormat, first_line
@@ -120,7 +120,7 @@ def read_trec(source: Any, table: str) -> Rows:
                 raise InvalidInputError(msg)
         name = "The dict"
         flat = [(user, item, x) for user, one in source.items() for item, x in one.items()]
-    elif is_place(source):
+    elif is_file_source(source):
         content = Content.of(source)
         name, flat = content.name, _lines(content, fields, fields.index(value))
     else:

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Positions, offsets_of
+from recsys_ndcg.arrays import Positions, compute_offsets
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import count_common_ids, encode_ids, to_column
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.preparation import named
+from recsys_ndcg.lists.preparation import format_rows
 
 Lists = TypeVar("Lists", bound=GroupedLists)
 Sizes: TypeAlias = "int | Mapping[Any, int] | pd.Series[Any]"
@@ -34,7 +34,7 @@ class CandidateLists(GroupedLists):
         How many items each list shows, of its `candidates`.
     """
 
-    cut_short: ClassVar[bool] = True
+    is_cut_short: ClassVar[bool] = True
 
     lengths: Positions
     candidates: Positions
@@ -55,7 +55,7 @@ class CandidateLists(GroupedLists):
         return np.maximum(self.lengths, np.diff(self.offsets)) + self.n_unlisted
 
     @classmethod
-    def behind(cls, lists: GroupedLists) -> GroupedLists:
+    def from_lists(cls, lists: GroupedLists) -> GroupedLists:
         """Return the candidates of lists, or the lists themselves where they are all there is."""
         if lists.candidates is None:
             return lists
@@ -67,10 +67,10 @@ class CandidateLists(GroupedLists):
         order = np.argsort(user, kind="stable")
         return cls(
             users=lists.users,
-            offsets=offsets_of(np.bincount(user, minlength=len(lists))),
+            offsets=compute_offsets(np.bincount(user, minlength=len(lists))),
             columns={"estimated": np.zeros(len(order)), "true": true[order]},
             item_ids=None,
-            unlisted_offsets=offsets_of(np.bincount(owner[~within], minlength=len(lists))),
+            unlisted_offsets=compute_offsets(np.bincount(owner[~within], minlength=len(lists))),
             unlisted={"true": lists.unlisted_true[~within]},
             missing=lists.missing,
             protocol=lists.protocol,
@@ -79,7 +79,7 @@ class CandidateLists(GroupedLists):
         )
 
 
-def chosen_from(
+def add_candidates(
     lists: Lists, n_items: Sizes | None = None, items: Iterable[Any] | None = None
 ) -> Lists:
     """Return recommended lists that know from how many candidates they were chosen.
@@ -121,7 +121,7 @@ def _from_items(lists: Lists, items: Any) -> Lists:
     if strange.any():
         msg = (
             f"{int(strange.sum())} results are of no item in items=, the first "
-            f"{named(lists, strange)}. Give all items that could be recommended."
+            f"{format_rows(lists, strange)}. Give all items that could be recommended."
         )
         raise InvalidInputError(msg)
     reachable = within[lists.unlisted["item"]]

@@ -22,7 +22,7 @@ _TIMES = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds
 _FIRST, _LAST = 631_152_000, 2_524_608_000  # the years from 1990 to 2050 in seconds
 
 
-def suspicions(facts: Facts) -> Iterator[str]:
+def find_suspicions(facts: Facts) -> Iterator[str]:
     """Return a sentence for each thing that looks like a mistake, with what to do.
 
     Examples
@@ -30,10 +30,10 @@ def suspicions(facts: Facts) -> Iterator[str]:
     >>> from recsys_ndcg import RankedLists
     >>> from recsys_ndcg.lists.facts import Facts
     >>> lists = RankedLists.from_tuples({"ann": [(4.5, 5)], "bob": [(2.0, 1)]})
-    >>> [told.partition(":")[0] for told in suspicions(Facts.of(lists))]
+    >>> [told.partition(":")[0] for told in find_suspicions(Facts.of(lists))]
     ['2 of 2 users have one item']
     """
-    if facts.placed_under is not None:  # made here, of none of the user's mistakes
+    if facts.placement_choices is not None:  # made here, of none of the user's mistakes
         return
     is_rated = facts.protocol == "rated"
     if is_rated and facts.users > 1 and facts.single / facts.users > _MOST:
@@ -61,9 +61,9 @@ def _times(name: str, low: float, high: float) -> Iterator[str]:
 
 def _exchanged(facts: Facts) -> Iterator[str]:
     """Tell of estimates that stand where ratings do, and true values that do not."""
-    if facts.beside_scale is None or facts.constant:
+    if facts.scale_grades is None or facts.is_constant:
         return
-    estimated, (grades, off_steps) = facts.estimated, facts.beside_scale
+    estimated, (grades, off_steps) = facts.estimated, facts.scale_grades
     n_labelled = facts.ratings - facts.unlabelled
     if off_steps.count <= _MOST * n_labelled or _on_a_scale(grades.few):
         return
@@ -114,9 +114,9 @@ def _classes(facts: Facts) -> bool:
 
     Only the two ends, where more than two are to be estimated, are huge estimates that were cut.
     """
-    if facts.beside_scale is None:
+    if facts.scale_grades is None:
         return False
-    estimates, grades = facts.estimated.few or (), facts.beside_scale[0].few
+    estimates, grades = facts.estimated.few or (), facts.scale_grades[0].few
     return len(estimates) > _ENDS or (grades is not None and len(grades) <= _ENDS)
 
 
@@ -138,7 +138,7 @@ class Grades:
     ----------
     lowest, highest : float
         NaN where nothing is labelled.
-    zero_one : bool
+    is_binary : bool
         Whether all are 0 or 1.
     distinct : tuple of float, optional
         All that occur, in ascending order; None where nobody asked.
@@ -146,7 +146,7 @@ class Grades:
 
     lowest: float
     highest: float
-    zero_one: bool
+    is_binary: bool
     distinct: tuple[float, ...] | None = None
 
     @classmethod
@@ -155,11 +155,11 @@ class Grades:
         lowest = float(np.fmin.reduce(true, initial=np.inf))
         highest = float(np.fmax.reduce(true, initial=-np.inf))
         if lowest > highest:
-            return cls(np.nan, np.nan, zero_one=True, distinct=() if distinct else None)
+            return cls(np.nan, np.nan, is_binary=True, distinct=() if distinct else None)
         binary = lowest >= 0 and highest <= 1
-        zero_one = binary and bool(((true == 0) | (true == 1) | np.isnan(true)).all())
+        is_binary = binary and bool(((true == 0) | (true == 1) | np.isnan(true)).all())
         values = np.sort(pd.unique(true[~np.isnan(true)])) if distinct else None
-        return cls(lowest, highest, zero_one, None if values is None else tuple(values.tolist()))
+        return cls(lowest, highest, is_binary, None if values is None else tuple(values.tolist()))
 
     def __add__(self, other: Grades) -> Grades:
         """Return those of both."""
@@ -168,10 +168,10 @@ class Grades:
             distinct = tuple(sorted({*self.distinct, *other.distinct}))
         lowest = float(np.fmin(self.lowest, other.lowest))
         highest = float(np.fmax(self.highest, other.highest))
-        return Grades(lowest, highest, self.zero_one and other.zero_one, distinct)
+        return Grades(lowest, highest, self.is_binary and other.is_binary, distinct)
 
     @property
-    def known(self) -> Floats:
+    def values(self) -> Floats:
         """All that occur if they were asked for, else the ends."""
         if self.distinct is not None:
             return np.array(self.distinct)
@@ -268,7 +268,7 @@ class Facts:
         The true values of items in the lists, and of labelled items in no list.
     estimated : ColumnSummary
         The estimates.
-    beside_scale : pair of ColumnSummary, optional
+    scale_grades : pair of ColumnSummary, optional
         Only of estimates that stand on a scale, as grades do: the grades beside them, and those of
         these that are neither whole nor halves.
     protocol, duplicates : str
@@ -277,7 +277,7 @@ class Facts:
         Whether estimates are an order alone, and whether items have ids.
     id_kinds : frozenset of str
         Of what types the ids of the users are.
-    placed_under : pair of Convention and float, optional
+    placement_choices : pair of Convention and float, optional
         By which choices, and which threshold, the lists hold places in place of items.
     possible : Facts, optional
         Those of the lists without impossible predictions; None where there are none.
@@ -297,13 +297,13 @@ class Facts:
     listed: Grades
     unlisted: Grades
     estimated: ColumnSummary
-    beside_scale: tuple[ColumnSummary, ...] | None
+    scale_grades: tuple[ColumnSummary, ...] | None
     protocol: str
     duplicates: str
     order_only: bool
     has_items: bool
-    id_kinds: frozenset[str]
-    placed_under: tuple[Convention, float | None] | None = None
+    id_types: frozenset[str]
+    placement_choices: tuple[Convention, float | None] | None = None
     possible: Facts | None = None
     first_ties: Mapping[Hashable, float] = field(default_factory=dict)
 
@@ -326,10 +326,10 @@ class Facts:
         (1, 5.0)
         """
         estimated, true = ColumnSummary.of(lists.estimated), lists.true
-        beside_scale = possible = None
+        scale_grades = possible = None
         if _on_a_scale(estimated.few):
             grades = true[~np.isnan(true)]
-            beside_scale = ColumnSummary.of(grades), ColumnSummary.of(grades[grades % 0.5 != 0])
+            scale_grades = ColumnSummary.of(grades), ColumnSummary.of(grades[grades % 0.5 != 0])
         if lists.impossible is not None:
             possible = cls.of(lists.without_impossible(), distinct=distinct)
         return cls(
@@ -339,18 +339,18 @@ class Facts:
             unlabelled=lists.n_unlabelled,
             missing=int(lists.missing.sum()),
             impossible=lists.n_impossible,
-            merged=lists.merged,
+            merged=lists.n_merged,
             longest=int(lists.n_places.max(initial=1)),
             listed=Grades.of(true, distinct=distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
             estimated=estimated,
-            beside_scale=beside_scale,
+            scale_grades=scale_grades,
             protocol=lists.protocol,
             duplicates=lists.duplicates,
             order_only=lists.order_only,
             has_items=lists.item_codes is not None,
-            id_kinds=frozenset(EncodedIds.list_types(lists.users)),
-            placed_under=lists.placed_under,
+            id_types=frozenset(EncodedIds.list_types(lists.users)),
+            placement_choices=lists.placement_choices,
             possible=possible,
         )
 
@@ -362,17 +362,17 @@ class Facts:
         InvalidInputError
             The parts were not read in the same way, or their ids can never meet.
         """
-        for name in ("protocol", "duplicates", "order_only", "has_items", "placed_under"):
+        for name in ("protocol", "duplicates", "order_only", "has_items", "placement_choices"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 msg = (
                     f"Parts of the data differ in {name}: {mine!r} and {theirs!r}. Read all alike."
                 )
                 raise InvalidInputError(msg)
-        if self.id_kinds.isdisjoint(other.id_kinds):
+        if self.id_types.isdisjoint(other.id_types):
             msg = (
-                f"Parts of the data have users of type {'/'.join(sorted(self.id_kinds))} and "
-                f"{'/'.join(sorted(other.id_kinds))}. Make them the same type."
+                f"Parts of the data have users of type {'/'.join(sorted(self.id_types))} and "
+                f"{'/'.join(sorted(other.id_types))}. Make them the same type."
             )
             raise InvalidInputError(msg)
         summed = ("users", "single", "ratings", "unlabelled", "missing", "impossible", "merged")
@@ -383,15 +383,15 @@ class Facts:
         possible = None
         if self.possible or other.possible:
             possible = (self.possible or self) + (other.possible or other)
-        beside_scale = None
-        if self.beside_scale and other.beside_scale and _on_a_scale(both["estimated"].few):
-            beside_scale = tuple(map(add, self.beside_scale, other.beside_scale))
+        scale_grades = None
+        if self.scale_grades and other.scale_grades and _on_a_scale(both["estimated"].few):
+            scale_grades = tuple(map(add, self.scale_grades, other.scale_grades))
         return replace(
             self,
             **both,
             longest=max(self.longest, other.longest),
-            beside_scale=beside_scale,
-            id_kinds=self.id_kinds | other.id_kinds,
+            scale_grades=scale_grades,
+            id_types=self.id_types | other.id_types,
             possible=possible,
             first_ties={
                 key: min(facts.first_ties.get(key, np.inf) for facts in (self, other))
@@ -400,15 +400,15 @@ class Facts:
         )
 
     @property
-    def constant(self) -> bool:
+    def is_constant(self) -> bool:
         """Whether all items of rated lists have the same estimate, which is said as such."""
-        several = self.placed_under is None and self.estimated.count >= FEW_ROWS
+        several = self.placement_choices is None and self.estimated.count >= FEW_ROWS
         same = self.estimated.lowest == self.estimated.highest
         return several and self.protocol == "rated" and same
 
-    def doubts_of(self, threshold: float) -> Iterator[str]:
+    def find_threshold_suspicions(self, threshold: float) -> Iterator[str]:
         """Return what is to be said of a threshold that separates no items."""
-        grades = self.all_true
+        grades = self.all_grades
         if threshold > grades.highest:
             yield (
                 f"threshold={threshold:g} is above every true value (the highest is "
@@ -423,16 +423,16 @@ class Facts:
                 "scale."
             )
 
-    def seen_by(self, convention: Convention) -> Facts:
+    def apply_convention(self, convention: Convention) -> Facts:
         """Return the facts of what a convention leaves of the lists."""
         return self.possible or self if convention.impossible == "drop" else self
 
-    def grades(self, convention: Convention) -> Grades:
+    def find_grades(self, convention: Convention) -> Grades:
         """Return the true values that count under a convention."""
-        seen = self.seen_by(convention)
-        return seen.listed if convention.unlisted == "ignore" else seen.all_true
+        seen = self.apply_convention(convention)
+        return seen.listed if convention.unlisted == "ignore" else seen.all_grades
 
     @property
-    def all_true(self) -> Grades:
+    def all_grades(self) -> Grades:
         """The true values of all labelled items."""
         return self.listed + self.unlisted

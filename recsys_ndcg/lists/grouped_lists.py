@@ -16,9 +16,9 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     Record,
-    as_read_only,
+    compute_offsets,
     concat_ranges,
-    offsets_of,
+    make_read_only,
 )
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import format_count
@@ -72,7 +72,7 @@ class GroupedLists(Record):
     """
 
     #: Whether they show the first of more candidates, which have no order.
-    cut_short: ClassVar[bool] = False
+    is_cut_short: ClassVar[bool] = False
 
     users: Ids
     offsets: Positions
@@ -92,7 +92,7 @@ class GroupedLists(Record):
         sizes, labels = self.n_items, len(self.unlisted_true)
         ends = sorted({int(end) for end in (sizes.min(), sizes.max())}) if len(self) else [0]
         rows = "rating" if self.protocol == "rated" else "recommended item"
-        rows = "candidate" if self.placed_under is not None else rows
+        rows = "candidate" if self.placement_choices is not None else rows
         first = (
             f"{type(self).__name__} of {format_count(len(self), 'user')} with "
             f"{format_count(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
@@ -145,7 +145,7 @@ class GroupedLists(Record):
     @lazy_property
     def n_items(self) -> Positions:
         """How many items each user's list has."""
-        return as_read_only(np.diff(self.offsets))
+        return make_read_only(np.diff(self.offsets))
 
     @property
     def n_candidates(self) -> Positions:
@@ -160,7 +160,7 @@ class GroupedLists(Record):
     @lazy_property
     def n_unlisted(self) -> Positions:
         """How many labelled items of each user are not in the list."""
-        return as_read_only(np.diff(self.unlisted_offsets))
+        return make_read_only(np.diff(self.unlisted_offsets))
 
     @property
     def unlabelled_by_user(self) -> Floats:
@@ -186,12 +186,12 @@ class GroupedLists(Record):
         return int(self.impossible_by_user.sum())
 
     @property
-    def merged(self) -> int:
+    def n_merged(self) -> int:
         """How many repeated rows were merged into others."""
         return 0 if self.repeats is None else int(self.repeats.sum())
 
     @property
-    def placed_under(self) -> tuple[Convention, float | None] | None:
+    def placement_choices(self) -> tuple[Convention, float | None] | None:
         """By which choices and threshold places are held; None where every item has a row."""
         return None
 
@@ -208,11 +208,11 @@ class GroupedLists(Record):
             sums[own] = np.add.reduceat(values, self.offsets[:-1][own])
         return sums
 
-    def sort_key(self, convention: Convention) -> Floats:
+    def compute_sort_key(self, convention: Convention) -> Floats:
         """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
-        return self.estimated if self.order_only else convention.rounded(self.estimated)
+        return self.estimated if self.order_only else convention.round_estimates(self.estimated)
 
-    def spans(
+    def find_spans(
         self,
         rows: Positions,  # noqa: ARG002 - lists that hold places look there
         ahead: Positions,
@@ -229,7 +229,7 @@ class GroupedLists(Record):
         """
         return ahead, size
 
-    def first_tie(self, again: Positions) -> Floats:
+    def find_first_ties(self, again: Positions) -> Floats:
         """Return the first rank of each user whose item shares its estimate; inf if none does.
 
         Parameters
@@ -242,7 +242,7 @@ class GroupedLists(Record):
         first = np.append(again, len(self.true))[np.searchsorted(again, start)]
         return np.where(first < end, first - start, np.inf)
 
-    def tie_key(self, rule: str) -> Floats:
+    def compute_tie_key(self, rule: str) -> Floats:
         """Return by what the rows of a tie stand, largest first, if not by what they are worth."""
         if rule == "input":
             return -np.arange(len(self.true), dtype=np.float64)
@@ -250,14 +250,14 @@ class GroupedLists(Record):
         key = np.asarray(places, dtype=np.float64)
         return -key if rule.endswith("asc") else key
 
-    def places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
+    def find_places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
         """Return the places of rows among the items of their tie; `place` is that among rows."""
         return place
 
-    def n_recommended(self, convention: Convention, threshold: float | None) -> Floats:
+    def count_recommended(self, convention: Convention, threshold: float | None) -> Floats:
         """Return how many items of each list are estimated high enough to be recommended."""
-        least = convention.least_recommended(threshold)
-        enough = convention.rounded(self.estimated) >= least
+        least = convention.find_recommendation_limit(threshold)
+        enough = convention.round_estimates(self.estimated) >= least
         return self.sum_by_user(enough.astype(np.float64))
 
     @property
@@ -272,7 +272,9 @@ class GroupedLists(Record):
         """Return the lists with the order of their items as text, found once for all parts."""
         return self if self.item_ids is None else self.with_columns(text=self.text_places)
 
-    def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
+    def find_items_at(
+        self, rows: Positions, ranks: Positions, depth: int
+    ) -> tuple[Ids, Floats, Floats]:
         """Return item, estimate and grade at the first ranks of the only user's list.
 
         Parameters
@@ -296,11 +298,11 @@ class GroupedLists(Record):
         columns = {name: one for name, one in self.columns.items() if name not in names}
         return replace(self, columns=columns)
 
-    def labelled_only(self) -> GroupedLists:
+    def select_labelled(self) -> GroupedLists:
         """Return the lists without their unlabelled items."""
-        return self.only(~np.isnan(self.true))
+        return self.select_rows(~np.isnan(self.true))
 
-    def only(self, kept: Flags) -> GroupedLists:
+    def select_rows(self, kept: Flags) -> GroupedLists:
         """Return the lists with some of the rows."""
         rows = np.flatnonzero(kept)
         columns = {name: column[rows] for name, column in self.columns.items()}
@@ -315,30 +317,30 @@ class GroupedLists(Record):
             [np.repeat(np.arange(len(self)), self.n_unlisted), self.user_of_row[extra]]
         )
         order = np.argsort(user, kind="stable")
-        kept = self.only(~self.impossible).without_columns("impossible")
+        kept = self.select_rows(~self.impossible).without_columns("impossible")
         unlisted = {
             name: np.concatenate([known, self.columns[name][extra]])[order]
             for name, known in self.unlisted.items()
             if name != "reachable"
         }
-        offsets = offsets_of(np.bincount(user, minlength=len(self)))
+        offsets = compute_offsets(np.bincount(user, minlength=len(self)))
         kept = replace(kept, unlisted_offsets=offsets, unlisted=unlisted)
         return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
-    def between(self, first: int, last: int) -> Self:
+    def slice_users(self, first: int, last: int) -> Self:
         """Return the users number `first` to `last`, sharing memory."""
         rows = slice(self.offsets[first], self.offsets[last])
         labels = slice(self.unlisted_offsets[first], self.unlisted_offsets[last])
-        return self.cut(slice(first, last), rows, labels)
+        return self._select(slice(first, last), rows, labels)
 
     def take(self, users: Positions) -> Self:
         """Return some users, given by their places in ascending order."""
         rows = concat_ranges(self.offsets[users], np.diff(self.offsets)[users])
-        return self.cut(
+        return self._select(
             users, rows, concat_ranges(self.unlisted_offsets[users], self.n_unlisted[users])
         )
 
-    def cut(self, users: Any, rows: Any, labels: Any) -> Self:
+    def _select(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, whose rows and labels outside the lists are told, too."""
         by_user = {
             one.name: value[users]
@@ -348,9 +350,9 @@ class GroupedLists(Record):
         }
         return replace(
             self,
-            offsets=offsets_of(np.diff(self.offsets)[users]),
+            offsets=compute_offsets(np.diff(self.offsets)[users]),
             columns={name: column[rows] for name, column in self.columns.items()},
-            unlisted_offsets=offsets_of(self.n_unlisted[users]),
+            unlisted_offsets=compute_offsets(self.n_unlisted[users]),
             unlisted={name: column[labels] for name, column in self.unlisted.items()},
             **by_user,
         )

@@ -59,7 +59,7 @@ class Pairs:
         return replace(self, columns=dict(zip(self.columns, taken, strict=True)))
 
 
-def by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
+def sort_by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
     """Return the order of rows by key, in input order where it is the same.
 
     And of each but the first whether it has the key of the row before it.
@@ -73,7 +73,7 @@ def by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
 
     Examples
     --------
-    >>> by_key(np.array([7, 3, 7]), 8)
+    >>> sort_by_key(np.array([7, 3, 7]), 8)
     (array([1, 0, 2]), array([False,  True]))
     """
     size = len(keys)
@@ -87,30 +87,30 @@ def by_key(keys: Positions, bound: int) -> tuple[Positions, Flags]:
     return order, keys[1:] == keys[:-1]
 
 
-def by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
+def group_by_user(pairs: Pairs, n_users: int) -> tuple[Pairs, Positions]:
     """Return the rows grouped by user, each user's in input order, and where each user starts.
 
     The rows are copies: what happens to the data later is none of their business.
     """
-    if in_order(pairs.user):
+    if is_sorted(pairs.user):
         columns = {
             name: column if name in ("user", "item") else column.copy()  # the codes are our own
             for name, column in pairs.columns.items()
         }
-        return replace(pairs, columns=columns), offsets_of(pairs.user, n_users)
+        return replace(pairs, columns=columns), count_offsets(pairs.user, n_users)
     others = pairs.without_user
-    taken, offsets = grouped(pairs.user, [*others.values()], n_users)
+    taken, offsets = group_columns(pairs.user, [*others.values()], n_users)
     user = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
     columns = {"user": user, **dict(zip(others, taken, strict=True))}
     return replace(pairs, columns=columns), offsets
 
 
-def in_order(codes: Codes) -> bool:
+def is_sorted(codes: Codes) -> bool:
     """Tell whether rows stand by code already."""
     return bool((codes[1:] >= codes[:-1]).all())
 
 
-def grouped(
+def group_columns(
     codes: Codes, columns: Sequence[NDArray[Any]], size: int
 ) -> tuple[list[NDArray[Any]], Positions]:
     """Return columns with their rows by code, in input order where it is the same.
@@ -134,7 +134,7 @@ def grouped(
 
     Examples
     --------
-    >>> grouped(np.array([1, 0, 1], dtype=np.int32), [np.array([5, 6, 7])], 2)
+    >>> group_columns(np.array([1, 0, 1], dtype=np.int32), [np.array([5, 6, 7])], 2)
     ([array([6, 5, 7])], array([0, 1, 3]))
     """
     n_rows, blocks = len(codes), split_rows(len(codes))
@@ -183,20 +183,20 @@ def _dealt(
         order = np.argsort(number, kind="stable")
         for one, values in zip(dealt, columns, strict=True):
             np.take(values[rows], order, out=one[rows], mode="clip")
-        starts: Positions = rows.start + offsets_of(number, n_ranges)
+        starts: Positions = rows.start + count_offsets(number, n_ranges)
         return starts
 
     return dealt, np.transpose(map_in_threads(deal, blocks))
 
 
-def offsets_of(codes: Codes | Positions, size: int) -> Positions:
+def count_offsets(codes: Codes | Positions, size: int) -> Positions:
     """Return where each group starts, and the end: shape (size + 1,)."""
     offsets = np.zeros(size + 1, dtype=np.int64)
     np.cumsum(np.bincount(codes, minlength=size), out=offsets[1:])
     return offsets
 
 
-def distinct_by_user(
+def group_distinct(
     pairs: Pairs, users: Ids, items: Ids | None, rule: str
 ) -> tuple[Pairs, Positions, Positions]:
     """Group rows by user, each (user, item) once.
@@ -220,7 +220,7 @@ def distinct_by_user(
     InvalidInputError
         The rule is ``raise`` and a pair occurs twice.
     """
-    listed, offsets = by_user(pairs, len(users))
+    listed, offsets = group_by_user(pairs, len(users))
     nothing = np.zeros(len(users), dtype=np.int64)
     if listed.item is None or items is None:
         return listed, offsets, nothing
@@ -243,7 +243,7 @@ def distinct_by_user(
         for name, values in listed.columns.items():
             if name not in ("user", "item"):
                 once.columns[name][places] = _of_each(values[several], starts, rule)
-    edges = offsets_of(once.user, len(users))
+    edges = count_offsets(once.user, len(users))
     return once, edges, np.diff(offsets) - np.diff(edges)
 
 
@@ -283,7 +283,7 @@ def _repeated(
     def found(users: tuple[int, int]) -> tuple[Positions, Positions]:
         start, rows = offsets[users[0]], slice(offsets[users[0]], offsets[users[1]])
         keys = pairs.keys(n_items, rows) - users[0] * n_items
-        order, same = by_key(keys, (users[1] - users[0]) * n_items)
+        order, same = sort_by_key(keys, (users[1] - users[0]) * n_items)
         again = order[:-1][same] if keep == "last" else order[1:][same]
         several = np.zeros(len(order), dtype=bool)  # of users without a row, there is none
         several[:-1] |= same
@@ -304,7 +304,7 @@ def _of_each(values: NDArray[Any], starts: Positions, rule: str) -> NDArray[Any]
         return highest
     run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values)))
     ascending = np.argsort(values)
-    order, _ = by_key(run[ascending], len(starts))
+    order, _ = sort_by_key(run[ascending], len(starts))
     values = values[ascending[order]]
     there = ~np.isnan(values)
     total = np.add.reduceat(np.where(there, values, 0.0), starts)

@@ -54,7 +54,7 @@ class PlacedLists(GroupedLists):
         return self.columns["tied"]
 
     @property
-    def placed_under(self) -> tuple[Convention, float | None]:
+    def placement_choices(self) -> tuple[Convention, float | None]:
         """By which choices and threshold the places were found."""
         return self.convention, self.threshold
 
@@ -73,11 +73,11 @@ class PlacedLists(GroupedLists):
         """How many predictions of each user the model could not make."""
         return self.n_not_made.astype(np.float64)
 
-    def sort_key(self, convention: Convention) -> Floats:  # noqa: ARG002 - settled by the places
+    def compute_sort_key(self, convention: Convention) -> Floats:  # noqa: ARG002 - settled by the places
         """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
         return -self.columns["ahead"].astype(np.float64)
 
-    def spans(
+    def find_spans(
         self,
         rows: Positions,
         ahead: Positions,  # noqa: ARG002
@@ -86,23 +86,25 @@ class PlacedLists(GroupedLists):
         """Return how many items stand before each run of equal estimates, and how many it has."""
         return self.columns["ahead"][rows], self.tied[rows]
 
-    def first_tie(self, again: Positions) -> Floats:  # noqa: ARG002 - settled by the places
+    def find_first_ties(self, again: Positions) -> Floats:  # noqa: ARG002 - settled by the places
         """Return the first rank of each user whose item shares its estimate; inf if none does."""
         return self.ties_from
 
-    def tie_key(self, rule: str) -> Floats:  # noqa: ARG002 - settled by the places
+    def compute_tie_key(self, rule: str) -> Floats:  # noqa: ARG002 - settled by the places
         """Return by what the rows of a tie stand, largest first."""
         return -self.columns["within"].astype(np.float64)
 
-    def places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
+    def find_places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
         """Return the places of rows among the items of their tie, those without a row too."""
         return self.columns["within"][rows]
 
-    def n_recommended(self, convention: Convention, threshold: float | None) -> Floats:  # noqa: ARG002
+    def count_recommended(self, convention: Convention, threshold: float | None) -> Floats:  # noqa: ARG002
         """Return how many items of each list are estimated high enough to be recommended."""
         return self.n_above.astype(np.float64)
 
-    def first(self, rows: Positions, ranks: Positions, k: int) -> tuple[Ids, Ids, Positions]:
+    def find_top_items(
+        self, rows: Positions, ranks: Positions, k: int
+    ) -> tuple[Ids, Ids, Positions]:
         """Return user, item and rank (from 0) of the first k items of every list.
 
         Parameters
@@ -136,7 +138,9 @@ class PlacedLists(GroupedLists):
         user, rank = np.nonzero(listed)
         return self.users[user], items[user, rank], rank
 
-    def at_ranks(self, rows: Positions, ranks: Positions, depth: int) -> tuple[Ids, Floats, Floats]:
+    def find_items_at(
+        self, rows: Positions, ranks: Positions, depth: int
+    ) -> tuple[Ids, Floats, Floats]:
         """Return item, estimate and grade at the first ranks of the only user's list.
 
         Raises
@@ -144,7 +148,7 @@ class PlacedLists(GroupedLists):
         InvalidInputError
             More ranks are asked for than are kept.
         """
-        _, items, _ = self.first(rows, ranks, depth)
+        _, items, _ = self.find_top_items(rows, ranks, depth)
         rows, ranks = rows[ranks < depth], ranks[ranks < depth]
         others = np.setdiff1d(np.arange(depth), ranks)
         estimated, true = np.empty(depth), np.full(depth, np.nan)
@@ -152,14 +156,14 @@ class PlacedLists(GroupedLists):
         estimated[others] = self.unlabelled_estimated[0, : len(others)]
         return items, estimated, true
 
-    def labelled_only(self) -> GroupedLists:
+    def select_labelled(self) -> GroupedLists:
         """Return the lists without their unlabelled items, every item a row."""
         own = {one.name: getattr(self, one.name) for one in fields(GroupedLists)}
         columns = self.without_columns("ahead", "tied", "within").columns
         return GroupedLists(**{**own, "columns": columns})
 
     @staticmethod
-    def other_choice(
+    def find_changed_choice(
         placed: tuple[Convention, float | None], wanted: tuple[Convention, float | None]
     ) -> tuple[str, Any, Any] | None:
         """Return a choice by which items would stand elsewhere, as it was and as it is wanted.
@@ -171,7 +175,7 @@ class PlacedLists(GroupedLists):
         """
         (was, limit), (now, threshold) = placed, wanted
         names = ["tie_tolerance", "impossible", "recommend_from"]
-        if not now.any_order:
+        if not now.has_symmetric_ties:
             names.append("ties")
         for name in names:
             if getattr(was, name) != getattr(now, name):

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recsys_ndcg.arrays import Flags
-from recsys_ndcg.convention import Convention, written
+from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.placed_lists import PlacedLists
 
 
-def prepare(
+def prepare_lists(
     lists: GroupedLists, convention: Convention, *, unlabelled_as: float | None = None
 ) -> GroupedLists:
     """Apply `impossible`, `unlabelled` and `unlisted`.
@@ -41,7 +41,7 @@ def prepare(
         none = {name: column[:0] for name, column in lists.unlisted.items()}
         lists = replace(lists, unlisted_offsets=nothing, unlisted=none)
     if convention.unlabelled == "filter" and lists.n_unlabelled:
-        lists = lists.labelled_only()
+        lists = lists.select_labelled()
     return lists
 
 
@@ -66,9 +66,9 @@ class Objections:
     facts: Facts
     lists: GroupedLists | None = None
 
-    def to_order(self) -> str:
+    def find_order_objection(self) -> str:
         """Return why the lists have no order, or rows that must not be there."""
-        convention, facts = self.convention, self.facts.seen_by(self.convention)
+        convention, facts = self.convention, self.facts.apply_convention(self.convention)
         if convention.unlabelled == "raise" and facts.unlabelled:
             return (
                 f"{facts.unlabelled} items have no true value{self._first(_unlabelled)}. "
@@ -106,19 +106,19 @@ class Objections:
 
     def _to_places(self) -> str:
         """Say which choices are others than those that places were found by."""
-        placed, wanted_by = self.facts.placed_under, (self.convention, self.threshold)
+        placed, wanted_by = self.facts.placement_choices, (self.convention, self.threshold)
         if placed is None:
             return ""
-        other = PlacedLists.other_choice(placed, wanted_by)
+        other = PlacedLists.find_changed_choice(placed, wanted_by)
         if other is None:
             return ""
         name, was, wanted = other
         return (
-            f"These lists hold the places of their items under {name}={written(was)}, not "
-            f"{name}={written(wanted)}. Rank the catalogue again under that choice."
+            f"These lists hold the places of their items under {name}={format_choice(was)}, not "
+            f"{name}={format_choice(wanted)}. Rank the catalogue again under that choice."
         )
 
-    def to_gains(self, unlabelled_as: float | None = None) -> str:
+    def find_gain_objection(self, unlabelled_as: float | None = None) -> str:
         """Return why a grade of the lists, or this one of unlabelled items, has no usable gain."""
         convention, lists = self.convention, self.lists
         if convention.gain_needs_threshold and self.threshold is None:
@@ -126,20 +126,20 @@ class Objections:
                 f"gain={convention.gain!r} needs to know which items are relevant: evaluate with "
                 "threshold=4.0 (--threshold 4), for instance."
             )
-        grades = self.facts.grades(convention).known
+        grades = self.facts.find_grades(convention).values
         if unlabelled_as is not None:
             grades = np.append(grades, unlabelled_as)
-        fault = convention.faulty_grades(grades, self.threshold)
+        fault = convention.find_faulty_grades(grades, self.threshold)
         if not fault:
             return ""
         bad, what, advice = fault
         rows = None if lists is None else np.isin(lists.true, bad)
-        where = "" if lists is None or rows is None or not rows.any() else named(lists, rows)
+        where = "" if lists is None or rows is None or not rows.any() else format_rows(lists, rows)
         shown = ", ".join(str(grade) for grade in bad[:3].tolist())
         return f"true: the grade {shown}{where and f' ({where})'} has {what}; {advice}."
 
 
-def named(lists: GroupedLists, rows: Flags) -> str:
+def format_rows(lists: GroupedLists, rows: Flags) -> str:
     """Name the first rows where `rows` holds, by user and item."""
     chosen = np.flatnonzero(rows)[:3]
     users = lists.users[np.searchsorted(lists.offsets, chosen, side="right") - 1].tolist()
@@ -152,7 +152,7 @@ def named(lists: GroupedLists, rows: Flags) -> str:
 
 def _unlabelled(lists: GroupedLists) -> str:
     some = lists.users[lists.unlabelled_by_user > 0].tolist()
-    return named(lists, np.isnan(lists.true)) or f"user {some[0]!r}"
+    return format_rows(lists, np.isnan(lists.true)) or f"user {some[0]!r}"
 
 
 def _missing(lists: GroupedLists) -> str:

@@ -11,25 +11,25 @@ import numpy as np
 from recsys_ndcg.arrays import Codes, Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.files import Place
+from recsys_ndcg.files import FileSource
 from recsys_ndcg.input import Rows, TextFormat, encode_ids, read_rows
-from recsys_ndcg.lists.candidates import Lists, Sizes, chosen_from
+from recsys_ndcg.lists.candidates import Lists, Sizes, add_candidates
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.grouping import Pairs, by_key, distinct_by_user, offsets_of
+from recsys_ndcg.lists.grouping import Pairs, count_offsets, group_distinct, sort_by_key
 from recsys_ndcg.parallel import map_in_threads, split_users
 
 #: The columns that labels never have.
 _OF_RESULTS = ("estimated", "impossible")
 
 
-def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
+def group_rows(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     """Return the lists, of some kind, made from one table."""
     rule = Convention(duplicates=duplicates).duplicates
     named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
     (users, user), *rest = map_in_threads(lambda column: encode_ids(*column), named, len(rows.user))
     items, item = rest[0] if rest else (None, None)
     pairs = Pairs({**rows.columns, **_codes(user, item)}, rows.table)
-    listed, offsets, repeats = distinct_by_user(pairs, users, items, rule)
+    listed, offsets, repeats = group_distinct(pairs, users, items, rule)
     columns = listed.without_user
     return kind(
         users=users,
@@ -45,7 +45,7 @@ def group(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     )
 
 
-def join(  # noqa: PLR0913 - two tables, how they are joined, and what results were chosen from
+def join_tables(  # noqa: PLR0913 - two tables, how they are joined, and what results were chosen from
     labels: Rows,
     results: Rows,
     duplicates: str,
@@ -68,7 +68,7 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
     part : bool
         Whether they are a part of all that there is, one of them perhaps without rows.
     n_items, items
-        From how many, or which, candidates the results were chosen, as for `chosen_from`.
+        From how many, or which, candidates the results were chosen, as for `add_candidates`.
 
     Raises
     ------
@@ -84,10 +84,10 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
     split = len(labels.user)
     known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
     found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")
-    known, _, extra_labels = distinct_by_user(known, users, item_ids, rule)
-    listed, offsets, extra_results = distinct_by_user(found, users, item_ids, rule)
+    known, _, extra_labels = group_distinct(known, users, item_ids, rule)
+    listed, offsets, extra_results = group_distinct(found, users, item_ids, rule)
     joined, unlisted = _join_labels(listed, known, len(users), len(item_ids))
-    unlisted_offsets = offsets_of(unlisted.user, len(users))
+    unlisted_offsets = count_offsets(unlisted.user, len(users))
     joined_lists = kind(
         users=users,
         offsets=offsets,
@@ -101,7 +101,7 @@ def join(  # noqa: PLR0913 - two tables, how they are joined, and what results w
         duplicates=rule,
         repeats=extra_labels + extra_results,
     )
-    return chosen_from(joined_lists, n_items, items)
+    return add_candidates(joined_lists, n_items, items)
 
 
 def _codes(user: Codes, item: Codes | None) -> dict[str, Codes]:
@@ -129,22 +129,22 @@ def _join_labels(
     """
     labels = labels.take(np.flatnonzero(~np.isnan(labels.columns["true"])))
     tables = labels, results
-    offsets = [offsets_of(one.user, n_users) for one in tables]
+    offsets = [count_offsets(one.user, n_users) for one in tables]
     names = labels.columns.keys() - {"user", "item"}
     joined = {name: np.full(len(results.user), np.nan) for name in names}
     listed = np.zeros(len(labels.user), dtype=bool)
 
-    def join(users: tuple[int, int]) -> None:
+    def join_tables(users: tuple[int, int]) -> None:
         first, last = users
         (known, _), (found, _) = parts = [(edges[first], edges[last]) for edges in offsets]
         keys = [one.keys(n_items, slice(*part)) for one, part in zip(tables, parts, strict=True)]
-        order, same = by_key(np.concatenate(keys) - first * n_items, (last - first) * n_items)
+        order, same = sort_by_key(np.concatenate(keys) - first * n_items, (last - first) * n_items)
         label, result = known + order[:-1][same], found + order[1:][same] - len(keys[0])
         for name, column in joined.items():
             column[result] = labels.columns[name][label]
         listed[label] = True
 
-    map_in_threads(join, split_users(offsets[0] + offsets[1]))
+    map_in_threads(join_tables, split_users(offsets[0] + offsets[1]))
     return joined, labels.take(np.flatnonzero(~listed))
 
 
@@ -187,7 +187,7 @@ class RankedLists(GroupedLists):
         >>> len(RankedLists.from_arrays([1, 1, 2], None, [3.5, 4.0, 2.0], [4, 5, 1]))
         2
         """
-        return group(Rows.from_arrays(user, item, estimated, true), duplicates, cls)
+        return group_rows(Rows.from_arrays(user, item, estimated, true), duplicates, cls)
 
     @classmethod
     def from_tuples(cls, data: Any, *, duplicates: str = "raise") -> RankedLists:
@@ -205,7 +205,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_tuples({"ann": [(4.5, 5), (2.0, 1)]}).true.tolist()
         [5.0, 1.0]
         """
-        return group(read_rows(data, table="tuples"), duplicates, cls)
+        return group_rows(read_rows(data, table="tuples"), duplicates, cls)
 
     @classmethod
     def from_surprise(
@@ -223,7 +223,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_surprise([("ann", "a", 5.0, 4.5, {})]).estimated.tolist()
         [4.5]
         """
-        return group(read_rows(predictions, table="Surprise"), duplicates, cls)
+        return group_rows(read_rows(predictions, table="Surprise"), duplicates, cls)
 
     @classmethod
     def of(
@@ -253,7 +253,7 @@ class RankedLists(GroupedLists):
                 msg = "columns= names the columns of a table, but the data is RankedLists already."
                 raise InvalidInputError(msg)
             return data
-        return group(read_rows(data, columns, text), duplicates, cls)
+        return group_rows(read_rows(data, columns, text), duplicates, cls)
 
     @classmethod
     def from_frame(
@@ -282,7 +282,7 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_frame(frame, columns={"estimated": "est"}).users.tolist()
         [7]
         """
-        return group(read_rows(frame, columns), duplicates, cls)
+        return group_rows(read_rows(frame, columns), duplicates, cls)
 
     @classmethod
     def from_file(
@@ -315,7 +315,7 @@ class RankedLists(GroupedLists):
         MissingExtraError
             Parquet, Feather and ``.zst`` need pyarrow.
         """
-        return group(read_rows(path, columns, text), duplicates, cls)
+        return group_rows(read_rows(path, columns, text), duplicates, cls)
 
     @classmethod
     def from_labels(  # noqa: PLR0913 - the contract
@@ -383,13 +383,13 @@ class RankedLists(GroupedLists):
             read_rows(labels, columns, text, "labels"),
             read_rows(results, columns, text, "results"),
         )
-        return join(*tables, duplicates, cls, n_items=n_items, items=items)
+        return join_tables(*tables, duplicates, cls, n_items=n_items, items=items)
 
     @classmethod
     def from_trec(
         cls,
-        qrels: Place | Mapping[Any, Mapping[Any, float]],
-        run: Place | Mapping[Any, Mapping[Any, float]],
+        qrels: FileSource | Mapping[Any, Mapping[Any, float]],
+        run: FileSource | Mapping[Any, Mapping[Any, float]],
         *,
         duplicates: str = "raise",
         n_items: Sizes | None = None,
@@ -413,4 +413,4 @@ class RankedLists(GroupedLists):
         ([2.0], [1.0])
         """
         both = read_rows(qrels, table="qrels"), read_rows(run, table="run")
-        return join(*both, duplicates, cls, n_items=n_items, items=items)
+        return join_tables(*both, duplicates, cls, n_items=n_items, items=items)

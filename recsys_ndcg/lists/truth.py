@@ -18,7 +18,7 @@ _WHOLE = 2.0**53  # up to here a float is the whole number that it writes
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
-def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
+def digest_truth(lists: GroupedLists) -> NDArray[np.uint32]:
     """Return a digest of the labelled items of each user, in the list or not.
 
     It is a sum, modulo 2^32, over (user, item, true): so it depends neither on the order of the
@@ -30,14 +30,14 @@ def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
     >>> from recsys_ndcg import RankedLists
     >>> one = RankedLists.from_tuples([("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2)])
     >>> two = RankedLists.from_tuples([("ann", "b", 9.0, 2), ("ann", "a", 1.0, 5)])
-    >>> (truth_by_user(one) == truth_by_user(two)).all()
+    >>> (digest_truth(one) == digest_truth(two)).all()
     np.True_
     """
-    users = hashed(lists.users)
-    items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else hashed(lists.item_ids)
+    users = hash_ids(lists.users)
+    items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else hash_ids(lists.item_ids)
 
     def digests(block: tuple[int, int]) -> NDArray[np.uint32]:
-        some, of_user = lists.between(*block), users[slice(*block)]
+        some, of_user = lists.slice_users(*block), users[slice(*block)]
         owner = np.repeat(np.arange(len(some)), some.n_unlisted)
         parts = (
             (some.user_of_row, some.item_codes, some.true),
@@ -58,7 +58,7 @@ def truth_by_user(lists: GroupedLists) -> NDArray[np.uint32]:
     )
 
 
-def hashed(ids: Ids) -> NDArray[np.uint64]:
+def hash_ids(ids: Ids) -> NDArray[np.uint64]:
     """Return a number for each id, of itself alone: the same in every process and every array."""
     if ids.dtype.kind in "mM":
         ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64)

@@ -1,10 +1,10 @@
 from recsys_ndcg.metrics.judged import Judged as Judged
 from recsys_ndcg.metrics.metric import Metric as Metric
-from recsys_ndcg.metrics.metric import Recorded as Recorded
-from recsys_ndcg.metrics.metric import checked_k as checked_k
+from recsys_ndcg.metrics.metric import SavedMetric as SavedMetric
+from recsys_ndcg.metrics.metric import check_k as check_k
 from recsys_ndcg.metrics.ndcg import NDCG as NDCG
 from recsys_ndcg.metrics.registry import METRICS as METRICS
-from recsys_ndcg.metrics.registry import check_free as check_free
-from recsys_ndcg.metrics.registry import names_known as names_known
-from recsys_ndcg.metrics.registry import parse as parse
-from recsys_ndcg.metrics.registry import register as register
+from recsys_ndcg.metrics.registry import check_name_is_free as check_name_is_free
+from recsys_ndcg.metrics.registry import list_metric_names as list_metric_names
+from recsys_ndcg.metrics.registry import parse_metrics as parse_metrics
+from recsys_ndcg.metrics.registry import register_metric as register_metric

@@ -7,11 +7,11 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import ORDER, Metric
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
-@register
+@register_metric
 class AP(Metric):
     r"""Average precision: precision at each relevant item's rank, summed, over R. More is better.
 

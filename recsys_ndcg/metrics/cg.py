@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from recsys_ndcg.metrics.metric import GAINS, Linear
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 
 
-@register
+@register_metric
 class CG(Linear):
     r"""Cumulative gain: the gains of the first k items, more is better.
 

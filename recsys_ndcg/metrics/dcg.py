@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import GAINS, Linear
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
-@register
+@register_metric
 class DCG(Linear):
     r"""Discounted cumulative gain: gains weighted by rank, more is better.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.metrics.metric import ORDER, Metric
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
-@register
+@register_metric
 class Hit(Metric):
     r"""Whether a relevant item is among the first k: 1 or 0, the mean is the hit rate.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.rmse import RMSE
 from recsys_ndcg.ranking import Ranking
 
 
-@register
+@register_metric
 class MAE(RMSE):
     r"""Mean absolute error of the estimates, less is better.
 

@@ -89,7 +89,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         """Refuse a cutoff that is not one."""
-        object.__setattr__(self, "k", checked_k(self.k))
+        object.__setattr__(self, "k", check_k(self.k))
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, str) and not PLAIN.fullmatch(value):
@@ -127,7 +127,7 @@ class Metric:
         """How many ranks the metric reads; None means all."""
         return self.k
 
-    def fingerprinted(self, ranks: int) -> Floats | None:  # noqa: ARG002 - some need it
+    def compute_fingerprint(self, ranks: int) -> Floats | None:  # noqa: ARG002 - some need it
         """Return numbers by which two metrics of one name are told apart, if it has any."""
         return None
 
@@ -202,7 +202,7 @@ class Linear(Metric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded(Metric):
+class SavedMetric(Metric):
     """The name of somebody's own metric, with what is needed to show its scores.
 
     Parameters
@@ -228,7 +228,7 @@ class Recorded(Metric):
         return self.text
 
 
-def checked_k(k: Any) -> int | None:
+def check_k(k: Any) -> int | None:
     """Return a cutoff as an int, None for none.
 
     Raises

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.rmse import RMSE
 
 
-@register
+@register_metric
 class MSE(RMSE):
     r"""Mean squared error of the estimates, less is better.
 

@@ -9,13 +9,13 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import GAINS, Linear
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
-MOST_PLACES = 10_000_000
+MAX_PLACES = 10_000_000
 
 
-@register
+@register_metric
 class NDCG(Linear):
     r"""DCG over the best possible DCG: 1 is the ideal order.
 
@@ -57,17 +57,17 @@ class NDCG(Linear):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the ideal DCG."""
         if ranking.convention.ideal == "max":
-            return of_top_grades(ranking, self.k, ranking.convention.discounts)
+            return sum_top_grades(ranking, self.k, ranking.convention.compute_discounts)
         return weighted_sum(ranking.ideal_gain, self.weights(ranking))
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
         """Return why there is no such number: more places than can be added up."""
-        if convention.ideal == "max" and self.k is not None and self.k > MOST_PLACES:
-            return f"ideal='max' adds up the weights of all k places; choose k up to {MOST_PLACES}."
+        if convention.ideal == "max" and self.k is not None and self.k > MAX_PLACES:
+            return f"ideal='max' adds up the weights of all k places; choose k up to {MAX_PLACES}."
         return ""
 
 
-def of_top_grades(ranking: Ranking, k: int | None, weights: Callable[[int], Floats]) -> Floats:
+def sum_top_grades(ranking: Ranking, k: int | None, weights: Callable[[int], Floats]) -> Floats:
     """Return the weighted sum of the top grade at each of the k places, or of the list's places.
 
     Parameters

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import Convention, checked_weights
+from recsys_ndcg.convention import Convention, compute_weights
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.metrics.metric import GAINS, ORDER, Linear, Metric
-from recsys_ndcg.metrics.ndcg import MOST_PLACES, of_top_grades
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.ndcg import MAX_PLACES, sum_top_grades
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 _CHOICES = {
@@ -62,7 +62,7 @@ class ByRank(Linear):
             return super().denominator(ranking)
         if self.over == "ideal" and self.worth == "gain":
             if ranking.convention.ideal == "max":
-                return of_top_grades(ranking, self.k, self._weights)
+                return sum_top_grades(ranking, self.k, self._weights)
             return weighted_sum(ranking.ideal_gain, self.weights(ranking))
         if self.over == "ideal":
             places = ranking.n_relevant.astype(np.int64)
@@ -75,15 +75,15 @@ class ByRank(Linear):
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
         """Return why the function gives no usable weights."""
-        if self.k is not None and self.k > MOST_PLACES:
-            return f"{self} adds up the weights of all k places; choose k up to {MOST_PLACES}."
+        if self.k is not None and self.k > MAX_PLACES:
+            return f"{self} adds up the weights of all k places; choose k up to {MAX_PLACES}."
         try:
             self._weights(longest if self.k is None else self.k)
         except InvalidInputError as error:
             return str(error)
         return ""
 
-    def fingerprinted(self, ranks: int) -> Floats:
+    def compute_fingerprint(self, ranks: int) -> Floats:
         """Return weights; without a cutoff as many whatever the data, if the function has them."""
         if self.k is None:
             with suppress(InvalidInputError):
@@ -93,7 +93,7 @@ class ByRank(Linear):
     def _weights(self, ranks: int) -> Floats:
         named = f"The metric {self.name!r}"
         try:
-            return checked_weights(self.function, ranks, named)
+            return compute_weights(self.function, ranks, named)
         except InvalidInputError as error:
             if error.__cause__ is None:
                 raise
@@ -245,7 +245,7 @@ def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
         if options:
             msg = f"A class of metrics says all by itself: leave out {', '.join(options)}."
             raise InvalidInputError(msg)
-        return register(made)
+        return register_metric(made)
     if not callable(made) or isinstance(made, type):
         msg = f"A metric is made of a function or a subclass of Metric, not of {quote(made)}."
         raise InvalidInputError(msg)
@@ -268,4 +268,4 @@ def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
     if others := [option for option in options if option not in kind.options]:
         msg = f"A metric by a function of {kind.takes} has no option {', '.join(others)}."
         raise InvalidInputError(msg)
-    return register(type(called, (kind,), body | kind.body_of(**options)))
+    return register_metric(type(called, (kind,), body | kind.body_of(**options)))

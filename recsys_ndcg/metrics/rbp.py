@@ -9,11 +9,11 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.metrics.metric import ORDER, Linear
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
-@register
+@register_metric
 @dataclass(frozen=True)
 class RBP(Linear):
     r"""Rank-biased precision: the rate at which a patient reader meets relevant items.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recsys_ndcg.convention import ALSO_CALLED, bare, plainly
+from recsys_ndcg.convention import METRIC_ALIASES, normalise_name, parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, quote, suggest
 from recsys_ndcg.metrics.metric import PLAIN, Metric
 
@@ -23,7 +23,7 @@ _ENTRY_POINTS = "recsys_ndcg.metrics"
 _WORDS = {"None": None, "True": True, "False": False}
 
 
-def register(metric: _Class) -> _Class:
+def register_metric(metric: _Class) -> _Class:
     """Make a metric known by its name.
 
     Raises
@@ -39,13 +39,13 @@ def register(metric: _Class) -> _Class:
             f"{metric.__name__} has {quote(name)}."
         )
         raise InvalidInputError(msg)
-    check_free(metric)
+    check_name_is_free(metric)
     METRICS[name] = metric
-    ALSO_CALLED.update(dict.fromkeys((name, *metric.also_called), name))
+    METRIC_ALIASES.update(dict.fromkeys((name, *metric.also_called), name))
     return metric
 
 
-def check_free(metric: type[Metric]) -> None:
+def check_name_is_free(metric: type[Metric]) -> None:
     """Refuse a metric under the name of another.
 
     Raises
@@ -57,7 +57,7 @@ def check_free(metric: type[Metric]) -> None:
         same = (known.__module__, known.__qualname__) == (metric.__module__, metric.__qualname__)
         theirs = {known.name, *known.also_called}
         for name in (metric.name, *metric.also_called):
-            if not same and (name in theirs or plainly(name) in theirs):
+            if not same and (name in theirs or normalise_name(name) in theirs):
                 msg = (
                     f"The name {name!r} is taken by {known.__module__}.{known.__qualname__}: "
                     f"give {metric.__name__} another name."
@@ -65,7 +65,7 @@ def check_free(metric: type[Metric]) -> None:
                 raise InvalidInputError(msg)
 
 
-def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
+def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     """Return the metrics that a name stands for: one, or one per k for a name without ``@k``.
 
     The names that people type lead to ours: they stand in `Metric.also_called`.
@@ -79,16 +79,16 @@ def parse(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
 
     Examples
     --------
-    >>> [str(metric) for metric in parse("NDCG", [5, 10])]
+    >>> [str(metric) for metric in parse_metrics("NDCG", [5, 10])]
     ['ndcg@5', 'ndcg@10']
-    >>> str(parse("rbp(0.9)@10")[0]), str(parse("MAP@10")[0])
+    >>> str(parse_metrics("rbp(0.9)@10")[0]), str(parse_metrics("MAP@10")[0])
     ('rbp(p=0.9)@10', 'ap@10')
     """
     found = _FORM.fullmatch(text.strip())
     name = (found["name"] if found else text).lower()
     kind = _known(name) if found else None
     if found is None or kind is None:
-        msg = f"No metric is named {text!r}. {suggest(name, names_known())}"
+        msg = f"No metric is named {text!r}. {suggest(name, list_metric_names())}"
         raise UnknownMetricError(msg)
     options = {} if found["options"] is None else _options(kind, found["options"], text)
     if found["k"] is not None:
@@ -157,11 +157,11 @@ def _known(name: str) -> type[Metric] | None:
             if not (isinstance(kind, type) and issubclass(kind, Metric) and kind.name == name):
                 msg = f"{point.value} is offered as the metric {name!r}, but is {quote(kind)}."
                 raise InvalidInputError(msg)
-            return register(kind)
-    return METRICS.get(bare(name))
+            return register_metric(kind)
+    return METRICS.get(parse_metric_name(name))
 
 
-def names_known() -> frozenset[str]:
+def list_metric_names() -> frozenset[str]:
     """Return the names of all metrics, those that installed packages offer among them.
 
     To look for those takes a while: who has many names to look up asks once.

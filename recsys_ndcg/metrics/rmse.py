@@ -6,11 +6,11 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.metric import ROWS_AND_USERS, Metric
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
-@register
+@register_metric
 class RMSE(Metric):
     r"""Root mean squared error of the estimates, less is better.
 

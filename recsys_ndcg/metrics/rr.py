@@ -6,11 +6,11 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.metrics.metric import ORDER, Metric
-from recsys_ndcg.metrics.registry import register
+from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
-@register
+@register_metric
 class RR(Metric):
     r"""One over the rank of the first relevant item, more is better.
 

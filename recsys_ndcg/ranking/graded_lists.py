@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, Positions, offsets_of
-from recsys_ndcg.convention import Convention, relevance
+from recsys_ndcg.arrays import Floats, Positions, compute_offsets
+from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import sort_descending
@@ -37,12 +37,16 @@ class GradedLists:
     def gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gain of every row."""
         key = "gains", gain_key(convention, threshold)
-        return self._cache.get_or_compute(key, lambda: convention.gains(self.lists.true, threshold))
+        return self._cache.get_or_compute(
+            key, lambda: convention.compute_gains(self.lists.true, threshold)
+        )
 
     def relevant(self, threshold: float | None) -> Floats:
         """Return whether each row is relevant, 0 or 1."""
         key = "relevant", threshold
-        return self._cache.get_or_compute(key, lambda: relevance(self.lists.true, threshold))
+        return self._cache.get_or_compute(
+            key, lambda: compute_relevance(self.lists.true, threshold)
+        )
 
     @lazy_property
     def grades(self) -> Floats:
@@ -70,7 +74,7 @@ class GradedLists:
         listed = lists.sum_by_user(self.relevant(threshold))
         if not len(lists.unlisted_true):
             return listed
-        unlisted = relevance(lists.unlisted_true, threshold)
+        unlisted = compute_relevance(lists.unlisted_true, threshold)
         user = np.repeat(np.arange(len(lists)), lists.n_unlisted)
         return listed + np.bincount(user, weights=unlisted, minlength=len(lists))
 
@@ -144,9 +148,9 @@ class GradedLists:
         lists = self.lists
         unlisted = lists.unlisted_true[np.repeat(extra > 0, lists.n_unlisted)]
         user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(extra)), extra)])
-        gain = convention.gains(unlisted, threshold)
+        gain = convention.compute_gains(unlisted, threshold)
         values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
-        return values, offsets_of(np.diff(lists.offsets) + extra)
+        return values, compute_offsets(np.diff(lists.offsets) + extra)
 
 
 def _grades(lists: GroupedLists) -> Floats:
@@ -156,4 +160,4 @@ def _grades(lists: GroupedLists) -> Floats:
 
 def gain_key(convention: Convention, threshold: float | None) -> Hashable:
     """Return a key that is equal for equal gains."""
-    return convention.only("gain"), threshold if convention.gain_needs_threshold else None
+    return convention.select_choices("gain"), threshold if convention.gain_needs_threshold else None

@@ -12,7 +12,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare
+from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare_lists
 from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
 from recsys_ndcg.ranking.ordering import sort_descending
 from recsys_ndcg.ranking.sorted_lists import SortedLists
@@ -145,7 +145,7 @@ class Ranking:
         """The number of recommended items of each list, which are its first ones."""
         if self.convention.recommend_from is None:
             return self.n_items
-        return self.graded.lists.n_recommended(self.convention, self.threshold)
+        return self.graded.lists.count_recommended(self.convention, self.threshold)
 
     @lazy_property
     def _width(self) -> int:
@@ -165,7 +165,7 @@ class Ranking:
     def weights(self, k: int | None) -> Floats:
         """Return the weights of the first k ranks, at most the ranks of the tables."""
         ranks = self.width(k)
-        return self._cache.get_or_compute(ranks, lambda: self.convention.discounts(ranks))
+        return self._cache.get_or_compute(ranks, lambda: self.convention.compute_discounts(ranks))
 
     @lazy_property
     def top_gain(self) -> float:
@@ -173,7 +173,9 @@ class Ranking:
         top = self.convention.max_grade
         if top is None:
             return 1.0
-        return float(self.convention.gains(np.array([top], dtype=np.float64), self.threshold)[0])
+        return float(
+            self.convention.compute_gains(np.array([top], dtype=np.float64), self.threshold)[0]
+        )
 
     @lazy_property
     def ideal_gain(self) -> Floats:
@@ -291,7 +293,7 @@ class Ranking:
         ``ties="best"`` and ``"worst"``.
         """
         rule, groups = self.convention.ties, self.in_order.tie_groups
-        if not self.convention.any_order or not groups.has_ties:
+        if not self.convention.has_symmetric_ties or not groups.has_ties:
             groups = self._groups_by_gain
         else:
             worst_first = rule == "worst"  # `split_into_rows` reverses them
@@ -366,7 +368,7 @@ class Ranking:
         rule, in_order = self.convention.ties, self.in_order
         if not in_order.tie_groups.has_ties:
             return in_order.tie_groups
-        if not self.convention.any_order:
+        if not self.convention.has_symmetric_ties:
             return self._groups_by_place
         groups = in_order.tie_groups
         if not (self.graded.best_first and name == _GRADE):
@@ -381,8 +383,10 @@ class Ranking:
         rule, in_order, lists = self.convention.ties, self.in_order, self.graded.lists
         if not in_order.tie_groups.has_ties:
             return in_order.tie_groups
-        groups = in_order.sort_groups(rule, lambda: lists.tie_key(rule))
-        return groups.place_rows(lists.places_in_ties(groups.rows, groups.place), in_order.depth)
+        groups = in_order.sort_groups(rule, lambda: lists.compute_tie_key(rule))
+        return groups.place_rows(
+            lists.find_places_in_ties(groups.rows, groups.place), in_order.depth
+        )
 
     def _cells(self, groups: TieGroups) -> Cells:
         """Return the cells that groups cover; without ties, all tables share them."""
@@ -399,7 +403,7 @@ class Ranking:
 
     def _hide_missing_ranks(self, table: Floats) -> Floats:
         """Return a table with 0 at ranks that sampled candidate lists do not have."""
-        if not self.graded.lists.cut_short:
+        if not self.graded.lists.is_cut_short:
             return table
         return np.where(np.arange(table.shape[-1]) < self.n_items[:, None], table, 0.0)
 
@@ -438,7 +442,7 @@ def rank(
     """
     facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
     against = Objections(convention, threshold, facts, lists)
-    InvalidInputError.raise_if(against.to_order() or against.to_gains())
-    ready = prepare(lists, convention)
+    InvalidInputError.raise_if(against.find_order_objection() or against.find_gain_objection())
+    ready = prepare_lists(lists, convention)
     in_order = SortedLists(ready, convention, depth=depth)
     return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)

@@ -54,7 +54,7 @@ class SortedLists:
         first = np.arange(len(rows)) if new.all() else np.flatnonzero(new)
         end = np.append(first[1:], len(rows))
         user = np.repeat(np.arange(len(lists)), np.diff(offsets))[first]
-        spans = lists.spans(rows[first], first - offsets[user], end - first)
+        spans = lists.find_spans(rows[first], first - offsets[user], end - first)
         return TieGroups(rows, np.append(first, len(rows)), user, *spans).keep_depth(self.depth)
 
     @lazy_property
@@ -63,7 +63,7 @@ class SortedLists:
         if self.all_tied:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
         again = ~_is_new(self._sorted_key, self.lists.offsets)
-        return self.lists.first_tie(np.flatnonzero(again))
+        return self.lists.find_first_ties(np.flatnonzero(again))
 
     def sort_groups(self, name: Hashable, key: Callable[[], Floats]) -> TieGroups:
         """Return the tie groups with their rows by a key, largest first; computed once per name.
@@ -80,7 +80,7 @@ class SortedLists:
     @lazy_property
     def _key(self) -> Floats:
         """The sort key of each row, largest first."""
-        return self.lists.sort_key(self.convention)
+        return self.lists.compute_sort_key(self.convention)
 
     @lazy_property
     def _sorted_key(self) -> Floats:

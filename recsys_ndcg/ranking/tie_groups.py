@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, Positions, concat_ranges, offsets_of
+from recsys_ndcg.arrays import Floats, Positions, compute_offsets, concat_ranges
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ranking.ordering import argsort_descending
 
@@ -102,7 +102,7 @@ class TieGroups:
             return self
         kept = self.ahead < depth
         rows = self.rows[kept[self.group_of_row]]
-        start = offsets_of(self.n_rows[kept])
+        start = compute_offsets(self.n_rows[kept])
         return TieGroups(rows, start, self.user[kept], self.ahead[kept], self.size[kept])
 
     def sort_rows(self, key: Floats) -> TieGroups:
@@ -119,7 +119,7 @@ class TieGroups:
         inside = several[self.group_of_row]
         mixed = self.rows[inside]
         rows = self.rows.copy()
-        rows[inside] = mixed[argsort_descending(key[mixed], offsets_of(self.n_rows[several]))]
+        rows[inside] = mixed[argsort_descending(key[mixed], compute_offsets(self.n_rows[several]))]
         return replace(self, rows=rows)
 
     def split_into_rows(self, depth: int | None, *, worst_first: bool = False) -> TieGroups:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from recsys_ndcg.errors import escape_for_stdout, require_libraries
-from recsys_ndcg.files import write_whole
+from recsys_ndcg.files import write_file
 from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable
 
 
@@ -313,7 +313,7 @@ class Readable(ABC):
         """
         page = self.page().render("page")
         if path is not None:
-            write_whole(path, page)
+            write_file(path, page)
         return page
 
     def __str__(self) -> str:

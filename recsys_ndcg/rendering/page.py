@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.errors import InvalidInputError, require_libraries
-from recsys_ndcg.files import write_whole
+from recsys_ndcg.files import write_file
 from recsys_ndcg.glossary import meanings_of
 from recsys_ndcg.rendering.parts import Part, Section, UserLists
 from recsys_ndcg.rendering.plots import vega
@@ -243,7 +243,7 @@ def runtime() -> str:
     script = _SCRIPT_END.sub(r"\\x3c", bundle.replace("\r\n", "\n").replace("\r", "\n"))
     with suppress(OSError, InvalidInputError, RuntimeError):
         _cache_path().parent.mkdir(parents=True, exist_ok=True)
-        write_whole(_cache_path(), script)
+        write_file(_cache_path(), script)
     return script
 
 

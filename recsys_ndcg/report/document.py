@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import escape_invisible
-from recsys_ndcg.lists import Facts, suspicions
+from recsys_ndcg.lists import Facts, find_suspicions
 from recsys_ndcg.rendering import (
     Code,
     Document,
@@ -315,7 +315,7 @@ def _format_score(row: dict[str, Any]) -> str:
 def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
     audit = report.audited
-    yield from (*suspicions(facts), *plan.threshold_warnings(facts))
+    yield from (*find_suspicions(facts), *plan.threshold_warnings(facts))
     place = _find_metric_below_chance(audit)
     if place is not None:
         totals = audit.order_totals
@@ -325,7 +325,7 @@ def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
             f"{chance:.4f}: relevant items are near the end of the lists. "
             f"{_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
-    place = None if facts.constant else _find_widest_tie_range(report)
+    place = None if facts.is_constant else _find_widest_tie_range(report)
     if place is not None:
         totals = audit.totals
         low, high = totals.mean_of("lowest")[place], totals.mean_of("highest")[place]

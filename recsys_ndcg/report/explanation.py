@@ -13,8 +13,8 @@ import pandas as pd
 from recsys_ndcg.arrays import Floats, Ids, Positions, divide
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.input import make_index
-from recsys_ndcg.lists import GroupedLists, prepare
-from recsys_ndcg.metrics import NDCG, checked_k
+from recsys_ndcg.lists import GroupedLists, prepare_lists
+from recsys_ndcg.metrics import NDCG, check_k
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
 from recsys_ndcg.rendering import UserLists
 from recsys_ndcg.scoring import Audit, Measurement, Plan
@@ -31,11 +31,11 @@ def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
             "memory limit. Evaluate the rows of this user again."
         )
         raise InvalidInputError(msg)
-    checked_k(k)
+    check_k(k)
     (place,) = audit.scores.places_of([user]).tolist()
-    ((own, best),) = _rank_users(lists.between(place, place + 1), measurement, k)
+    ((own, best),) = _rank_users(lists.slice_users(place, place + 1), measurement, k)
     listed, depth = len(own["gain"]), len(best["gain"])
-    weights = measurement.convention.discounts(depth)
+    weights = measurement.convention.compute_discounts(depth)
     gain = np.zeros(depth)
     gain[:listed] = own["gain"]
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(best["gain"] * weights)
@@ -88,7 +88,7 @@ def _get_ideal_items(own: GroupedLists, measurement: Measurement, depth: int) ->
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
         true = np.concatenate([true, own.unlisted_true])
         known = np.concatenate([known, ids[codes]])
-    best = np.argsort(-convention.gains(true, measurement.threshold), kind="stable")[:depth]
+    best = np.argsort(-convention.compute_gains(true, measurement.threshold), kind="stable")[:depth]
     items[: len(best)] = known[best].tolist()
     return items
 
@@ -123,7 +123,7 @@ def build_user_lists(
     ]
     own, best = zip(*plain, strict=True)
     sides = {whose: own, "the best order": best}
-    return UserLists(sides, measurement.convention.discounts(k).tolist())
+    return UserLists(sides, measurement.convention.compute_discounts(k).tolist())
 
 
 def _rank_users(
@@ -139,7 +139,7 @@ def _rank_users(
     plan = Plan((replace(measurement, metric=NDCG(k)),))
     plan.check(plan.facts_of(lists), lists)
     estimated, convention = not lists.order_only, measurement.convention
-    lists = prepare(lists, convention)
+    lists = prepare_lists(lists, convention)
     in_order = SortedLists(lists, convention, depth=k)
     ranking = Ranking(GradedLists(lists), in_order, convention, threshold=measurement.threshold)
     rows, ranks = ranking.ranks_of_rows
@@ -148,10 +148,10 @@ def _rank_users(
     rows, ranks = rows[order], ranks[order]
     ends = np.searchsorted(owner[order], np.arange(len(lists) + 1)).tolist()
     for user, (first, last) in enumerate(itertools.pairwise(ends)):
-        one, start = lists.between(user, user + 1), int(lists.offsets[user])
+        one, start = lists.slice_users(user, user + 1), int(lists.offsets[user])
         n_items = int(ranking.n_items[user])
         listed = min(n_items, k or n_items)
-        items, guess, true = one.at_ranks(rows[first:last] - start, ranks[first:last], listed)
+        items, guess, true = one.find_items_at(rows[first:last] - start, ranks[first:last], listed)
         ideal = _get_ideal_gains(ranking, user, listed, k)
         own = {
             "item": items,

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recsys_ndcg.files import Archive, json_value
-from recsys_ndcg.metrics import names_known
+from recsys_ndcg.files import Archive, to_json_value
+from recsys_ndcg.metrics import list_metric_names
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals
 from recsys_ndcg.version import __version__
@@ -106,7 +106,7 @@ def to_dict(report: Report) -> dict[str, Any]:
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
     for part, table in scores.parts.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
-    return {**_summarise(report), **json_value(tables)}
+    return {**_summarise(report), **to_json_value(tables)}
 
 
 def _summarise(
@@ -117,7 +117,7 @@ def _summarise(
     summary: dict[str, Any] = {"signatures": texts, "counts": report.counts}
     for name in tables:
         table = report.baselines.T if name == "baselines" else getattr(report, name)
-        summary[name] = json_value(table.astype(object).to_dict("index"))
+        summary[name] = to_json_value(table.astype(object).to_dict("index"))
     return summary
 
 
@@ -191,7 +191,7 @@ def audit_from_parquet(content: bytes) -> Audit:
 
 
 def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
-    stored, known = head["metrics"], names_known()
+    stored, known = head["metrics"], list_metric_names()
     names = [*stored]
     measurements = tuple(Measurement.from_dict(name, stored[name], known) for name in names)
     scores = Scores.from_columns(measurements, columns)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids, Positions
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote, suggest
-from recsys_ndcg.files import is_place
+from recsys_ndcg.files import is_file_source
 from recsys_ndcg.input import (
     EncodedIds,
     Table,
@@ -499,7 +499,9 @@ def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """
     if not isinstance(data, Mapping):
         # of its class, because a lazy table would have to resolve its columns
-        return is_place(data) or any(hasattr(type(data), name) for name in ("columns", "schema"))
+        return is_file_source(data) or any(
+            hasattr(type(data), name) for name in ("columns", "schema")
+        )
     if (columns or {}).get("user", "user") not in data:
         return False
     several = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
@@ -511,7 +513,7 @@ def _open_table(
 ) -> tuple[Any, dict[str, str], bool]:
     """Return the table, the name of its column of users if given, and whether it is all text."""
     mapped = {ours: name for ours, name in Table.check_columns(columns).items() if ours == "user"}
-    if not is_place(data):
+    if not is_file_source(data):
         return data, mapped, False
     table = read_file(data, _NO_ROLES)
     return table, mapped, isinstance(table, pd.DataFrame)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags
-from recsys_ndcg.convention import Convention, written
+from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, format_count, quote
-from recsys_ndcg.lists import GroupedLists, group, hashed
+from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
 from recsys_ndcg.scale.batches import read_batch, to_array
 from recsys_ndcg.scale.engines import PartialReport
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
@@ -185,19 +185,19 @@ class Accumulator:
         estimated = to_array(estimated, "estimated")
         rows = read_batch(users, estimated, true, items, mask, first=self._n_numbered or 0)
         numbered = self._count_numbered(len(estimated) if users is None else None)
-        lists = group(rows, self._plan.duplicates, GroupedLists)
+        lists = group_rows(rows, self._plan.duplicates, GroupedLists)
         seen = self._seen
         if numbered is None and self._repeated == "raise":
-            hashes = hashed(lists.users)
+            hashes = hash_ids(lists.users)
             known = lists.users[find_seen(seen, hashes)]
             if len(known):
                 _raise_repeated_users(len(known), f"an earlier batch, such as {quote(known[0])}")
             seen = merge_smallest(seen, hashes, self._max_seen)
         facts = self._plan.facts_of(lists)
-        grades = facts.all_true
+        grades = facts.all_grades
         plan = self._resolved or self._plan.with_threshold(grades)
         # 1 became the threshold as all grades were 0 or 1, which no longer holds
-        if self._plan.threshold is None and plan.threshold is not None and not grades.zero_one:
+        if self._plan.threshold is None and plan.threshold is not None and not grades.is_binary:
             other = grades.lowest if grades.lowest not in (0, 1) else grades.highest
             there = f" such as {quote(other)}" if other not in (0, 1) else ""
             self._raise_contradiction("so far", f"this batch has others{there}")
@@ -328,9 +328,9 @@ class Accumulator:
             "per_user": {str(self._per_user): self._per_user},
             "repeated": {repr(self._repeated): self._repeated},
         }
-        for name in Convention.names():
+        for name in Convention.field_names():
             chosen = [getattr(one.convention, name) for one in plan.measurements]
-            settings[name] = {written(one): one for one in chosen}
+            settings[name] = {format_choice(one): one for one in chosen}
         return settings
 
     def _check_same_settings(self, other: Accumulator) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, format_count, quote, require_libraries
-from recsys_ndcg.files import replacing, writing
+from recsys_ndcg.files import convert_write_errors, open_replacement
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scale.database import (
     FILE_COLUMN,
@@ -94,11 +94,11 @@ def open_users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 
     writers = list[Any]()
-    with writing(path), replacing(path) as file, ExitStack() as stack:
+    with convert_write_errors(path), open_replacement(path) as file, ExitStack() as stack:
 
         def write(scores: Scores) -> None:
             table = pa.Table.from_pandas(scores.table().reset_index(), preserve_index=False)
-            with writing(path):
+            with convert_write_errors(path):
                 if not writers:
                     writers.append(stack.enter_context(parquet.ParquetWriter(file, table.schema)))
                 writers[0].write_table(table)

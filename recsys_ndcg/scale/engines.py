@@ -18,7 +18,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import InvalidInputError, label_messages, quote, warn
 from recsys_ndcg.files import check_path
 from recsys_ndcg.input import Rows, Table, encode_ids
-from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join
+from recsys_ndcg.lists import Facts, GroupedLists, RankedLists, join_tables
 from recsys_ndcg.report import Report
 from recsys_ndcg.scoring import Audit, Plan, Scores, Totals
 
@@ -188,7 +188,9 @@ def build_lists(
     kept = results.estimated != Rows.FILLER_SCORE  # fillers of the library implicit
     results = results if kept.all() else results.select(kept)
     with label_messages("") as messages:
-        lists = join(labels, results, plan.duplicates, RankedLists, part=True, n_items=n_items)
+        lists = join_tables(
+            labels, results, plan.duplicates, RankedLists, part=True, n_items=n_items
+        )
     if id_warnings is not None and len(labels.user) and len(results.user):
         id_warnings.append(set(messages))
     return lists
@@ -351,7 +353,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
     else:
         grades = facts.grades
         if plan.depends_on_merging(unlabelled=facts.has_unlabelled):
-            grades = reduce(add, (Facts.of(lists(one)).all_true for one in batches()))
+            grades = reduce(add, (Facts.of(lists(one)).all_grades for one in batches()))
         plan = plan.with_threshold(grades)
 
         def parts() -> Iterator[PartialReport]:

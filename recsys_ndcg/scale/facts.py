@@ -160,13 +160,13 @@ def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
     if found.get("fillers"):
         Rows.check_fillers(int(found["fillers"]), rows, "estimated")
     if "true" not in table.names:
-        return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, zero_one=True))
+        return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, is_binary=True))
     ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)  # NaN if there are none
     if table.frame.collect_schema()["true"] == nw.Float32:
         # the nearest double of a short float is not the decimal that it stands for
         ends = to_floats(ends.astype(np.float32), "true")
     zero_one = found["zero_one"] in (None, True)  # None if no row has a grade
-    grades = Grades(float(ends[0]), float(ends[1]), zero_one=zero_one)
+    grades = Grades(float(ends[0]), float(ends[1]), is_binary=zero_one)
     return RowFacts(rows, int(found["labelled"]) < rows, grades)
 
 

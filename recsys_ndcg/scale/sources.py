@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recsys_ndcg.errors import InvalidInputError, is_encodable, quote
-from recsys_ndcg.files import PACKINGS, Content, open_file
+from recsys_ndcg.files import COMPRESSIONS, Content, open_file
 from recsys_ndcg.input import FileKind, Table, TextFormat
 from recsys_ndcg.scale.database import FILE_COLUMN, Database, quote_name, quote_path, quote_text
 from recsys_ndcg.scale.engines import IDS, check_distinct_columns, find_files, is_files, map_columns
@@ -41,7 +41,9 @@ def _read_head(path: Path) -> Content:
     suffix = path.suffix.lower()
     with open_file(path) as file:
         try:
-            data = (PACKINGS[suffix][1](file) if suffix in _SUFFIXES else file).read(_HEAD_BYTES)
+            data = (COMPRESSIONS[suffix][1](file) if suffix in _SUFFIXES else file).read(
+                _HEAD_BYTES
+            )
         except (OSError, EOFError) as error:
             msg = f"{path}: cannot be unpacked ({error})."
             raise InvalidInputError(msg) from None
@@ -180,7 +182,7 @@ def _check_files(paths: Sequence[Path]) -> None:
             msg = f"{path}: with a memory limit, the name of a file must be UTF-8. Rename it."
             raise InvalidInputError(msg)
         kind, packing = FileKind.of(path), path.suffix.lower()
-        other = packing in PACKINGS and (packing not in _SUFFIXES or kind.is_binary)
+        other = packing in COMPRESSIONS and (packing not in _SUFFIXES or kind.is_binary)
         if other or not kind.is_read_by_duckdb:
             msg = (
                 f"{path}: with a memory limit or several files, only Parquet and CSV are read "

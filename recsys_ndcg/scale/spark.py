@@ -319,7 +319,7 @@ class Job:
             warnings.simplefilter("ignore")
             lists = build_lists(_split_by_kind(table), self.plan)
             if self.grades_only:
-                return [], Facts.of(lists).all_true
+                return [], Facts.of(lists).all_grades
             audit = Audit.of(lists, self.plan, highest=self.highest)
             part = PartialReport.of(audit, keep=False)
             # without the measurements, which may hold custom functions

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, truth_by_user
+from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_truth
 from recsys_ndcg.metrics import Judged
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
@@ -92,7 +92,7 @@ class Audit:
         plan.check(facts, lists)
         scores = _measure_with_tie_range(lists, plan)
         InvalidInputError.raise_if(scores.objection())
-        top = facts.all_true.highest if highest is None else highest
+        top = facts.all_grades.highest if highest is None else highest
         source = MeasuredLists(lists, facts, plan, top)
         return cls(scores.make_signatures(facts), Totals.of(scores), scores.with_roles({}), source)
 
@@ -123,7 +123,7 @@ class Audit:
         """A digest of each user's labels: shape (n_users,)."""
         if self.source is not None:
             with limit_threads(self.n_jobs):
-                return truth_by_user(self.source.lists)
+                return digest_truth(self.source.lists)
         known = self.scores.truth
         assert known is not None, "scores without lists have it"  # noqa: S101
         return known
@@ -229,7 +229,7 @@ class MeasuredLists:
 
     def measure_orders(self) -> Roles:
         """Measure random order and the extreme orders."""
-        lists = CandidateLists.behind(self.lists)
+        lists = CandidateLists.from_lists(self.lists)
         wanted = {
             role: [self._in_order(one, ties) for one in self.plan.measurements]
             for role, ties in _TIES_IN.items()

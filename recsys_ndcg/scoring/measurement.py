@@ -14,7 +14,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections
-from recsys_ndcg.metrics import Metric, Recorded, parse
+from recsys_ndcg.metrics import Metric, SavedMetric, parse_metrics
 
 #: Choices that no ranking and no metric reads: they decide which users count. The rule for ties
 #: is among them, as it matters only if there are ties.
@@ -107,11 +107,11 @@ class Measurement:
         rule = Convention(undefined="skip" if undefined is None else undefined)
         if re.split(r"\W", name, maxsplit=1)[0].lower() in known:
             with suppress(RecsysNdcgError):
-                return cls(parse(name)[0], rule)
+                return cls(parse_metrics(name)[0], rule)
         if not stored["a_ratio"]:
             msg = f"{name} computes its score in a way of its own: import its module first."
             raise InvalidInputError(msg)
-        metric = Recorded(
+        metric = SavedMetric(
             stored["k"],
             text=name,
             bounded=stored["bounded"],
@@ -156,7 +156,7 @@ class Measurement:
     @lazy_property
     def choices(self) -> Hashable:
         """The choices that a ranking or a metric may read, except the rule for ties."""
-        return self.convention.only(*_READ)
+        return self.convention.select_choices(*_READ)
 
     @lazy_property
     def order(self) -> Hashable:
@@ -174,7 +174,9 @@ class Measurement:
     @property
     def needs_no_ties(self) -> bool:
         """Whether it has no score under ties: no exact mean, or no known best order."""
-        return self.convention.any_order and bool(self.metric.tie_objection(self.convention))
+        return self.convention.has_symmetric_ties and bool(
+            self.metric.tie_objection(self.convention)
+        )
 
     def depends_on_ties(self, facts: Facts) -> bool:
         """Return whether it can only be computed if no estimates are equal."""
@@ -206,13 +208,13 @@ class Measurement:
             or unknown
             or (local and convention.ideal == "local")
             or convention.unlabelled == "filter"
-            or (convention.unlisted == "ignore" and facts.unlisted.known.size > 0)
+            or (convention.unlisted == "ignore" and facts.unlisted.values.size > 0)
             or (convention.impossible != "rank" and facts.impossible > 0)
         )
         return "its denominator depends on which items are drawn" if depends else ""
 
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
-        if self.unlabelled_as is not None and facts.placed_under is not None:
+        if self.unlabelled_as is not None and facts.placement_choices is not None:
             return "The unlabelled items of a catalogue are only counted."
         if not self.metric.orders:
             if self.convention.impossible == "last" and facts.impossible:
@@ -228,14 +230,14 @@ class Measurement:
         limit = self.convention.recommend_from
         if limit is not None and "recommend_from" in self.metric.reads:
             # the plug-in's estimates of a catalogue are on the scale of the ratings
-            is_other_scale = facts.protocol != "rated" and facts.placed_under is None
+            is_other_scale = facts.protocol != "rated" and facts.placement_choices is None
             if facts.order_only or is_other_scale:
                 return (
                     f"recommend_from={limit!r} is a limit on the scale of the ratings, but these "
                     "lists hold ranks, or scores that may be on another scale. Leave it out, and "
                     "give each user the items that were recommended."
                 )
-        if self.metric.own_ties is not None and facts.placed_under is not None:
+        if self.metric.own_ties is not None and facts.placement_choices is not None:
             return f"{self} reads whole lists, but only the ranks of a catalogue are kept."
         convention = self.convention
         if (
@@ -244,7 +246,7 @@ class Measurement:
             and np.isinf(facts.first_ties.get(self.order, 1))
         ):
             convention = convention.replace(ties="expected")  # without ties no rule is needed
-        return Objections(convention, self.threshold, facts, lists).to_order()
+        return Objections(convention, self.threshold, facts, lists).find_order_objection()
 
     def _metric_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         reads, convention = self.metric.reads, self.convention
@@ -252,14 +254,14 @@ class Measurement:
             if "ideal" not in reads:
                 convention = convention.replace(ideal="global")
             against = Objections(convention, self.threshold, facts, lists)
-            why = against.to_gains(self.unlabelled_as)
+            why = against.find_gain_objection(self.unlabelled_as)
             if why:
                 return why
-        longest = facts.seen_by(self.convention).longest
+        longest = facts.apply_convention(self.convention).longest
         why = self.metric.objection(self.convention, longest)
         if not why and self.metric.uses_gains and "discount" in reads:
             k = self.metric.k or longest
-            why = self.convention.discount_objection(
+            why = self.convention.find_discount_objection(
                 k if self.convention.ideal == "max" else min(k, longest)
             )
         if not why and self.needs_no_ties:

@@ -10,7 +10,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.lists import GroupedLists, prepare
+from recsys_ndcg.lists import GroupedLists, prepare_lists
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.parallel import map_in_threads, split_users
 from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
@@ -41,7 +41,7 @@ def map_blocks(
     width = lists.n_places
     blocks = split_users(lists.offsets, width if depth is None else np.minimum(width, depth))
 
-    return map_in_threads(lambda users: work(Block(lists.between(*users), depth)), blocks)
+    return map_in_threads(lambda users: work(Block(lists.slice_users(*users), depth)), blocks)
 
 
 @dataclass(eq=False, repr=False)
@@ -129,7 +129,7 @@ class Block:
                 one.all_tied,
             ),
             lambda: GradedLists(
-                prepare(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
+                prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
                 best_first=one.all_tied,
             ),
         )

@@ -13,8 +13,8 @@ import numpy as np
 
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
-from recsys_ndcg.lists import Facts, Grades, GroupedLists, prepare
-from recsys_ndcg.metrics import Metric, check_free, parse
+from recsys_ndcg.lists import Facts, Grades, GroupedLists, prepare_lists
+from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, shortest_lengths
 from recsys_ndcg.scoring.measuring import map_blocks
@@ -127,7 +127,7 @@ class Plan:
     def threshold_warnings(self, facts: Facts) -> Iterator[str]:
         """Yield warnings about the threshold, if anything reads it."""
         if self.threshold is not None and self.threshold_readers:
-            yield from facts.doubts_of(self.threshold)
+            yield from facts.find_threshold_suspicions(self.threshold)
 
     def map_measurements(self, change: Callable[[Measurement], Measurement]) -> Plan:
         """Return the plan with each measurement replaced by the result of a function."""
@@ -175,7 +175,7 @@ class Plan:
         wanted = {one.order: one for one in self.measurements if one.depends_on_ties(facts)}
         ties = {}
         for order, one in wanted.items():
-            ready = prepare(lists, one.convention, unlabelled_as=one.unlabelled_as)
+            ready = prepare_lists(lists, one.convention, unlabelled_as=one.unlabelled_as)
             ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
         return replace(facts, first_ties=ties)
 
@@ -194,7 +194,7 @@ class Plan:
         InvalidInputError
             A measurement cannot be computed; the message says why and what to do.
         """
-        plan = self.with_threshold(facts.all_true)
+        plan = self.with_threshold(facts.all_grades)
         InvalidInputError.raise_if(_find_mistake(facts))
         plan.check(facts, lists)
         return plan
@@ -261,13 +261,13 @@ class Plan:
         """
         if self.threshold is not None:
             return self
-        if self.is_default and not grades.zero_one:
+        if self.is_default and not grades.is_binary:
             kept = tuple(one for one in self.measurements if not one.metric.needs_threshold)
             return replace(self, measurements=kept, is_default=False).with_threshold(grades)
         readers = self.threshold_readers
         if not readers:
             return self
-        if not grades.zero_one:
+        if not grades.is_binary:
             msg = (
                 f"{', '.join(readers)} needs to know which items are relevant: pass "
                 "threshold=4.0 (--threshold 4), for instance, so that items with a true value of "
@@ -300,8 +300,8 @@ def read_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> 
             msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {quote(one)}."
             raise InvalidInputError(msg)
         if isinstance(one, Metric):
-            check_free(type(one))
-        groups.append([one] if isinstance(one, Metric) else parse(one, ks))
+            check_name_is_free(type(one))
+        groups.append([one] if isinstance(one, Metric) else parse_metrics(one, ks))
     found = dict.fromkeys(chain(*groups))
     names = [str(one) for one in found]
     twice = [name for name in names if names.count(name) > 1]
@@ -330,7 +330,7 @@ def find_metric_name(metric: str | Metric, names: Sequence[str], whose: str) -> 
     name = str(metric)
     if name not in names:
         with suppress(RecsysNdcgError):
-            name = str(parse(name)[0])
+            name = str(parse_metrics(name)[0])
     if name in names:
         return name
     asked = name if isinstance(metric, Metric) else repr(metric)
@@ -340,7 +340,7 @@ def find_metric_name(metric: str | Metric, names: Sequence[str], whose: str) -> 
 
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
     """Return the convention of a metric; a library's name is its preset for that metric."""
-    chosen = Convention.checked(convention)
+    chosen = Convention.validate(convention)
     if isinstance(chosen, str):
         return Convention.preset(chosen, str(metric))
     InvalidInputError.raise_if(_find_preset_mismatch(metric, chosen))
@@ -349,7 +349,9 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
 
 def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -> str:
     """Return why the preset of another metric does not fit a metric; "" if it does."""
-    return convention.misleading(str(metric)) if isinstance(convention, Convention) else ""
+    return (
+        convention.find_preset_mismatch(str(metric)) if isinstance(convention, Convention) else ""
+    )
 
 
 def _find_mistake(facts: Facts) -> str:
@@ -360,7 +362,7 @@ def _find_mistake(facts: Facts) -> str:
             "No item has a true value, so there is nothing to compare the estimates with. "
             "Give the users' own ratings as 'true' (Surprise: r_ui)."
         )
-    catalogue = facts.placed_under is not None
+    catalogue = facts.placement_choices is not None
     whole = no_others and not facts.unlabelled
     same = whole and facts.listed.lowest == facts.listed.highest
     if same and (catalogue or facts.protocol == "rated") and facts.users > 1 and facts.ratings > 2:

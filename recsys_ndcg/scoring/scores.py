@@ -16,10 +16,10 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     Record,
-    as_read_only,
     column_sums,
     concat_ids,
     divide,
+    make_read_only,
 )
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import make_index
@@ -328,7 +328,7 @@ class Scores(MetricColumns, Record):
         for place, one in enumerate(self.measurements):
             values[:, place] = one.metric.score(ratio[:, place])
             values[undefined[:, place], place] = one.undefined
-        return as_read_only(values)
+        return make_read_only(values)
 
     @property
     def n_scored(self) -> Positions:

@@ -9,11 +9,18 @@ from typing import Any, Self
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import BESIDE, BY_THRESHOLD, Convention, ours, parsed, written
+from recsys_ndcg.convention import (
+    REPORT_FIELDS,
+    THRESHOLD_GAINS,
+    Convention,
+    format_choice,
+    parse_choice,
+    resolve_alias,
+)
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
-from recsys_ndcg.metrics import Metric, parse
+from recsys_ndcg.metrics import Metric, parse_metrics
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.version import __version__
 
@@ -61,30 +68,30 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         if not isinstance(text, str):
             msg = f"A signature is text, not {quote(text)}."
             raise InvalidInputError(msg)
-        metric, texts = Convention.texts_of(text)
+        metric, texts = Convention.parse_texts(text)
         if not metric:
             msg = f"{quote(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
             raise InvalidInputError(msg)
-        name = metric if "own" in texts else ours(metric)
+        name = metric if "own" in texts else resolve_alias(metric)
         return cls.from_parts(name, _DEFAULTS | _normalise(texts))
 
     @classmethod
     def from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
         """Return the signature of parts that are known to be valid."""
-        order = (*Convention.names(), *BESIDE)
+        order = (*Convention.field_names(), *REPORT_FIELDS)
         parts = [metric, *(f"{name}:{texts[name]}" for name in order if name in texts)]
         return str.__new__(cls, "|".join(parts))
 
     @classmethod
     def of(cls, one: Measurement, facts: Facts, users: int) -> Self:
         """Return the signature of a measurement of some data, over this number of users."""
-        longest = facts.seen_by(one.convention).longest
+        longest = facts.apply_convention(one.convention).longest
         texts = {**one.convention.texts, **_function_texts(one, facts, longest)}
         texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
         if one.convention.short_list == "drop" and one.metric.k is None:
             texts["short_below"] = str(one.short_below)
         if one.metric.origin:
-            values = one.metric.fingerprinted(one.metric.k or longest)
+            values = one.metric.compute_fingerprint(one.metric.k or longest)
             mark = "" if values is None else f"#{_fingerprint(values)}"
             texts["own"] = f"{one.metric.origin}{mark}"
         texts |= {"protocol": facts.protocol, "users": str(users), "version": __version__}
@@ -136,7 +143,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         first = "" if threshold is None else f", threshold={threshold!r}"
         choices = ", ".join(
             f"{name}={_to_python(values[name])}"
-            for name, text in Convention.default_texts().items()
+            for name, text in Convention.format_defaults().items()
             if texts[name] != text
         )
         return f"{first}, convention=rn.Convention({choices})" if choices else first
@@ -146,11 +153,11 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         """The choices that can move the number, and the threshold if it can."""
         kind = self._kind
         if kind is None:
-            return frozenset({*Convention.names(), "threshold"})
+            return frozenset({*Convention.field_names(), "threshold"})
         texts = self._texts
         by_threshold = (
             kind.needs_threshold
-            or ("gain" in kind.reads and texts["gain"] in BY_THRESHOLD)
+            or ("gain" in kind.reads and texts["gain"] in THRESHOLD_GAINS)
             or texts["mean_over"] == "relevant"
         )
         return kind.reads | {"threshold"} if by_threshold else kind.reads
@@ -173,16 +180,16 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         >>> rn.Signature(short) == report.signature("ndcg@10")
         True
         """
-        defaults = Convention.default_texts() | _DEFAULTS
+        defaults = Convention.format_defaults() | _DEFAULTS
         reads = {*self.reads, "protocol"}
         parts = {
             name: f"{name}:{text}"
             for name, text in self._texts.items()
             if name not in defaults or (name in reads and text != defaults[name])
         }
-        choices = [part for name, part in parts.items() if name in Convention.names()]
-        others = [part for name, part in parts.items() if name not in Convention.names()]
-        digest = f"defaults:{Convention.default_digest()}"
+        choices = [part for name, part in parts.items() if name in Convention.field_names()]
+        others = [part for name, part in parts.items() if name not in Convention.field_names()]
+        digest = f"defaults:{Convention.digest_defaults()}"
         return "|".join([self.metric, *choices, digest, *others])
 
     def with_users(self, users: int) -> Signature:
@@ -225,19 +232,19 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
 
     @lazy_property
     def _texts(self) -> dict[str, str]:
-        return Convention.texts_of(self.text)[1]
+        return Convention.parse_texts(self.text)[1]
 
     @lazy_property
     def _kind(self) -> type[Metric] | None:
         """The class of the metric, if it is registered."""
         with suppress(RecsysNdcgError):
-            return type(parse(self.metric)[0])
+            return type(parse_metrics(self.metric)[0])
         return None
 
     @lazy_property
     def _compared(self) -> dict[str, str]:
         """The parts that must agree in equal signatures."""
-        ignored = {*Convention.names(), "threshold"} - self.reads
+        ignored = {*Convention.field_names(), "threshold"} - self.reads
         texts = {name: text for name, text in self._texts.items() if name not in ignored}
         return {"metric": self.metric, **texts}
 
@@ -252,12 +259,12 @@ def _function_texts(one: Measurement, facts: Facts, longest: int) -> dict[str, s
     reads = one.metric.reads if one.metric.uses_gains else ()
     if callable(convention.gain) and "gain" in reads:
         top = [] if convention.max_grade is None else [convention.max_grade]
-        grades = np.unique(np.concatenate([facts.grades(convention).known, top]))
-        given["gain"] = convention.gains(grades, one.threshold)
+        grades = np.unique(np.concatenate([facts.find_grades(convention).values, top]))
+        given["gain"] = convention.compute_gains(grades, one.threshold)
     if callable(convention.discount) and "discount" in reads:
-        given["discount"] = convention.discounts(one.metric.depth or longest)
+        given["discount"] = convention.compute_discounts(one.metric.depth or longest)
     return {
-        name: f"{written(getattr(convention, name))[:-1]}#{_fingerprint(values)})"
+        name: f"{format_choice(getattr(convention, name))[:-1]}#{_fingerprint(values)})"
         for name, values in given.items()
     }
 
@@ -276,7 +283,9 @@ def _normalise(texts: dict[str, str]) -> dict[str, str]:
         A text is not a valid value of its field.
     """
     plain = {name: text for name, text in texts.items() if not text.startswith("callable(")}
-    values = {name: parsed(name, plain[name]) for name in Convention.names() if name in plain}
+    values = {
+        name: parse_choice(name, plain[name]) for name in Convention.field_names() if name in plain
+    }
     found = texts | {
         name: text for name, text in Convention(**values).texts.items() if name in values
     }
@@ -294,7 +303,7 @@ def _value(name: str, text: str) -> Any:
     """Return the value of a field from its text; the text itself for functions and names."""
     if text.startswith("callable(") or name in {"own", "protocol", "version"}:
         return text
-    return int(text) if name in {"users", "short_below"} else parsed(name, text)
+    return int(text) if name in {"users", "short_below"} else parse_choice(name, text)
 
 
 def _to_python(value: Any) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths, column_sums, divide
+from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import Means, MetricColumns, Scores, adjust_for_chance, nearly_equal
 
@@ -273,7 +273,7 @@ def _add_orders(totals: Totals, scores: Scores) -> Totals:
         trivial=scores.trivial.sum(axis=0),
         counts={**totals.counts, "trivial": int((fixed.any(axis=1) & ~moved.any(axis=1)).sum())},
         excess=column_sums(np.where(varying, scores.excess, 0.0)),
-        deviation=column_lengths(np.where(varying, scores.roles["deviation"], 0.0)),
+        deviation=column_norms(np.where(varying, scores.roles["deviation"], 0.0)),
     )
 
 
@@ -282,7 +282,7 @@ def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
 
     Both are of shape (n, n_measurements); modified Gram-Schmidt.
     """
-    length = column_lengths(x)
+    length = column_norms(x)
     unit = np.divide(x, length, where=length != 0, out=np.zeros_like(x))
     along = column_sums(unit * y)
-    return length, along, column_lengths(y - unit * along)
+    return length, along, column_norms(y - unit * along)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, column_lengths
+from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
 
@@ -272,7 +272,7 @@ def correlation_rows(columns: PairColumns) -> Floats:
         rows = _triangle(columns)
     second = np.where((columns.second >= 0)[:, None], rows[columns.second], 0.0)
     of_pairs = rows[columns.first] - second
-    return of_pairs / column_lengths(of_pairs.T)[:, None]
+    return of_pairs / column_norms(of_pairs.T)[:, None]
 
 
 def _triangle(columns: PairColumns) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, column_lengths, column_sums
+from recsys_ndcg.arrays import Floats, column_norms, column_sums
 from recsys_ndcg.errors import check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.significance.exact_sums import draw_sums, to_whole_numbers
@@ -242,7 +242,7 @@ def _skewness(rest: Floats, others: Floats) -> Floats:
     """Return the skewness of the ratio's change when each user is left out, over the root of n."""
     change = np.divide(rest, others, where=others != 0, out=np.zeros(rest.shape))
     change -= column_sums(change) / len(change)
-    length = column_lengths(change)
+    length = column_norms(change)
     change = np.divide(change, length, where=length != 0, out=np.zeros(change.shape))
     return column_sums(change**3)
 

@@ -27,7 +27,7 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.input import Rows, count_common_ids, encode_ids, make_index, to_column
 from recsys_ndcg.lists import Grades
-from recsys_ndcg.metrics import checked_k
+from recsys_ndcg.metrics import check_k
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
 from recsys_ndcg.surprise.estimates import Estimates, MostPopular
@@ -95,7 +95,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
       user item  rank  estimated
     0  ann    b     1        3.0
     """
-    checked_k(k)
+    check_k(k)
     candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip)
     training = candidates.training
     check_cutoff(k, trainset.n_items)

@@ -254,7 +254,7 @@ def test_a_preset_made_for_a_metric_measures_another_only_where_it_is_the_same(n
         own, other = (rn.Convention.preset(name, one) for one in (made_for, measured))
         changes = {
             field: getattr(other, field)
-            for field in rn.Convention.names()
+            for field in rn.Convention.field_names()
             if getattr(own, field) != getattr(other, field)
         }
         for field, value in changes.items():

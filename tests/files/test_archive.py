@@ -248,7 +248,7 @@ def test_a_report_that_shrinks_very_much_can_be_read(
     """Blanks pad the file, so that the limit for unpacking is not reached."""
     monkeypatch.setattr(archive, "BYTES_ANYWAY", 1 << 10)
     monkeypatch.setattr(archive, "BYTES_PER_BYTE", 16)
-    monkeypatch.setattr(Content, "most_bytes", lambda size: (1 << 10) + 16 * size)
+    monkeypatch.setattr(Content, "compute_size_limit", lambda size: (1 << 10) + 16 * size)
     rows = [(user, item, 2.0 - item, 1 - item) for user in range(2000) for item in (0, 1)]
     report = rn.evaluate(rows, metrics=[f"rbp(p=0.{p})" for p in range(10, 40)], threshold=1)
     report.save(path)

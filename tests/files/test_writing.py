@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.files.contents import write_whole
+from recsys_ndcg.files.contents import write_file
 from tests.errors import assert_rejected, rejects
 
 BEFORE = "as it was\n"
@@ -24,7 +24,7 @@ LISTS = {"ann": [(4.5, 5), (3.0, 2)], "bob": [(2.0, 4), (3.5, 3)]}
 WRITERS: dict[str, Callable[[rn.Report, Path], object]] = {
     "save": rn.Report.save,
     "to_html": rn.Report.to_html,
-    "text": lambda report, path: write_whole(path, str(report)),
+    "text": lambda report, path: write_file(path, str(report)),
 }
 
 
@@ -64,7 +64,7 @@ def test_a_written_file_keeps_its_permissions_and_links(path: Path) -> None:
     path.chmod(0o664)
     link = path.parent / "link"
     link.symlink_to(path.name)
-    write_whole(link, "new ± \n")
+    write_file(link, "new ± \n")
     assert path.read_text(encoding="utf-8") == "new ± \n"
     assert path.stat().st_mode & 0o777 == 0o664
     assert link.is_symlink()
@@ -76,7 +76,7 @@ def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     """Also if a link to it exists already."""
     (tmp_path / "other").touch()
     (tmp_path / "link").symlink_to("new")
-    write_whole(tmp_path / "link", "x")
+    write_file(tmp_path / "link", "x")
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
@@ -87,23 +87,23 @@ def test_the_temporary_file_has_the_permissions_of_the_old_one(
     path.chmod(0o600)
     modes = []
     monkeypatch.setattr("os.fsync", lambda number: modes.append(os.fstat(number).st_mode & 0o777))
-    write_whole(path, "secret")
+    write_file(path, "secret")
     assert modes == [0o600]
 
 
 def test_pipes_and_devices_are_written_to(tmp_path: Path) -> None:
     """A file does not replace them."""
-    write_whole("/dev/null", "x")
+    write_file("/dev/null", "x")
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    write_whole(pipe, "through")
+    write_file(pipe, "through")
     reader.join()
     assert read == ["through"]
     assert pipe.is_fifo()
     number = os.open(tmp_path / "file", os.O_CREAT | os.O_WRONLY)
-    write_whole(f"/dev/fd/{number}", "by its number")
+    write_file(f"/dev/fd/{number}", "by its number")
     os.close(number)
     assert (tmp_path / "file").read_text() == "by its number"
 
@@ -126,7 +126,7 @@ def test_a_path_that_cannot_be_written_is_rejected(
 ) -> None:
     """With the reason, and without leaving a file."""
     monkeypatch.chdir(path.parent)
-    for act in (report.save, report.to_html, lambda path: write_whole(path, "x")):
+    for act in (report.save, report.to_html, lambda path: write_file(path, "x")):
         assert_rejected(match, act, target, whole=False)
     assert is_only_file(path)
 
@@ -134,19 +134,19 @@ def test_a_path_that_cannot_be_written_is_rejected(
 def test_text_with_a_lone_surrogate_is_rejected(path: Path) -> None:
     """UTF-8 cannot encode it."""
     with rejects(re.escape(f"{path}: cannot be written"), whole=False):
-        write_whole(path, "\ud800")
+        write_file(path, "\ud800")
     assert path.read_text() == BEFORE
 
 
 UNPRIVILEGED = """
 import os, sys
-from recsys_ndcg.files.contents import write_whole
+from recsys_ndcg.files.contents import write_file
 import recsys_ndcg as rn
 if os.geteuid() == 0:
     os.setuid(65534)
 for path in sys.argv[1:]:
     try:
-        write_whole(path, "new")
+        write_file(path, "new")
     except rn.InvalidInputError as error:
         print(error)
 """

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.lists.grouping import by_key
+from recsys_ndcg.lists.grouping import sort_by_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NUMBERS = st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5, 4.0, 1e16])
@@ -50,7 +50,7 @@ def test_each_pair_is_kept_once(rows: list[Any], rule: str, block: int) -> None:
     user = np.repeat(lists.users, lists.n_items)
     found = np.column_stack([user, lists.items, lists.estimated, lists.true])  # type: ignore[list-item]
     np.testing.assert_allclose(found, expected, rtol=1e-14, equal_nan=True)
-    assert lists.merged == len(rows) - len(pairs)
+    assert lists.n_merged == len(rows) - len(pairs)
 
 
 @given(st.lists(NUMBERS, min_size=2, max_size=9), st.randoms(use_true_random=False))
@@ -72,6 +72,6 @@ def test_a_mean_depends_on_no_order_and_stays_between_its_numbers(
 @pytest.mark.parametrize("bound", [8, 1 << 62])
 def test_keys_of_any_size_are_sorted_stably(bound: int) -> None:
     """Also where key and place together do not fit a number."""
-    order, same = by_key(np.array([7, 3, 7, 0, 3]), bound)
+    order, same = sort_by_key(np.array([7, 3, 7, 0, 3]), bound)
     assert order.tolist() == [3, 1, 4, 0, 2]
     assert same.tolist() == [False, True, False, True]

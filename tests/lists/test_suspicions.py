@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg import RankedLists
-from recsys_ndcg.lists.facts import Facts, suspicions
+from recsys_ndcg.lists.facts import Facts, find_suspicions
 
 #: Estimates by user: on scales and off them, at the ends, ranks, times, one value for all.
 ESTIMATES = (
@@ -51,8 +51,8 @@ def test_parts_raise_the_same_suspicions_as_the_whole(
     whole = Facts.of(RankedLists.of(lists))
     parts = [Facts.of(RankedLists.of({user: some})) for user, some in lists.items()]
     merged = reduce(add, parts)
-    assert list(suspicions(merged)) == list(suspicions(whole))
-    assert merged.constant == whole.constant
+    assert list(find_suspicions(merged)) == list(find_suspicions(whole))
+    assert merged.is_constant == whole.is_constant
     assert reduce(add, parts[::-1]).estimated == whole.estimated
 
 
@@ -68,7 +68,7 @@ def test_exchanged_columns_are_suspected_unless_a_part_has_ordinary_estimates() 
             (others, None, true[::-1], true),
         )
     )
-    messages = [*suspicions(forth)]
+    messages = [*find_suspicions(forth)]
     assert any("look exchanged" in one for one in messages)
-    assert [*suspicions(back)] == messages
-    assert not any("look exchanged" in one for one in suspicions(forth + off))
+    assert [*find_suspicions(back)] == messages
+    assert not any("look exchanged" in one for one in find_suspicions(forth + off))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.metrics import METRICS, parse
+from recsys_ndcg.metrics import METRICS, parse_metrics
 from recsys_ndcg.scoring import Measurement, Plan
 from recsys_ndcg.scoring.measuring import map_blocks
 from tests import sample_lists, strategies, textbook
@@ -53,7 +53,7 @@ def _report(names: list[str], data: Sample, chosen: Choices) -> rn.Report:
 
 def _by_textbook(function: Any, name: str, data: Sample, chosen: Choices) -> Any:
     """Return what a function of the textbook computes for a metric."""
-    metric = parse(name)[0]
+    metric = parse_metrics(name)[0]
     return function(metric.name, metric.k, data.users, data.unlisted, chosen)
 
 
@@ -98,7 +98,7 @@ def test_chance_and_tie_range_agree_with_the_textbook(
     names = [name for name in _names(k, data, chosen) if name not in {"rmse", "mse", "mae"}]
     report = _report(names, data, chosen)
     for name in names:
-        metric = parse(name)[0]
+        metric = parse_metrics(name)[0]
         chances = []
         for user in {**data.users, **data.unlisted}:
             rows, extra = data.users.get(user, []), data.unlisted.get(user, [])
@@ -268,7 +268,7 @@ def test_every_choice_is_among_them() -> None:
     """A new one has to be added."""
     convention = rn.Convention()
     others = {"impossible", "duplicates", "max_grade"}
-    assert {*convention.names(), "threshold"} == {*CHOICES, *others}
+    assert {*convention.field_names(), "threshold"} == {*CHOICES, *others}
     for name, known in rn.Convention.CHOICES.items():
         if name not in others:
             usual = {getattr(convention, name), "raise"}

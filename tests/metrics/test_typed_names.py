@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS, parse
+from recsys_ndcg.metrics import METRICS, parse_metrics
 from recsys_ndcg.metrics.metric import Metric
 from tests.commands import run
 from tests.errors import rejects
@@ -37,7 +37,7 @@ TYPED = {
 def test_a_name_that_people_type_prints_as_ours(typed: str) -> None:
     """In a report, which is asked by either; in a signature and under a preset, too."""
     ours = TYPED[typed]
-    assert [str(one) for one in parse(typed)] == [ours]
+    assert [str(one) for one in parse_metrics(typed)] == [ours]
     report = rn.evaluate(ROWS, metrics=[typed], threshold=4, k=None)
     assert report.metrics == [ours]
     assert np.isclose(report[typed], report[ours], equal_nan=True)
@@ -62,7 +62,7 @@ def test_a_metric_of_ones_own_is_not_hidden() -> None:
     """What it is called leads to it alone: a name of ours, whoever else uses it, is refused."""
     own = type("Own", (Metric,), {"name": "top", "also_called": ("first",), "__module__": __name__})
     rn.metric(own)
-    assert type(parse("First@3")[0]) is own
+    assert type(parse_metrics("First@3")[0]) is own
     for also in ("p", "hitrate", "ndcg"):
         kind = type("Other", (Metric,), {"name": "other", "also_called": (also,)})
         with rejects(f"The name '{also}' is taken by", whole=False):

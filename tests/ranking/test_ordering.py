@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.lists.grouping import grouped, in_order, offsets_of
+from recsys_ndcg.lists.grouping import count_offsets, group_columns, is_sorted
 from recsys_ndcg.ranking.ordering import argsort_descending, sort_descending
 from recsys_ndcg.ranking.tie_groups import TieGroups
 
@@ -48,15 +48,15 @@ def test_lists_of_any_lengths_and_values_are_sorted(
 def test_rows_are_grouped_in_input_order_for_any_number_of_users(size: int) -> None:
     """More users than 16 bits count are dealt into ranges first."""
     codes = np.random.default_rng(0).integers(0, size, 400_000).astype(np.int32)
-    [order], offsets = grouped(codes, [np.arange(len(codes))], size)
+    [order], offsets = group_columns(codes, [np.arange(len(codes))], size)
     np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
-    np.testing.assert_array_equal(offsets, offsets_of(codes, size))
+    np.testing.assert_array_equal(offsets, count_offsets(codes, size))
 
 
 def test_rows_that_are_grouped_already_are_known_as_such() -> None:
     """The usual case costs no sort."""
-    assert in_order(np.array([0, 0, 1, 3], dtype=np.int32))
-    assert not in_order(np.array([1, 0], dtype=np.int32))
+    assert is_sorted(np.array([0, 0, 1, 3], dtype=np.int32))
+    assert not is_sorted(np.array([1, 0], dtype=np.int32))
 
 
 @pytest.mark.parametrize("lists", [1, 65_535, 65_536, 65_537])

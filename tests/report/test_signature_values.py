@@ -223,7 +223,7 @@ def test_the_text_and_the_short_form_are_read_back(chosen: Choices, data: Sample
 
 def test_the_short_form_has_what_differs_from_the_defaults_and_is_read() -> None:
     """Precision does not read the gain."""
-    digest = f"defaults:{rn.Convention.default_digest()}|users:2|version:{rn.__version__}"
+    digest = f"defaults:{rn.Convention.digest_defaults()}|users:2|version:{rn.__version__}"
     assert rn.evaluate(ROWS).signature("ndcg@10").short == f"ndcg@10|{digest}"
     linear = {"gain": "linear", "discount": "ln", "ties": "input"}
     assert _signature(**linear).short == f"ndcg@2|gain:linear|discount:ln|ties:input|{digest}"
@@ -240,7 +240,7 @@ def test_the_short_form_has_what_differs_from_the_defaults_and_is_read() -> None
 
 def test_a_short_form_of_other_defaults_is_rejected() -> None:
     """It leaves out the defaults of that version."""
-    short = _signature().short.replace(rn.Convention.default_digest(), "0123abcd")
+    short = _signature().short.replace(rn.Convention.digest_defaults(), "0123abcd")
     for read in (rn.Signature, rn.Convention.from_signature, _signature().differences):
         with rejects(r"other defaults \(0123abcd; here they are .*Give it in full"):
             read(short)

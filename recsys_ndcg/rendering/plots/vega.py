@@ -16,7 +16,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.errors import require_libraries
-from recsys_ndcg.files import json_value
+from recsys_ndcg.files import to_json_value
 from recsys_ndcg.rendering.wording import name_interval
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def rows(**columns: Iterable[Any]) -> list[Spec]:
     For a table: ``rows(**table)``.
     """
     return [
-        dict(zip(columns, map(json_value, row), strict=True))
+        dict(zip(columns, map(to_json_value, row), strict=True))
         for row in zip(*columns.values(), strict=True)
     ]
 
