@@ -14,6 +14,7 @@ from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFold, cross_validate
+from tests.errors import assert_rejected
 from tests.experiments.made import Elsewhere, Failing, item_means, models, ratings, run
 
 if TYPE_CHECKING:
@@ -161,8 +162,7 @@ def test_a_model_that_fails_in_one_fold_is_left_out() -> None:
 
 def test_if_all_models_fail_there_is_an_error() -> None:
     """There is nothing to return."""
-    with pytest.raises(rn.InvalidInputError, match=r"All models failed\. mine failed in 2 of 2"):
-        run({"mine": lambda _: None})
+    assert_rejected(r"All models failed\. mine failed in 2 of 2", run, {"mine": lambda _: None})
 
 
 def test_costs_are_recorded() -> None:

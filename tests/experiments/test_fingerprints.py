@@ -13,7 +13,9 @@ import threading
 import types
 import warnings
 from collections import OrderedDict, defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,11 +30,8 @@ from surprise import AlgoBase, Dataset, Reader
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.fingerprints import FingerprintError, describe_value, fingerprint
 from recsys_ndcg.surprise import SVD, MostPopular, make_measure
+from tests.errors import assert_rejected
 from tests.experiments.made import item_means, ratings, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 class Algo(AlgoBase):  # type: ignore[misc] # surprise has no types
@@ -539,10 +538,8 @@ def test_a_fingerprint_of_the_user_replaces_a_missing_one(tmp_path: Path, *, by_
 
     attempt("first")
     attempt("first", on_result=pytest.fail)
-    with pytest.raises(rn.InvalidInputError, match=r"locked: fingerprint \('given: first', now"):
-        attempt("second")
-    with pytest.raises(rn.InvalidInputError, match=r"fingerprint \('given: first', now None\)"):
-        run(_locked(), folder=tmp_path)
+    assert_rejected(r"locked: fingerprint \('given: first', now", attempt, "second")
+    assert_rejected(r"fingerprint \('given: first', now None\)", run, _locked(), folder=tmp_path)
 
 
 def test_results_of_another_process_without_fingerprint_are_not_used(tmp_path: Path) -> None:
@@ -604,8 +601,7 @@ def test_a_fingerprint_by_name_replaces_the_computed_one(tmp_path: Path) -> None
 @pytest.mark.parametrize("wrong", [7, 0, "", {}, {"f": 7}, {"f": ""}, {"g": "v1"}, {None: "v1"}])
 def test_an_invalid_fingerprint_is_an_error(wrong: Any) -> None:
     """Before anything is trained."""
-    with pytest.raises(rn.InvalidInputError, match="fingerprint"):
-        run({"f": pytest.fail, "top": MostPopular()}, fingerprint=wrong)
+    assert_rejected("fingerprint", run, {"f": pytest.fail, "top": MostPopular()}, fingerprint=wrong)
 
 
 def _squared(true: Any) -> Any:
@@ -668,8 +664,7 @@ def test_a_run_resumes_only_with_the_same_options(name: str, tmp_path: Path) -> 
     options = {"given": {"top": MostPopular(), "f": SVD(n_epochs=1)}, "folder": tmp_path}
     run(**{**options, **same})
     run(**{**options, **same}, on_result=pytest.fail)
-    with pytest.raises(rn.InvalidInputError, match=fault):
-        run(**{**options, **other})
+    assert_rejected(fault, run, **{**options, **other})
 
 
 def test_a_custom_metric_counts_by_its_code(
@@ -682,5 +677,4 @@ def test_a_custom_metric_counts_by_its_code(
     run(**options, folder=tmp_path)
     run(**options, folder=tmp_path, on_result=pytest.fail)
     monkeypatch.setattr(halved, "function", staticmethod(_squared))
-    with pytest.raises(rn.InvalidInputError, match=r"halved@5\.code of metric"):
-        run(**options, folder=tmp_path)
+    assert_rejected(r"halved@5\.code of metric", run, **options, folder=tmp_path)

@@ -9,8 +9,9 @@ import resource
 import shutil
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,10 +22,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings, digest_split
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
+from tests.errors import assert_rejected
 from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture
@@ -132,8 +131,7 @@ def test_another_experiment_in_the_folder_is_an_error(name: str, done: Path) -> 
     options, fault = OTHERS[name]
     asked = {"protocol": "both", **options}
     before = _contents(done)
-    with pytest.raises(rn.InvalidInputError, match=fault):
-        run(folder=done, **asked)
+    assert_rejected(fault, run, folder=done, whole=False, **asked)
     assert _contents(done) == before
 
 
@@ -162,8 +160,7 @@ def test_a_splitter_must_repeat_its_splits(folder: Path) -> None:
             yield from KFold(2, random_state=type(self).calls).split(data)
 
     run(folder=folder, splits=Fickle())
-    with pytest.raises(rn.InvalidInputError, match="fold 1 was measured on another split"):
-        run(folder=folder, splits=Fickle())
+    assert_rejected("fold 1 was measured on another split", run, folder=folder, splits=Fickle())
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -215,19 +212,16 @@ def test_a_missing_file_of_scores_is_an_error(done: Path) -> None:
         (cells / name).unlink()
         run(folder=done, protocol="both")
     (cells / "seed0-fold1.rated.parquet").unlink()
-    with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1.rated.parquet"):
-        run(folder=done, protocol="both")
+    assert_rejected(r"seed0-fold1.rated.parquet", run, folder=done, protocol="both")
 
 
 def test_a_file_of_another_fold_is_an_error(done: Path) -> None:
     """So is a folder without run.json."""
     cells = done / "cells" / "SVD"
     (cells / "seed0-fold1.json").write_bytes((cells / "seed0-fold2.json").read_bytes())
-    with pytest.raises(rn.InvalidInputError, match="another cell than SVD, seed 0, fold 1"):
-        run(folder=done, protocol="both")
+    assert_rejected("another cell than SVD, seed 0, fold 1", run, folder=done, protocol="both")
     (done / "run.json").unlink()
-    with pytest.raises(rn.InvalidInputError, match=r"not the folder of an experiment"):
-        rn.load_runs(done)
+    assert_rejected(r"not the folder of an experiment", rn.load_runs, done)
 
 
 def test_failed_folds_are_saved_and_repeated(folder: Path) -> None:
@@ -270,8 +264,7 @@ def test_a_full_disk_loses_nothing(folder: Path) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
 
     try:
-        with pytest.raises(rn.InvalidInputError, match=r"cannot be written \(File too large\)"):
-            run(folder=folder, on_result=fill)
+        assert_rejected(r"cannot be written \(File too large\)", run, folder=folder, on_result=fill)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, ignored)
@@ -376,8 +369,7 @@ def test_two_experiments_that_start_together_are_not_mixed(
             trained.append(other)
             run(**other, folder=folder)
 
-    with pytest.raises(rn.InvalidInputError, match="a different experiment"):
-        run(_svd(3), folder=folder, progress=begin_another)
+    assert_rejected("a different experiment", run, _svd(3), folder=folder, progress=begin_another)
     again: list[Any] = []
     run(**other, folder=folder, on_result=again.append)
     assert not again
@@ -391,10 +383,7 @@ def test_a_copied_result_of_another_model_is_an_error(folder: Path, tmp_path: Pa
     for path in (other / "cells" / "f").glob("seed0-fold1*"):
         shutil.copy(path, folder / "cells" / "f")
     for call in (lambda: run(_svd(3), folder=folder), lambda: rn.load_runs(folder).table):
-        with pytest.raises(
-            rn.InvalidInputError, match=r"seed0-fold1\.json: this result is of a diff"
-        ):
-            call()
+        assert_rejected(r"seed0-fold1\.json: this result is of a diff", call)
 
 
 @pytest.mark.parametrize(
@@ -413,8 +402,7 @@ def test_a_file_without_a_key_is_an_error(done: Path, file: str, key: str) -> No
     del saved[key]
     path.write_text(json.dumps(saved))
     for call in (lambda: run(folder=done, protocol="both"), lambda: rn.load_runs(done)):
-        with pytest.raises(rn.InvalidInputError, match=rf"{path.name}: this \w+ was damaged"):
-            call()
+        assert_rejected(rf"{path.name}: this \w+ was damaged", call)
 
 
 def test_a_splitter_is_compared_by_its_own_seed(folder: Path) -> None:
@@ -470,8 +458,7 @@ def test_a_folder_without_a_name_is_an_error(
     """It would be the working directory."""
     monkeypatch.chdir(tmp_path)
     for call in (lambda: run(folder=""), lambda: rn.load_runs("")):
-        with pytest.raises(rn.InvalidInputError, match="'': cannot be the name of a file"):
-            call()
+        assert_rejected("'': cannot be the name of a file", call)
     assert not list(tmp_path.iterdir())
 
 
@@ -518,5 +505,4 @@ def test_a_measure_that_is_saved_twice_is_an_error(done: Path) -> None:
             lambda: rn.compare(rn.load_runs(done)),
             lambda: rn.load_runs(done).table,
         ):
-            with pytest.raises(rn.InvalidInputError, match=r"seed0-fold1\.json"):
-                call()
+            assert_rejected(r"seed0-fold1\.json", call)

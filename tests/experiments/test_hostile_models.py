@@ -7,7 +7,8 @@ import datetime as dt
 import functools
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,8 @@ from surprise.model_selection import PredefinedKFold
 
 import recsys_ndcg as rn
 from recsys_ndcg.surprise import MostPopular, TimeSplit
+from tests.errors import assert_rejected
 from tests.experiments.made import JOBS, item_means, models, ratings, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class EmptiesTrain(BaselineOnly):  # type: ignore[misc] # surprise has no types
@@ -242,8 +241,7 @@ def test_times_may_be_dates() -> None:
     for dates in given:
         found = run(data=table.assign(timestamp=dates), splits=TimeSplit(at=at))
         pd.testing.assert_frame_equal(found.per_user, by_number.per_user)
-    with pytest.raises(rn.InvalidInputError, match="timestamp: text such as 'soon'"):
-        run(data=table.assign(timestamp="soon"))
+    assert_rejected("timestamp: text such as 'soon'", run, data=table.assign(timestamp="soon"))
 
 
 def test_folds_that_are_files(tmp_path: Path) -> None:
@@ -260,5 +258,4 @@ def test_folds_that_are_files(tmp_path: Path) -> None:
     again = run(folder=tmp_path / "run", on_result=_raise, **options)
     pd.testing.assert_frame_equal(found.per_user, again.per_user)
     files[1].write_text(files[0].read_text())
-    with pytest.raises(rn.InvalidInputError, match=r"data\.digest \("):
-        run(folder=tmp_path / "run", **options)
+    assert_rejected(r"data\.digest \(", run, folder=tmp_path / "run", **options)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +20,6 @@ from recsys_ndcg.surprise import MostPopular
 from tests.commands import error_of
 from tests.commands import run as run_command
 from tests.experiments.made import Failing, models, ratings, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _warnings(**options: Any) -> list[str]:

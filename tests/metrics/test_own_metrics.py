@@ -7,11 +7,13 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import FunctionType, ModuleType
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,24 +23,17 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.arrays import row_sums
+from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.cli import options
 from recsys_ndcg.metrics import METRICS, Metric
+from recsys_ndcg.ranking import Ranking
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import sample_lists, strategies, textbook
 from tests.commands import error_of, run
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.rendering.parsed import Parsed
 from tests.textbook import Choices
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-
-    from recsys_ndcg.arrays import Floats
-    from recsys_ndcg.ranking import Ranking
-    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS: list[tuple[Any, Any, float, float | None]] = [
@@ -133,7 +128,7 @@ def level(rank: Any) -> Any:
     rows=st.sampled_from([1, 1 << 16]),
 )
 def test_a_function_of_ranks_equals_the_formula(
-    data: Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
+    data: strategies.Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
 ) -> None:
     """Every combination of `of` and `over`, with blocks of any size."""
     assume(strategies.is_usable(data))
@@ -155,7 +150,7 @@ def test_a_function_of_ranks_on_lists_made_to_show_it(
 
 
 def _check_formulas(
-    data: Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any]
+    data: strategies.Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any]
 ) -> None:
     """Compare with NDCG and DCG of the same weights; relevance is a gain of 0 or 1.
 
@@ -222,10 +217,10 @@ def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:
 )
 def test_invalid_weights_are_rejected(weight: Any, match: str) -> None:
     """Before anything is measured: increasing, negative, infinite, of another shape."""
+    how: dict[str, Any] = {"threshold": 4, "whole": match != "'bad'.*nothing"}
     for over in ("ideal", "weights", "nothing"):
         bad = rn.metric(name="bad", over=over)(weight)
-        with rejects(match, whole=match != "'bad'.*nothing"):
-            rn.evaluate(ROWS, metrics=[bad(2)], threshold=4)
+        assert_rejected(match, rn.evaluate, ROWS, metrics=[bad(2)], **how)
 
 
 # functions of a list
@@ -249,7 +244,7 @@ def digest(estimated: Any, true: Any, items: Any) -> Any:
     rows=st.sampled_from([1, 1 << 16]),
 )
 def test_a_function_of_a_list_gets_the_sorted_rows(
-    data: Sample, chosen: Choices, k: int | None, ties: str, rows: int
+    data: strategies.Sample, chosen: Choices, k: int | None, ties: str, rows: int
 ) -> None:
     """By its own rule for ties, cut at k, whatever else is measured."""
     assume(strategies.is_usable(data))
@@ -295,11 +290,9 @@ def test_a_function_is_not_called_for_users_who_do_not_count() -> None:
     rules = [Measurement(seven(), rn.Convention(missing_user=rule)) for rule in ("skip", "zero")]
     for order in (rules, rules[::-1]):
         scores = Plan(tuple(order)).measure(lists)
-        found = dict(
-            zip([one.convention.missing_user for one in order], scores.per_user.T, strict=True)
-        )
-        np.testing.assert_array_equal(found["skip"], [7.0, math.nan])
-        np.testing.assert_array_equal(found["zero"], [7.0, 7.0])
+        expected = {"skip": [7.0, math.nan], "zero": [7.0, 7.0]}
+        for one, values in zip(order, scores.per_user.T, strict=True):
+            np.testing.assert_array_equal(values, expected[one.convention.missing_user])
 
 
 def test_items_are_positions_if_the_data_has_no_items() -> None:
@@ -342,8 +335,7 @@ def test_a_function_of_a_list_has_no_chance_level_and_no_tie_range() -> None:
     assert users[["chance", "worst", "best", "adjusted", "z"]].isna().all(axis=None)
     assert report.leaderboard("digest@2").index.size == 2
     for by in ("adjusted", "z"):
-        with rejects("digest@2"):
-            report.leaderboard("digest@2", by=by)
+        assert_rejected("digest@2", report.leaderboard, "digest@2", by=by)
     for text in (str(report), report.to_markdown(), Parsed(report.to_html()).text):
         assert "digest@2" in text
         assert "nan" not in text.lower()
@@ -355,11 +347,10 @@ def test_a_function_of_a_list_must_give_a_number(answer: Any) -> None:
     for number in (1, True, np.True_, np.float32(1), np.int8(1)):
         answered = rn.metric(ties="input", name="answered")(lambda *_, one=number: one)
         assert rn.evaluate(ROWS, metrics=answered())["answered"] == 1.0
-    odd = rn.metric(ties="input", name="odd")(
-        lambda _, true, __: answer if np.isnan(true).any() else 1.0
-    )
-    with rejects("'odd' must give a number for each list.*for user 'bob' it gave"):
-        rn.evaluate(ROWS, metrics=odd())
+    give = lambda _, true, __: answer if np.isnan(true).any() else 1.0  # noqa: E731
+    odd = rn.metric(ties="input", name="odd")(give)
+    match = "'odd' must give a number for each list.*for user 'bob' it gave"
+    assert_rejected(match, rn.evaluate, ROWS, metrics=odd())
 
 
 def test_a_function_that_fails_is_reported_with_the_user() -> None:
@@ -375,8 +366,8 @@ def test_a_huge_cutoff_is_rejected_or_harmless(k: int) -> None:
     """Weights of all places are not added up; a list is cut nowhere."""
     for over in ("ideal", "weights", "nothing"):
         kind = rn.metric(name="huge", over=over)(halved)
-        with rejects(f"huge@{k} adds up the weights of all k places; choose k up to"):
-            rn.evaluate(ROWS, metrics=[kind(k)], threshold=4)
+        match = f"huge@{k} adds up the weights of all k places; choose k up to"
+        assert_rejected(match, rn.evaluate, ROWS, metrics=[kind(k)], threshold=4)
     top = rn.metric(ties="input", name="top")(lambda _, true, __: true[0])
     report = rn.evaluate(ROWS, metrics=[top(k), top()])
     assert report.mean.iloc[0] == report.mean.iloc[1]
@@ -722,8 +713,7 @@ def test_a_taken_name_is_rejected(own: ModuleType, name: str) -> None:
         lambda: rn.metric(name=name, ties="input")(digest),
         lambda: rn.evaluate(ROWS, metrics=[stolen(2)], threshold=4),
     ):
-        with rejects(f"The name '{name}' is taken by", whole=False):
-            define()
+        assert_rejected(f"The name '{name}' is taken by", define, whole=False)
     with rejects(f"The name '{name}' is taken by .*give Stolen another name", whole=False):
         rn.metric(stolen)
     assert METRICS["early"] is own.early
@@ -736,18 +726,6 @@ def test_two_metrics_of_one_name_are_not_measured_together() -> None:
         rn.evaluate(ROWS, metrics=[kind() for kind in kinds], threshold=4)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "Early", "2nd", "a-b", "a b", "früh", "a@2", "a:b", "a|b", "x\n", "_x", 3, b"x"]
-)
-def test_a_name_that_does_not_read_back_is_rejected(name: Any) -> None:
-    """It must be text of letters, digits and _."""
-    before = dict(METRICS)
-    for make in (rn.metric(name=name), rn.metric(name=name, ties="input")):
-        with rejects("needs a name in lower case"):
-            make(halved)
-    assert before == METRICS
-
-
 def test_functions_without_a_name_need_one() -> None:
     """A lambda, a partial function, an object that can be called, a name with odd characters."""
 
@@ -755,41 +733,39 @@ def test_functions_without_a_name_need_one() -> None:
         def __call__(self, rank: Any) -> Any:
             return 1 / rank
 
-    anonymous = lambda rank: 1 / rank  # noqa: E731
     for name in ("early\ud800", "early\0", "<lambda>"):
-        anonymous.__name__ = name
-        with rejects("A metric needs a name in lower case, of letters"):
-            rn.metric(anonymous)
+        anonymous = FunctionType(halved.__code__, {}, name)
+        assert_rejected("A metric needs a name in lower case, of letters", rn.metric, anonymous)
     named = [rn.metric(name="part")(partial(np.power, 0.5)), rn.metric(Weights())]
     report = rn.evaluate(ROWS, metrics=[kind(2) for kind in named], threshold=4)
     assert report.metrics == ["part@2", "weights@2"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "match"),
-    [
-        ({"of": "gains"}, "of must be one of 'relevance', 'gain', not 'gains'"),
-        ({"over": "best"}, "over must be one of 'ideal', 'weights', 'nothing', not 'best'"),
-        ({"ties": "expected"}, "ties must be one of 'input', 'item_asc'"),
-        ({"ties": "input", "of": "gain"}, "a list has no option of"),
-        ({"ties": "input", "over": "nothing"}, "a list has no option over"),
-        ({"bounded": True}, "ranks has no option bounded"),
-        ({"ties": "input", "bounded": "yes"}, "bounded must be one of True, False, not 'yes'"),
-    ],
-)
-def test_unknown_options_are_rejected(wrong: dict[str, Any], match: str) -> None:
-    """And options of another kind of metric; a class has none."""
-    with rejects(match):
-        rn.metric(**wrong)(halved)
-    with rejects("says all by itself: leave out"):
-        rn.metric(**wrong)(type("Own", (Metric,), {"name": "own"}))
+TEXTS = ("", "Early", "2nd", "a-b", "a b", "früh", "a@2", "a:b", "a|b", "x\n", "_x")
+WRONG_DEFINITIONS: list[tuple[Any, dict[str, Any], str]] = [
+    *((halved, {"name": name}, "needs a name in lower case") for name in (*TEXTS, 3, b"x")),
+    (halved, {"of": "gains"}, "of must be one of 'relevance', 'gain', not 'gains'"),
+    (halved, {"over": "best"}, "over must be one of 'ideal', 'weights', 'nothing', not 'best'"),
+    (halved, {"ties": "expected"}, "ties must be one of 'input', 'item_asc'"),
+    (halved, {"ties": "input", "of": "gain"}, "a list has no option of"),
+    (halved, {"ties": "input", "over": "nothing"}, "a list has no option over"),
+    (halved, {"bounded": True}, "ranks has no option bounded"),
+    (halved, {"ties": "input", "bounded": "yes"}, "bounded must be one of True, False, not 'yes'"),
+    *((source, {}, "of a function or a subclass of") for source in (3, "early", int, {1: 2}, Any)),
+]
 
 
-@pytest.mark.parametrize("source", [3, "early", int, {"early": 1}, Any])
-def test_only_functions_and_classes_make_metrics(source: Any) -> None:
-    """And no class of something else."""
-    with rejects("A metric is made of a function or a subclass of Metric"):
-        rn.metric(source)
+@pytest.mark.parametrize(("function", "given", "match"), WRONG_DEFINITIONS, ids=str)
+def test_a_wrong_definition_is_rejected(function: Any, given: dict[str, Any], match: str) -> None:
+    """A function needs a name and fitting options; a class has none. Nothing is registered."""
+    before = dict(METRICS)
+    kinds: list[dict[str, Any]] = [{}, {"ties": "input"}] if "name" in given else [{}]
+    for kind in kinds:
+        assert_rejected(match, rn.metric, function, **given, **kind)
+    if given:
+        own = type("Own", (Metric,), {"name": "own"})
+        assert_rejected("says all by itself: leave out", rn.metric, own, **given)
+    assert before == METRICS
 
 
 def test_a_notebook_cell_may_run_twice() -> None:
@@ -844,19 +820,15 @@ def test_parameters_are_numbers_of_any_type(own: ModuleType) -> None:
     ("options", "match"),
     [
         ("3.0", "write the parameters of steep as 'steep.power=...,base=....@10'"),
-        ("power=3.0,power=2.0", "write the parameters of steep"),
-        ("p=3.0", "write the parameters of steep"),
-        ("", "write the parameters of steep"),
-        ("power=3.0,", "write the parameters of steep"),
+        *((one, "write the parameters of") for one in ("p=3", "", "power=3,", "power=3,power=2")),
         ("power=", "'' is not a number"),
         ("power=__import__", "'__import__' is not a number"),
         *((f"power={value}", "steep") for value in ("[1]", "[1", "{1: 2}", "1 2", "1e", "*")),
     ],
 )
 def test_odd_parameters_are_rejected(options: str, match: str) -> None:
-    """With the form that reads."""
-    with rejects(match):
-        rn.evaluate(ROWS, metrics=f"steep({options})@5")
+    """The message has the right form."""
+    assert_rejected(match, rn.evaluate, ROWS, metrics=f"steep({options})@5")
 
 
 # entry points
@@ -927,8 +899,7 @@ def test_a_broken_package_is_reported(install: Callable[..., None], point: str, 
     install(point)
     Path("failing.py").write_text("raise RuntimeError('no licence')")
     assert rn.evaluate(ROWS, metrics="ndcg@2").metrics == ["ndcg@2"]
-    with rejects(match, whole=False):
-        rn.evaluate(ROWS, metrics="early@2", threshold=4)
+    assert_rejected(match, rn.evaluate, ROWS, metrics="early@2", threshold=4, whole=False)
 
 
 def test_no_package_can_replace_a_metric_of_ours(
@@ -937,8 +908,7 @@ def test_no_package_can_replace_a_metric_of_ours(
     """Neither under its name, for which packages are not asked, nor under one that leads to it."""
     code = OWN_METRICS.replace("@rn.metric\ndef early", "@rn.metric(name='map')\ndef early")
     install("ndcg = brought:early\nmap = brought:early", code)
-    with rejects("'map'", whole=False):
-        rn.evaluate(ROWS, metrics="map@2", threshold=4)
+    assert_rejected("'map'", rn.evaluate, ROWS, metrics="map@2", threshold=4, whole=False)
 
     def fail(**_: Any) -> Any:
         raise AssertionError

@@ -12,7 +12,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse_metrics
 from recsys_ndcg.metrics.metric import Metric
 from tests.commands import run
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 
 ROWS = {"ann": [(4.5, 5), (3.0, 2), (2.0, 4)], "bob": [(2.0, 4), (3.5, 3)]}
 TYPED = {
@@ -65,8 +65,7 @@ def test_a_metric_of_ones_own_is_not_hidden() -> None:
     assert type(parse_metrics("First@3")[0]) is own
     for also in ("p", "hitrate", "ndcg"):
         kind = type("Other", (Metric,), {"name": "other", "also_called": (also,)})
-        with rejects(f"The name '{also}' is taken by", whole=False):
-            rn.metric(kind)
+        assert_rejected(f"The name '{also}' is taken by", rn.metric, kind, whole=False)
     assert "other" not in METRICS
 
 

@@ -15,7 +15,7 @@ from surprise.model_selection import LeaveOneOut, train_test_split
 
 import recsys_ndcg as rn
 from recsys_ndcg.surprise import accuracy
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import DATA, svd
 
 NAMES = ["ndcg", "precision", "recall", "ap", "rr", "hit", "f1"]
@@ -142,8 +142,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
 def test_a_wrong_option_is_rejected(options: dict[str, Any], match: str) -> None:
     """Every function has the same checks."""
     for name in ("ndcg", "recall"):
-        with rejects(match):
-            getattr(accuracy, name)(ANN, **{"threshold": 4, **options})
+        assert_rejected(match, getattr(accuracy, name), ANN, **{"threshold": 4, **options})
 
 
 WRONG_DATA: list[tuple[Any, str]] = [
@@ -163,8 +162,7 @@ WRONG_DATA: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("data", "match"), WRONG_DATA, ids=range(len(WRONG_DATA)))
 def test_wrong_predictions_are_rejected_with_their_row(data: Any, match: str) -> None:
     """As in every other form of input, text that looks like a number is text."""
-    with rejects(match):
-        accuracy.ndcg(data)
+    assert_rejected(match, accuracy.ndcg, data)
 
 
 def test_lists_of_one_item_and_anti_testsets_are_rejected(anti: Any) -> None:
@@ -183,8 +181,7 @@ def test_the_fix_for_an_anti_testset_works(anti: Any) -> None:
     """Joined with real ratings, the same predictions have a score."""
     found = anti()
     fix = r"build_anti_testset\(\).*RankedLists.from_labels\(test_ratings, predictions\)"
-    with rejects(fix, whole=False):
-        accuracy.ndcg(found)
+    assert_rejected(fix, accuracy.ndcg, found, whole=False)
     test = [(one.uid, one.iid, 5.0) for one in found[::10]]
     labels = pd.DataFrame(test, columns=["user", "item", "true"])
     lists = rn.RankedLists.from_labels(labels, found)

@@ -6,8 +6,10 @@ import copy
 import gc
 import tracemalloc
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,14 +26,10 @@ from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import Plan
 from recsys_ndcg.surprise import MostPopular, evaluate_catalogue, predict_all, rank_catalogue
 from recsys_ndcg.surprise.catalogue import candidates_of
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.strategies import choices, to_convention
 from tests.surprise.samples import TABLE, dataset, svd
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 METRICS = ["ndcg@2", "ndcg", "dcg@3", "precision@2", "recall@2", "f1@3", "ap@2", "ap", "rr", "rr@2"]
 METRICS += ["hit@2", "rprecision", "rbp@3", "judged@2", "cg@2"]
@@ -322,8 +320,7 @@ def test_a_report_does_not_depend_on_the_algorithm_any_more(split: tuple[Any, An
     gc.collect()
     assert [one() for one in kept] == [None, None]
     assert own.summary["chance"].gt(0).all()
-    with rejects("keeps the first 10 ranks of each list.*up to k=10"):
-        own.explain(user, 11)
+    assert_rejected("keeps the first 10 ranks of each list.*up to k=10", own.explain, user, 11)
 
 
 def test_impossible_estimates_come_last_in_each_users_list() -> None:
@@ -419,8 +416,7 @@ def test_a_cutoff_beyond_the_catalogue_and_unknown_users_are_rejected(
     n_items = trainset.n_items
     assert len(rank_catalogue(algo, trainset, n_items, users=["u001"], exclude=None)) == n_items
     beyond = f"k={n_items + 1}, but the catalogue has {n_items} items"
-    with rejects(beyond):
-        rank_catalogue(algo, trainset, n_items + 1)
+    assert_rejected(beyond, rank_catalogue, algo, trainset, n_items + 1)
     with rejects(beyond):
         evaluate_catalogue(algo, trainset, test, metrics=[f"ndcg@{n_items + 1}"])
     with rejects("1 of 2 users are not in the trainset, the first 'bob'.*predict_all"):

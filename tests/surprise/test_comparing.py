@@ -17,7 +17,7 @@ from recsys_ndcg.surprise import (
     NormalPredictor,
     cross_validate,
 )
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import DATA, THREE
 
 MEASURES = ["rmse", "ndcg@10", "precision@5", "ndcg@10:catalogue"]
@@ -106,11 +106,9 @@ def test_each_combination_of_a_search_is_a_model(models: dict[str, Any]) -> None
 def test_models_without_comparable_scores_are_rejected(models: dict[str, Any]) -> None:
     """Other folds, only errors, no scores of users, or no fit."""
     search = GridSearchCV(SVD, {"n_epochs": [1, 2]}, MEASURES, cv=THREE, threshold=4)
-    with rejects("Nothing has been searched yet"):
-        rn.compare(search)
+    assert_rejected("Nothing has been searched yet", rn.compare, search)
     search.fit(DATA)
-    with rejects("keep_per_user=True"):
-        rn.compare(search)
+    assert_rejected("keep_per_user=True", rn.compare, search)
     with rejects("measured on different ratings.*in the same folds"):
         rn.compare({**models, "Baseline": _validate(BaselineOnly(verbose=False), seed=1)})
     with rejects("fcp: No measure here ranks anything"):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +36,7 @@ from recsys_ndcg.surprise import (
     evaluate_catalogue,
     make_measure,
 )
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import (
     DATA,
     RATINGS,
@@ -48,10 +50,6 @@ from tests.surprise.samples import (
     fit_search,
     svd,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 TIMED = dataset()
 TIMED.raw_ratings = list(RATINGS.itertuples(index=False, name=None))
@@ -238,8 +236,7 @@ def test_a_wrong_cv_is_rejected(cv: Any, match: str) -> None:
         lambda cv: RandomizedSearchCV(surprise.SVD, GRID, 1, ["rmse"], cv).fit(DATA),
     ]
     for tool in tools:
-        with rejects(match, whole=False):
-            tool(cv)
+        assert_rejected(match, tool, cv, whole=False)
 
 
 @pytest.mark.parametrize("name", ["cross_validate", "GridSearchCV", "RandomizedSearchCV"])
@@ -276,8 +273,7 @@ def test_folds_from_files_are_accepted(tmp_path: Path) -> None:
     data, cv = dataset_of_files(tmp_path), PredefinedKFold()
     assert_same_scores(*cross_validate_both(0, svd, data, ["rmse", "mae"], cv=cv))
     assert_same_searches(data, ["rmse", "fcp"], cv)
-    with rejects("pass threshold"):
-        cross_validate(NeverFitted(), data, ["recall@5"], cv=cv)
+    assert_rejected("pass threshold", cross_validate, NeverFitted(), data, ["recall@5"], cv=cv)
     with rejects("refit needs all ratings"):
         GridSearchCV(NeverFitted, {"x": [1]}, ["ndcg@5"], cv=cv, refit=True).fit(data)
 
@@ -687,5 +683,4 @@ def test_wrong_ratings_are_rejected_before_any_fit() -> None:
 def test_an_algorithm_must_have_fit_and_test() -> None:
     """A class of algorithms is none."""
     for algo in (None, 5, surprise.SVD, "SVD"):
-        with rejects("algo is an algorithm"):
-            cross_validate(algo, DATA, ["rmse"], TWO)
+        assert_rejected("algo is an algorithm", cross_validate, algo, DATA, ["rmse"], TWO)

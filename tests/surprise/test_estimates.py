@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from surprise import (
     NMF,
     SVD,
@@ -42,11 +44,6 @@ from recsys_ndcg.surprise.estimates import (
     rank_similarities,
 )
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 NOBODY = object()
 KNN = [KNNBasic, KNNWithMeans, KNNWithZScore, KNNBaseline]

@@ -9,7 +9,8 @@ import re
 import subprocess
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,6 @@ import surprise
 from recsys_ndcg import surprise as ours
 from recsys_ndcg.datasets import sample_ratings
 from tests.surprise.scripts import SCRIPTS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: The names that are ours and not Surprise's own object.
 REPLACED = {

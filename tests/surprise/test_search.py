@@ -7,7 +7,8 @@ import copy
 import functools
 import math
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleS
 
 import recsys_ndcg as rn
 from recsys_ndcg.surprise import GridSearchCV, RandomizedSearchCV, cross_validate, make_measure
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import (
     DATA,
     TABLE,
@@ -31,9 +32,6 @@ from tests.surprise.samples import (
     fit_search,
     without_times,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 OWN = ["rmse", "mae", "mse", "fcp"]
 GRID = {"n_factors": [2, 6], "n_epochs": [2, 12], "random_state": [0]}
@@ -249,14 +247,12 @@ def test_what_needs_a_fit_or_a_refit_says_so() -> None:
     """The message has the call that is missing."""
     search = GridSearchCV(surprise.SVD, SMALL, ["ndcg@5"], cv=TWO)
     for read in (search.to_frame, lambda: search.per_user):
-        with rejects(r"Call fit\(data\) first"):
-            read()
+        assert_rejected(r"Call fit\(data\) first", read)
     with rejects("Nothing has been searched yet"):
         GridSearchCV(surprise.SVD, SMALL, ["rmse"], TWO, refit=True).test([])
     search.fit(DATA)
     for use, given in ((search.predict, ("u001", "i001")), (search.test, ([],))):
-        with rejects("refit is False, so no estimator is fitted.*refit='ndcg@10'"):
-            use(*given)
+        assert_rejected("refit is False, so no estimator is fitted.*refit='ndcg@10'", use, *given)
     assert not hasattr(search.best_estimator["ndcg@5"], "trainset")
 
 
@@ -372,8 +368,7 @@ def test_lists_are_drawn_by_the_seed_without_repetition() -> None:
         assert len(set(draws[-1])) == 4
         assert all(one[key] in LISTS[key] for one in search.param_combinations for key in one)
     assert draws[0] == draws[1] == draws[3] != draws[2]
-    with rejects("n_iter.* 9 combinations"):
-        RandomizedSearchCV(surprise.SVD, LISTS, n_iter=10)
+    assert_rejected("n_iter.* 9 combinations", RandomizedSearchCV, surprise.SVD, LISTS, n_iter=10)
     nested = RandomizedSearchCV(surprise.KNNBaseline, {**NESTED, "k": [5, 10, 20]}, 3)
     assert all(one["sim_options"]["min_support"] == 2 for one in nested.param_combinations)
 
@@ -410,8 +405,7 @@ def test_parameters_without_a_list_of_values_are_rejected(grid: Any, match: str)
     """Surprise raises a TypeError."""
     with pytest.raises((TypeError, AttributeError)):
         model_selection.GridSearchCV(surprise.SVD, grid)
-    with rejects(match):
-        GridSearchCV(surprise.SVD, grid)
+    assert_rejected(match, GridSearchCV, surprise.SVD, grid)
 
 
 # attributes that change after construction

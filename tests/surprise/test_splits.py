@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,12 +17,8 @@ from hypothesis import strategies as st
 from surprise import Dataset, Reader
 
 from recsys_ndcg.folds.splits import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold, parse_time
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import RATINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 Row = tuple[Any, Any, float, Any]
 
@@ -97,8 +95,7 @@ def test_leave_n_out_takes_n_of_each_user_who_has_enough(
     expected = {user: n for user in count if count[user] >= n + min_train}
     splits = LeaveNOut(n, 2, seed, min_train)
     if not expected or sum(expected.values()) == len(users):
-        with rejects("LeaveNOut: (no user has|all .* are in the test)"):
-            parts(splits, data)
+        assert_rejected("LeaveNOut: (no user has|all .* are in the test)", parts, splits, data)
         return
     for train, test in parts(splits, data):
         assert Counter(user for user, _ in test) == expected
@@ -122,8 +119,7 @@ def test_leave_last_out_takes_the_last_by_time_then_by_row(
             expected += [row for _, row in own[-n:]]
     splits = LeaveLastOut(n, min_train)
     if not expected or len(expected) == len(rows):
-        with rejects("LeaveLastOut: (no user has|all .* are in the test)"):
-            parts(splits, data)
+        assert_rejected("LeaveLastOut: (no user has|all .* are in the test)", parts, splits, data)
         return
     [(train, test)] = parts(splits, data)
     assert [item for _, item in test] == sorted(expected)
@@ -150,8 +146,7 @@ def test_a_cut_in_time_keeps_equal_times_together(
         if row not in train and (users[row] in known or not known_users)
     ]
     if not train or not test:
-        with rejects("TimeSplit: .*(leaves no|none)"):
-            parts(splits, data)
+        assert_rejected("TimeSplit: .*(leaves no|none)", parts, splits, data)
         return
     assert splits.n_left_out is None
     [(trained, tested)] = parts(splits, data)
@@ -304,8 +299,7 @@ def test_a_share_is_rounded_up_as_in_surprise() -> None:
 )
 def test_a_wrong_option_is_rejected_before_any_split(make: Callable[[], Any], match: str) -> None:
     """The message has the allowed values."""
-    with rejects(match, whole="random_state" not in match and "Generator" not in match):
-        make()
+    assert_rejected(match, make, whole="random_state" not in match and "Generator" not in match)
 
 
 EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
@@ -351,8 +345,7 @@ NO_TIMES = (
 def test_times_that_cannot_be_compared_are_rejected(times: list[Any], match: str) -> None:
     """The message has the first rows, and how to keep missing times."""
     for splits in (LeaveLastOut(), TimeSplit()):
-        with rejects(match):
-            list(splits.split(rated(*"aaaaa", times=times)))
+        assert_rejected(match, list, splits.split(rated(*"aaaaa", times=times)))
 
 
 def test_data_without_a_list_of_ratings_is_rejected(tmp_path: Path) -> None:
@@ -371,5 +364,4 @@ def test_data_without_a_list_of_ratings_is_rejected(tmp_path: Path) -> None:
         (rated("a", "a", "a", ["b"]), "user: an id is not hashable"),
     ]
     for data, match in cases:
-        with rejects(match):
-            list(UserKFold().split(data))
+        assert_rejected(match, list, UserKFold().split(data))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from recsys_ndcg.surprise import (
     predict_all,
     rank_catalogue,
 )
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import (
     DATA,
     TABLE,
@@ -39,9 +40,6 @@ from tests.surprise.samples import (
     svd,
     warnings_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 GRID = {"n_factors": [2], "n_epochs": [1], "random_state": [0, 1]}
 
@@ -308,13 +306,11 @@ def test_the_algorithm_and_the_trainset_must_belong_together(
 ) -> None:
     """Otherwise inner ids would mean other users; a copy of the trainset is the same."""
     for act in catalogue_acts(svd(), split):
-        with rejects(r"SVD is not fitted.*algo.fit\(trainset\)"):
-            act()
+        assert_rejected(r"SVD is not fitted.*algo.fit\(trainset\)", act)
     other = dataset(TABLE.iloc[::2]).build_full_trainset()
     match = rf"another trainset \(\d+ ratings\) than this one \({other.n_ratings} ratings"
     for act in catalogue_acts(fitted, (other, [("u001", "i001", 4.0)]))[:2]:
-        with rejects(match):
-            act()
+        assert_rejected(match, act)
     whole, again = DATA.build_full_trainset(), DATA.build_full_trainset()
     algo = svd().fit(whole)
     with rejects("another trainset"):
@@ -322,8 +318,7 @@ def test_the_algorithm_and_the_trainset_must_belong_together(
     pd.testing.assert_frame_equal(rank_catalogue(algo, again), rank_catalogue(algo, whole))
     for wrong in (split[1], DATA, None, "train"):
         for act in catalogue_acts(fitted, (wrong, split[1]))[:2]:
-            with rejects("[Tt]rainset"):
-                act()
+            assert_rejected("[Tt]rainset", act)
 
 
 WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
@@ -339,11 +334,9 @@ def test_a_wrong_option_of_the_catalogue_is_rejected(
     fitted: Any, split: tuple[Any, Any], options: dict[str, Any], match: str
 ) -> None:
     """Both functions have the same checks."""
-    with rejects(match):
-        rank_catalogue(fitted, split[0], **options)
+    assert_rejected(match, rank_catalogue, fitted, split[0], **options)
     if "users" not in options:
-        with rejects(match):
-            evaluate_catalogue(fitted, *split, **options)
+        assert_rejected(match, evaluate_catalogue, fitted, *split, **options)
 
 
 ROW = r"Row 2 \(counted from 0\) of the testset .*\(user, item, rating\)"
@@ -355,8 +348,7 @@ def test_a_wrong_row_of_a_testset_is_rejected(fitted: Any, split: tuple[Any, Any
     ratings = {"4.0": "text such as '4.0'", math.inf: "infinite", -1.0: "the grade -1"}
     cases = [*((row, ROW) for row in rows), *((("u9", "i1", r), m) for r, m in ratings.items())]
     for row, match in cases:
-        with rejects(match):
-            evaluate_catalogue(fitted, split[0], [*split[1][:2], row])
+        assert_rejected(match, evaluate_catalogue, fitted, split[0], [*split[1][:2], row])
 
 
 def test_a_wrong_testset_is_rejected(fitted: Any, split: tuple[Any, Any]) -> None:

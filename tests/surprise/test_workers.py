@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import joblib
 import pandas as pd
@@ -18,9 +19,6 @@ from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.folds import folds
 from recsys_ndcg.surprise import GridSearchCV, accuracy, cross_validate, make_measure
 from tests.surprise.samples import DATA, TWO, assert_same_scores, svd
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(name="workers", params=["threading", pytest.param("loky", marks=pytest.mark.slow)])
