@@ -114,7 +114,7 @@ def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
             del table[name]
     names = ["tier", "model", "mean", "half", "pooled", "chance", "adjusted", "won", "tied", "lost"]
     names += ["rank", *_users_if_they_differ(table), "spread"]
-    note = f"{metric}; won, tied, lost: users, against {comparison.baseline}"
+    note = f"{metric}; users won, tied and lost against {comparison.baseline}"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
     table = _with_half(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
@@ -136,10 +136,10 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     names = ["a", "b", "ends", "effect", "outcome", "p", "p_corrected"]
     margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
-    if len(table) > 1 and (table["interval"] == "own").any():
-        note += f"; intervals are per pair, so all {len(table)} hold together less often"
+    if len(table) > 1 and (table["interval"] == "per pair").any():
+        note += f"; each interval is for one pair, not simultaneous for all {len(table)}"
     elif len(table) > 1:
-        note += f"; the intervals of all {len(table)} pairs hold together"
+        note += f"; intervals are simultaneous for all {len(table)} pairs"
     table = table.assign(
         ends=_differences(table, "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
@@ -155,7 +155,7 @@ def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
     ends = _differences(table, "difference_low", "difference_high")
     table["ends"] = [f"{one}*" if sure else one for one, sure in zip(ends, opposite, strict=True)]
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
-    star = "; *: opposite to all segments together" if opposite.any() else ""
+    star = "; *: opposite sign over all users" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}, intervals per segment{star}"
     table = _with_half(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
@@ -165,8 +165,8 @@ _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
         (
-            "These users cannot distinguish models of the same tier. The dot is the mean over "
-            "users, the line its interval; dashed lines are baselines that need no model."
+            "The data cannot distinguish models of the same tier. The dot is the mean over users, "
+            "the line its interval; dashed lines are baselines that need no model."
         ),
         leaderboard_table,
     ),
@@ -286,9 +286,9 @@ def _runs_remarks(comparison: Comparison) -> Iterator[str]:
     if max(counts) > 1:
         count = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
-            f"Scores are averaged within each user over {count} folds or seeds: the unit of the "
-            f"tests is the user, of whom there are {len(comparison.users)}. The column spread is "
-            "the standard deviation between runs."
+            f"Each user's scores are averaged over {count} folds or seeds, so the tests have one "
+            f"score for each of {len(comparison.users)} users. The column spread is the standard "
+            "deviation between runs."
         )
 
 
@@ -338,10 +338,10 @@ def _segment_remarks(comparison: Comparison) -> Iterator[str]:
         rows = table.loc[[metric]].droplevel("metric")
         sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
         opposite = [
-            f"In segment {row['segment']}, unlike in all segments together, {row['model']} is "
+            f"In segment {row['segment']}, {row['model']} is "
             f"{format_size(abs(row['difference']))} "
             f"{'above' if row['difference'] > 0 else 'below'} {baseline} in {metric} "
-            f"(corrected p = {row['p_corrected']:.2g})."
+            f"(corrected p = {row['p_corrected']:.2g}); over all users the sign is opposite."
             for row in sure.to_dict("records")
         ]
         lines = [*_paradox_remarks(rows, metric, baseline), *opposite]
@@ -365,6 +365,6 @@ def _paradox_remarks(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator
             if len(known) > 1 and known[f"{kind}against_whole"].all():
                 yield (
                     f"Simpson's paradox: in every segment the difference between {model} and "
-                    f"{baseline} in {name} is opposite to all segments together, because the "
-                    "models weigh them differently. Compare the models segment by segment."
+                    f"{baseline} in {name} has the opposite sign of that over all users, because "
+                    "segments do not weigh the same in both models. Compare segment by segment."
                 )

@@ -152,8 +152,9 @@ def _describe_detectable(result: MetricComparison) -> str:
             return "With so few users whose scores differ, no difference can be found reliably."
         return "For this test, the detectable difference is unknown."
     low, high = format_size(float(known.min())), format_size(float(known.max()))
-    span = low if low == high else f"{low} to {high}, by pair,"
-    return f"A difference of {span} would have been found with 80 % power."
+    if low == high:
+        return f"With 80 % power the test would find a difference of {low}."
+    return f"With 80 % power the test would find a difference of {low} to {high}, depending on the pair."
 
 
 def _describe_margin(result: MetricComparison, pair: int) -> str:
@@ -167,8 +168,8 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
         return f"They are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
-        return f"{good} is not worse than {bad} by {margin:g} or more; the reverse is not shown."
-    return f"Neither is shown to be not worse than the other by {margin:g} or more."
+        return f"{good} is less than {margin:g} worse than {bad}, if at all; {bad} may be worse."
+    return f"Either may be worse than the other by {margin:g} or more."
 
 
 def _describe_margins(result: MetricComparison, best: int) -> str:
@@ -180,10 +181,10 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
         values = found.p_not_worse if other == best else found.p_not_better
         if best in {one, other} and values[pair] <= result.how.alpha:
             sure.append(result.models[one if other == best else other])
-    what = f"not worse than {result.models[best]} by {result.margin:g} or more"
+    name, margin = result.models[best], f"{result.margin:g}"
     if not sure:
-        return f"No model is shown to be {what}."
-    return f"Shown to be {what}: {_join_names(sure)}."
+        return f"Every other model may be worse than {name} by {margin} or more."
+    return f"Less than {margin} worse than {name}, if at all: {_join_names(sure)}."
 
 
 def _join_names(every: list[str]) -> str:
@@ -219,7 +220,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     """Test whether the first of two models is not worse by the margin or more.
 
     It fails if the model is worse, or if there are too few users to show that it is not. The
-    reason tells which applies, and how many users would be enough.
+    reason names the one that applies, and the number of users that would be enough.
     """
     found, alpha, margin = result.mean_tests, result.how.alpha, result.margin or 0.0
     (model, baseline), users = result.models, int(found.users[0])
@@ -232,7 +233,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     if np.isnan(p):
         reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
-        reason = f"{what}; it is not worse by {margin:g} or more ({level})."
+        reason = f"{what}; it is less than {margin:g} worse, if at all ({level})."
     elif difference <= -margin:
         sure = "significant" if found.p[0] <= alpha else "not significant"
         reason = (
@@ -243,7 +244,7 @@ def decide_gate(result: MetricComparison) -> Gate:
         deviation, two_sided = float(found.deviation[0]), min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=two_sided)
         reason = (
-            f"{what}. It is not shown to be not worse by {margin:g} or more ({level}): too few "
-            f"users. If the difference stays the same, about {needed} are enough."
+            f"{what}. It may be worse by {margin:g} or more ({level}): too few users. If the "
+            f"difference stays the same, about {needed} are enough."
         )
     return Gate(passed=bool(p <= alpha), reason=escape_invisible(reason))
