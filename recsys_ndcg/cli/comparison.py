@@ -72,7 +72,7 @@ def _parse_limit(option: str, text: str, k: Sequence[int]) -> Limit:
         msg = f"{option}: {text!r} is not of the form metric=number, such as ndcg@10=0.8."
         raise InvalidInputError(msg)
     metric = parse_metric(name, option, k)
-    side = "--fail-under" if metric.greater_is_better else "--fail-over"
+    side = "--fail-under" if metric.greater_is_better else "--fail-above"
     if option != side:
         better = "higher" if metric.greater_is_better else "lower"
         msg = f"{option} {text}: {better} {metric} is better. Use {side} {metric}={value:g}."
@@ -91,13 +91,13 @@ class GateOptions:
         "Exit with 1 if the mean of a metric is below a limit, such as ndcg@10=0.8; repeatable.",
         metavar="METRIC=NUMBER",
     )
-    fail_over: list[str] | None = option(
-        "Exit with 1 if the mean of an error is above a limit, such as rmse=0.95; repeatable.",
+    fail_above: list[str] | None = option(
+        "Exit with 1 if rmse, mse or mae is above a limit, such as rmse=0.95; repeatable.",
         metavar="METRIC=NUMBER",
     )
     fail_if_worse: str | None = option(
-        "Exit with 1 unless every other model is significantly non-inferior to BASELINE, the name "
-        "of a model or a file, by --margin.",
+        "Exit with 1 unless a test shows that each other model is less than --margin worse than "
+        "BASELINE, the name of a model or a file.",
         metavar="BASELINE",
     )
     metric: str | None = option(
@@ -112,7 +112,7 @@ class GateOptions:
         InvalidInputError
             A limit is invalid, the margin is missing, or an option needs --fail-if-worse.
         """
-        given = {"--fail-under": self.fail_under, "--fail-over": self.fail_over}
+        given = {"--fail-under": self.fail_under, "--fail-above": self.fail_above}
         limits = [
             _parse_limit(one, text, k) for one, texts in given.items() for text in texts or []
         ]
@@ -134,8 +134,8 @@ class BaselineGateOptions(GateOptions):
     """The gates of one model."""
 
     fail_if_worse: str | None = option(
-        "Exit with 1 unless the model is significantly non-inferior to BASELINE, a file of "
-        "predictions or a saved report, by --margin.",
+        "Exit with 1 unless a test shows that the model is less than --margin worse than "
+        "BASELINE, a file of predictions or a saved report.",
         metavar="BASELINE",
     )
     margin: float | None = option(_MARGIN)

@@ -59,7 +59,7 @@ class Comparison(Readable):
     how : Testing
         The test, the correction, the level, the draws and their seed.
     baseline : str
-        The model that won and lost users are counted against.
+        The columns won, tied and lost count users against this model.
     margin : float, optional
         The largest difference that does not matter.
     groups : pandas.Series, optional
@@ -153,7 +153,7 @@ class Comparison(Readable):
         """A row per metric and pair of models, a minus b.
 
         Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" if
-        the intervals of all pairs hold together and agree with p_corrected, or else "own";
+        it covers all pairs at once and agrees with p_corrected, or else "per pair";
         deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
         effect, difference / deviation (d_z); wins, ties, losses (users for whom a is better);
         p, p_corrected; detectable, the smallest difference that would have been found with 80 %
@@ -225,8 +225,8 @@ class Comparison(Readable):
 
         Columns: users, mean, ci_low, ci_high, pooled, chance; difference from the baseline with
         its interval difference_low and difference_high, effect (d_z), pooled_difference; p, and
-        p_corrected for the number of segments and models; against_whole and pooled_against_whole,
-        whether the difference has the opposite sign of the difference over all segments.
+        p_corrected for the number of segments and models; opposite_to_all and
+        pooled_opposite_to_all, whether the sign is opposite to that over all segments.
 
         Raises
         ------
@@ -297,7 +297,7 @@ class Comparison(Readable):
         >>> import recsys_ndcg as rn
         >>> a = {"ann": [(4, 5), (3, 2)], "bob": [(2, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
         >>> b = {"ann": [(1, 5), (3, 2)], "bob": [(4, 4), (3, 1)], "cid": [(2, 4), (1, 3)]}
-        >>> rn.compare({"a": a, "b": b}).movers(1).table["gain"].round(3).to_dict()
+        >>> rn.compare({"a": a, "b": b}).movers(1).table["improvement"].round(3).to_dict()
         {'bob': 0.331, 'ann': -0.314}
         """
         check_integer("n", n, 1)

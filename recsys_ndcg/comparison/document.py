@@ -151,7 +151,7 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
 def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the models in each segment; a star marks significant opposite differences."""
     table = comparison.segments.loc[[metric]].reset_index()
-    opposite = table["against_whole"] & (table["p_corrected"] <= comparison.how.alpha)
+    opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.how.alpha)
     ends = _differences(table, "difference_low", "difference_high")
     table["ends"] = [f"{one}*" if sure else one for one, sure in zip(ends, opposite, strict=True)]
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
@@ -336,7 +336,7 @@ def _segment_remarks(comparison: Comparison) -> Iterator[str]:
     table = comparison.segments
     for metric in comparison.metrics:
         rows = table.loc[[metric]].droplevel("metric")
-        sure = rows[rows["against_whole"] & (rows["p_corrected"] <= alpha)].reset_index()
+        sure = rows[rows["opposite_to_all"] & (rows["p_corrected"] <= alpha)].reset_index()
         opposite = [
             f"In segment {row['segment']}, {row['model']} is "
             f"{format_size(abs(row['difference']))} "
@@ -362,7 +362,7 @@ def _paradox_remarks(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator
     for model, own in rows.groupby(level="model", sort=False):
         for kind, name in (("", metric), ("pooled_", f"pooled {metric}")):
             known = own[own[f"{kind}difference"].notna()]
-            if len(known) > 1 and known[f"{kind}against_whole"].all():
+            if len(known) > 1 and known[f"{kind}opposite_to_all"].all():
                 yield (
                     f"Simpson's paradox: in every segment the difference between {model} and "
                     f"{baseline} in {name} has the opposite sign of that over all users, because "

@@ -300,7 +300,7 @@ def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
     table = pd.concat([models, own, pooled], axis=1)
     together = result.how.corrected_by.is_simultaneous or len(table) == 1
-    kind = "simultaneous" if together and result.how.kind.has_intervals else "own"
+    kind = "simultaneous" if together and result.how.kind.has_intervals else "per pair"
     table.insert(0, "metric", result.name)
     table.insert([*table].index("deviation"), "interval", kind)
     return table
@@ -367,7 +367,7 @@ def _segments_of_metric(
     whole = _compare_segment(result, codes >= 0, baseline)
     for kind in ("", "pooled_"):
         other = whole[f"{kind}difference"].reindex(table.index).to_numpy()
-        table[f"{kind}against_whole"] = table[f"{kind}difference"] * other < 0
+        table[f"{kind}opposite_to_all"] = table[f"{kind}difference"] * other < 0
     return table
 
 

@@ -289,8 +289,8 @@ def _movers_section(comparison: Comparison, before: str, after: str) -> list[Sec
     ]
     texts = [list(map(form, column)) for form, column in zip(forms, values, strict=True)]
     cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
-    cells = cells.set_axis(["user", "items", before, after, "gain"], axis=1)
-    lead = f"{_MOVERS_LEAD} The gain is from {before} to {after}."
+    cells = cells.set_axis(["user", "items", before, after, "improvement"], axis=1)
+    lead = f"{_MOVERS_LEAD} The improvement is from {before} to {after}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
 

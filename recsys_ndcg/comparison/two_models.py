@@ -235,8 +235,8 @@ class Movers:
     Parameters
     ----------
     table : pandas.DataFrame
-        Indexed by user: items, relevant, the scores of both models, and the gain, of which more is
-        better; users who gain most come first, users who lose most last.
+        Indexed by user: items, relevant, the scores of both models, and the improvement (positive
+        if the second is better); users who gain most come first, users who lose most last.
     model_scores : mapping of str to ModelScores
         The two models, with their lists if those were kept.
     """
@@ -286,12 +286,12 @@ def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> 
     place = before.index_of_metric(metric)
     sign = 1 if before.metrics[place].greater_is_better else -1
     old, new = before.per_user[:, place], after.per_user[:, place]
-    gain = np.where(nearly_equal(old, new), 0.0, sign * (new - old))
-    order = np.argsort(-gain, kind="stable")
-    order = order[~np.isnan(gain[order])]
-    first = [one for one in order[:n].tolist() if gain[one] > 0]
-    last = [one for one in order[-n:].tolist() if gain[one] < 0]
+    improvement = np.where(nearly_equal(old, new), 0.0, sign * (new - old))
+    order = np.argsort(-improvement, kind="stable")
+    order = order[~np.isnan(improvement[order])]
+    first = [one for one in order[:n].tolist() if improvement[one] > 0]
+    last = [one for one in order[-n:].tolist() if improvement[one] < 0]
     chosen = np.array([*first, *last], dtype=np.int64)
     table = before.table().iloc[chosen, :2].set_axis(["items", "relevant"], axis="columns")
-    table[a], table[b], table["gain"] = old[chosen], new[chosen], gain[chosen]
+    table[a], table[b], table["improvement"] = old[chosen], new[chosen], improvement[chosen]
     return Movers(table, {a: before, b: after})

@@ -152,9 +152,8 @@ def _describe_detectable(result: MetricComparison) -> str:
             return "With so few users whose scores differ, no difference can be found reliably."
         return "For this test, the detectable difference is unknown."
     low, high = format_size(float(known.min())), format_size(float(known.max()))
-    if low == high:
-        return f"With 80 % power the test would find a difference of {low}."
-    return f"With 80 % power the test would find a difference of {low} to {high}, depending on the pair."
+    span = low if low == high else f"{low} to {high}, depending on the pair"
+    return f"With 80 % power the test would find a difference of {span}."
 
 
 def _describe_margin(result: MetricComparison, pair: int) -> str:

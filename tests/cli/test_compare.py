@@ -40,7 +40,7 @@ def test_the_table_names_each_model_after_its_file() -> None:
     found = _expected(threshold=4)
     head, note, heading, *rest = result.stdout.splitlines()
     assert head == found.document("ndcg@10").facts
-    assert note == "ndcg@10; won, tied, lost: users, against good"
+    assert note == "ndcg@10; users won, tied and lost against good"
     assert heading.split()[:3] == ["tier", "model", "mean"]
     assert [line.split()[1] for line in rest[:3]] == list(found.leaderboard.index)
     means = [line.split()[2] for line in rest[:3]]

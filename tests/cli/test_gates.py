@@ -36,7 +36,7 @@ def test_a_mean_below_its_limit_fails() -> None:
 def test_an_error_above_its_limit_fails() -> None:
     """Less is better."""
     mean = rn.evaluate("fair.csv", metrics=["rmse"])["rmse"]
-    words = ["evaluate", "fair.csv", "--metrics", "rmse", "--fail-over"]
+    words = ["evaluate", "fair.csv", "--metrics", "rmse", "--fail-above"]
     assert run(*words, f"rmse={mean:.17g}").exit_code == 0
     failed = run(*words, f"RMSE={mean - 1e-9:.17g}")
     assert failed.exit_code == 1
@@ -45,7 +45,7 @@ def test_an_error_above_its_limit_fails() -> None:
 
 def test_the_metric_of_a_gate_is_measured() -> None:
     """Also if --metrics does not name it; one gate that fails is enough."""
-    limits = ["--fail-under", "ndcg@3=0", "--fail-under", "rr=0.99", "--fail-over", "mae=100"]
+    limits = ["--fail-under", "ndcg@3=0", "--fail-under", "rr=0.99", "--fail-above", "mae=100"]
     result = run("evaluate", "fair.csv", "--metrics", "recall@5", "--threshold", "4", *limits)
     assert result.exit_code == 1
     names = [line.split()[0] for line in result.stdout.splitlines()[1:5]]
@@ -170,7 +170,7 @@ def test_limits_apply_to_every_model_except_the_baseline() -> None:
     gate = run(*words, *limit, "--fail-if-worse", "poor", "--margin", "0.1")
     assert gate.exit_code == 0
     assert "of poor" not in gate.stderr
-    other = run(*words, "--metrics", "ndcg@3", "--fail-over", "rmse=100")
+    other = run(*words, "--metrics", "ndcg@3", "--fail-above", "rmse=100")
     assert "rmse" in other.stdout.splitlines()[2]
 
 
@@ -183,8 +183,8 @@ def test_limits_apply_to_every_model_except_the_baseline() -> None:
         (["--fail-under", "ndcg@10=1e999"], "is not of the form metric=number"),
         (["--fail-under", "ndgc@10=0.8"], "Did you mean 'ndcg'"),
         (["--fail-under", "ndcg@10=80"], "ndcg@10 is between 0 and 1"),
-        (["--fail-under", "rmse=0.9"], "lower rmse is better.*--fail-over rmse=0.9"),
-        (["--fail-over", "ndcg@10=0.9"], "higher ndcg@10 is better.*--fail-under ndcg@10=0.9"),
+        (["--fail-under", "rmse=0.9"], "lower rmse is better.*--fail-above rmse=0.9"),
+        (["--fail-above", "ndcg@10=0.9"], "higher ndcg@10 is better.*--fail-under ndcg@10=0.9"),
         (["--fail-under", "ndcg=0.8", "-k", "5,10"], "2 metrics: ndcg@5, ndcg@10"),
         (["--fail-if-worse", "good.csv"], "--fail-if-worse needs --margin"),
         (["--fail-if-worse", "none.csv", "--margin", "1"], "none.csv: cannot be read"),

@@ -83,7 +83,7 @@ def test_pairs_are_what_plain_python_and_scipy_compute(reports: dict[str, rn.Rep
         assert row["p"] == row["p_corrected"] == pytest.approx(test.pvalue, rel=1e-6)
         low, high = test.confidence_interval()
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
-        assert row["interval"] == "own"
+        assert row["interval"] == "per pair"
 
 
 @pytest.mark.parametrize("metric", ["recall@3", "rmse"])
@@ -252,13 +252,13 @@ def test_movers_are_the_users_with_the_largest_differences(
     gain = (reports["good"].per_user["ndcg@3"] - reports["poor"].per_user["ndcg@3"]).sort_values()
     lost = gain[gain < 0].head(5)
     expected = [*gain.tail(5)[::-1], *lost[::-1]]
-    assert movers.table["gain"].tolist() == expected
+    assert movers.table["improvement"].tolist() == expected
     user = movers.table.index[0]
     lists = movers.explain(user, 3)
     assert lists["good"]["item"].tolist() == reports["good"].explain(user, 3)["item"].tolist()
     assert list(dict.fromkeys(lists.columns.get_level_values(0))) == ["poor", "good"]
     errors = compared.movers(1, metric="rmse", a="poor", b="good").table.iloc[0]
-    assert errors["gain"] == errors["poor"] - errors["good"] > 0
+    assert errors["improvement"] == errors["poor"] - errors["good"] > 0
     same = rn.compare({"a": models()["good"], "b": list(models()["good"])})
     assert same.movers(3).table.empty
 

@@ -44,7 +44,7 @@ def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures(
     """In this order, with four decimals."""
     first, second, heading, *rest = str(comparison).splitlines()
     assert first == "4 models, 60 users, paired t test, max-T over 6 pairs, alpha 0.05"
-    assert second == "ndcg@5; won, tied, lost: users, against fair"
+    assert second == "ndcg@5; users won, tied and lost against fair"
     columns = "tier model mean ±95% pooled chance adjusted won tied lost rank precision@3 rmse"
     assert heading.split() == columns.split()
     board = comparison.leaderboard
@@ -89,7 +89,7 @@ def test_the_caption_of_a_latex_table_has_metric_test_and_signature(
     table = [line for line in lines if not line.startswith("% ")]
     assert table[:2] == [r"\begin{table}", r"\centering"]
     short = comparison.signature("rmse").short.replace("|", r"\textbar{}")
-    for part in ("4 models, 60 users", comparison.tested_by, "rmse; won", "first tier", short):
+    for part in ("4 models, 60 users", comparison.tested_by, "rmse; users won", "first tier", short):
         assert part in table[2]
     assert r"\label" not in "".join(lines)
     assert lines[0] == f"% {comparison.verdict_in('rmse')}"
@@ -131,12 +131,12 @@ def test_the_note_tells_whether_intervals_are_simultaneous() -> None:
     """If there are several pairs."""
     data = models(60)
     together = rn.compare(data).to_markdown(pairs=True)
-    assert "the intervals of all 3 pairs hold together" in together
+    assert "intervals are simultaneous for all 3 pairs" in together
     own = rn.compare(data, correction="holm").to_markdown(pairs=True)
-    assert "intervals are per pair, so all 3 hold together less often" in own
+    assert "each interval is for one pair, not simultaneous for all 3" in own
     del data["poor"]
     pair = rn.compare(data, correction="holm", alpha=0.1).to_markdown(pairs=True)
-    assert "hold together" not in pair
+    assert "simultaneous" not in pair
     assert r"difference \[90%\]" in pair
     assert "paired t test, alpha 0.1" in pair
 

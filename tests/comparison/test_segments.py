@@ -66,8 +66,8 @@ def test_a_remark_names_a_segment_that_differs_from_the_whole() -> None:
     }
     found = rn.compare(data, metrics=["ndcg@3"], by=pd.Series(groups))
     rows = found.segments.loc["ndcg@3"].xs("two", level="model")
-    assert rows["against_whole"].tolist() == [True, False]
-    (line,) = [one for one in found.remarks if one.startswith("In segment few, unlike in all")]
+    assert rows["opposite_to_all"].tolist() == [True, False]
+    (line,) = [one for one in found.remarks if one.startswith("In segment few, two is")]
     assert "two is 0." in line
     assert "below one in ndcg@3" in line
 

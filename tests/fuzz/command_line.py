@@ -111,7 +111,7 @@ COMMON = {"--threshold": "number", "--preset": "preset", "--convention": "choice
           "--run": "other"}  # fmt: skip
 GATES = {
     "--fail-under": "limit",
-    "--fail-over": "limit",
+    "--fail-above": "limit",
     "--fail-if-worse": "model",
     "--metric": "metric",
     "--margin": "number",
