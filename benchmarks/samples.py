@@ -12,12 +12,12 @@ from populations import MODELS, Population
 
 from recsys_ndcg.significance.intervals import (
     BOOTSTRAPS,
+    bootstrap_ratios,
     mean_interval,
-    ratio_bootstrap,
     ratio_interval,
 )
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
-from recsys_ndcg.significance.ranks import rank_intervals
+from recsys_ndcg.significance.ranks import find_rank_intervals
 from recsys_ndcg.significance.student import power
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 
@@ -99,7 +99,7 @@ class Sample:
         ]
         found = {"t": np.array(ends).T}
         for method in BOOTSTRAPS:
-            found[method] = ratio_bootstrap(
+            found[method] = bootstrap_ratios(
                 top, bottom, level=1 - ALPHA, method=method, draws=DRAWS, seed=self.number
             )
         for place, kind in enumerate(("mean", "pooled")):
@@ -138,7 +138,7 @@ class Sample:
             yield ALL, f"{test}, {correction}", _held(found, truth)
             for name, p in _corrected(found, correction):
                 better = np.where(p <= ALPHA, np.sign(found.difference), 0)
-                low, high = rank_intervals(len(means), PAIRS, better)
+                low, high = find_rank_intervals(len(means), PAIRS, better)
                 yield RANKS, f"{test}, {name}", bool(((low <= ranks) & (ranks <= high)).all())
 
     def _false(self) -> Iterator[tuple[int, str, bool]]:

@@ -28,12 +28,12 @@ from recsys_ndcg.scoring import adjust_for_chance
 from recsys_ndcg.significance import (
     CORRECTIONS,
     PairResults,
+    assign_letters,
+    bootstrap_intervals,
     compare_pairs,
-    letters,
+    find_rank_intervals,
     mean_interval,
-    rank_intervals,
     ratio_interval,
-    resampled_intervals,
 )
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     own = model_table(result)
     pooled_low, pooled_high = result.pooled_intervals(result.how.alpha)
     chance, n_models = own["chance"].to_numpy(), len(models)
-    first, last = rank_intervals(n_models, result.pairs, sure)
+    first, last = find_rank_intervals(n_models, result.pairs, sure)
     table = own[["mean", "ci_low", "ci_high", "pooled"]].assign(
         pooled_low=pooled_low,
         pooled_high=pooled_high,
@@ -242,7 +242,7 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         rank_low=first,
         rank_high=last,
         tier=first,
-        letters=letters(n_models, result.pairs, sure != 0, order.tolist()),
+        letters=assign_letters(n_models, result.pairs, sure != 0, order.tolist()),
         users=own["users"],
         spread=[_spread(one.runs[:, one.index_of_metric(metric)]) for one in models],
     )
@@ -277,7 +277,7 @@ def make_intervals(
             np.hstack([getattr(one, name) for one in by_metric])
             for name in ("scores", "numerator", "denominator")
         )
-        drawn = resampled_intervals(*tables, level=level, method=method, **options)
+        drawn = bootstrap_intervals(*tables, level=level, method=method, **options)
         parts = np.split(np.array(drawn), len(by_metric), axis=1)
         ends = [
             [*part[:2], *map(result.metric.score, part[2:])]

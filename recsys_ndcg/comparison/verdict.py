@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import list_first
-from recsys_ndcg.significance import power, rank_intervals
+from recsys_ndcg.significance import find_rank_intervals, power
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
@@ -101,7 +101,7 @@ def _verdict_on_many(result: MetricComparison, users: str) -> tuple[str, str]:
     if not sure.any():
         answer = f"The data cannot distinguish any of the {count} models {where}."
         return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
-    first, last = rank_intervals(count, result.pairs, sure)
+    first, last = find_rank_intervals(count, result.pairs, sure)
     top = [place for place in order.tolist() if first[place] == 1]
     names = [result.models[place] for place in top]
     if len(top) == 1:

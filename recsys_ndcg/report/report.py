@@ -20,7 +20,7 @@ from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN, assign_segments, has_column
 from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, find_metric_name
-from recsys_ndcg.significance import BOOTSTRAPS, mean_interval, ratio_interval, resampled_intervals
+from recsys_ndcg.significance import BOOTSTRAPS, bootstrap_intervals, mean_interval, ratio_interval
 
 if TYPE_CHECKING:
     import altair as alt
@@ -344,7 +344,7 @@ class Report(Readable, Mapping[str, float]):
             how: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
             both = (scores.numerator, scores.denominator)
             tables = (np.where(scores.defined, one, 0.0) for one in both)
-            low, high, *ratios = resampled_intervals(
+            low, high, *ratios = bootstrap_intervals(
                 scores.per_user, *tables, progress=progress, level=level, **how
             )
         ends = [low, high, *map(totals.score_ratios, ratios)]

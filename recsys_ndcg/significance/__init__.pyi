@@ -1,12 +1,12 @@
 from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
+from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_intervals
 from recsys_ndcg.significance.intervals import mean_interval as mean_interval
 from recsys_ndcg.significance.intervals import ratio_interval as ratio_interval
-from recsys_ndcg.significance.intervals import resampled_intervals as resampled_intervals
 from recsys_ndcg.significance.paired import PairResults as PairResults
 from recsys_ndcg.significance.paired import check_margin as check_margin
 from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
-from recsys_ndcg.significance.ranks import letters as letters
-from recsys_ndcg.significance.ranks import rank_intervals as rank_intervals
+from recsys_ndcg.significance.ranks import assign_letters as assign_letters
+from recsys_ndcg.significance.ranks import find_rank_intervals as find_rank_intervals
 from recsys_ndcg.significance.student import power as power
 from recsys_ndcg.significance.testing import CORRECTIONS as CORRECTIONS
 from recsys_ndcg.significance.testing import TESTS as TESTS

@@ -1,11 +1,11 @@
-"""Scores of models compared in pairs, and sums over users, the same on any number of threads.
+"""Scores of models compared in pairs, and exact sums over users: the same on any number of threads.
 
-Sums of whole numbers below 2^53 are exact in whatever order a matrix product adds them. Each block
-of draws has a stream of random numbers of its own, whatever thread it runs on.
+Sums of whole numbers below 2^53 are exact, in whatever order a matrix product adds them. Each block
+of draws has its own stream of random numbers.
 
-Where every model has a score of every user, the sum of a pair's differences is the difference of
-two models' sums: fifty columns stand for 1225 pairs. A pair that this would leave too few digits,
-or whose models do not score the same users, has a column of its own.
+If every model has a score of every user, a pair's sum of differences is the difference of two
+models' sums: fifty columns replace those of 1225 pairs. A pair has a column of its own if this
+would leave too few digits, or if its models score different users.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
 
-_SAME = 1e-12  # of the larger of two scores: less is the last digits of their sums
+_SAME = 1e-12  # of the larger of two scores: a smaller difference is rounding
 _EQUALISED_AT_ONCE = 1 << 18
-_WILD = 1024  # times the size of the typical model: its digits are not those of the others
-_FINE = 2.0**-31  # of all models' size: what a user's difference must be on average
-_NOTHING = 1e-12  # of a column's length, squared: what is left of it is rounding
+_WILD = 1024  # times the median model's size: too large to share a unit with others
+_FINE = 2.0**-31  # of the models' size: the least mean difference per user
+_NOTHING = 1e-12  # of a column's squared length: a smaller rest is rounding
 _SIGNS, _WEIGHTS = 128, 64  # draws from one stream
-_USERS = 1 << 13  # whose signs are unpacked at once, a multiple of eight
+_USERS = 1 << 13  # unpacked at once, a multiple of eight
 _CELLS = 1 << 22
 _COLUMNS, _PIECE = 64, 1 << 18  # multiplications
-_MOST = 64  # of a hundred users or a million, no resample holds one so often
+_MOST = 64  # of a hundred users or a million, no resample repeats one so often
 
 
 class PairedScores:
@@ -46,12 +46,13 @@ class PairedScores:
     Attributes
     ----------
     table : float64 array, shape (n_models, n_users)
-        Of the users with a score in both models of any pair, in a unit in which the largest is at
+        The scores of users who have both scores of any pair, in a unit that makes the largest at
         most 1.
     exponent : int
-        The unit is two to this.
+        The unit is 2 to this power.
     users, wins, losses : int64 arrays, shape (n_pairs,)
-        Users with a score in both models, with a higher one in the first, with a lower one.
+        Numbers of users with a score in both models, of those with a higher one in the first model,
+        and of those with a lower one.
     mean, deviation, absolute : float64 arrays, shape (n_pairs,)
         Mean, standard deviation and sum of absolute values of the differences; NaN where there are
         too few users.
@@ -66,7 +67,7 @@ class PairedScores:
         values = np.asarray(values, dtype=np.float64)
         self.pairs: Positions = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         if np.isinf(values).any():
-            user, model = (int(one[0]) for one in np.nonzero(np.isinf(values)))
+            user, model = np.argwhere(np.isinf(values))[0].tolist()
             msg = f"The score of user {user} in model {model} is {quote(values[user, model])}."
             raise InvalidInputError(msg)
         self.exponent = math.frexp(float(np.nanmax(np.abs(values), initial=0.0)))[1]
@@ -77,20 +78,20 @@ class PairedScores:
         some = values if used.all() else values[used]
         self.table: Floats = np.ascontiguousarray(np.ldexp(some, -self.exponent).T)
         equalise_near_ties(self.table)
-        self.complete = not np.isnan(self.table).any()  # every model has a score of every user
-        found = map_in_threads(self._summarise, range(len(self.pairs)))
-        columns = np.array(found, dtype=np.float64).reshape(-1, 6).T
+        self.is_complete = not np.isnan(self.table).any()  # every model has a score of every user
+        rows = map_in_threads(self._summarise, range(len(self.pairs)))
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
         self.users, self.wins, self.losses = columns[:3].astype(np.int64)
         self.mean, self.deviation, self.absolute = columns[3:]
 
     @property
-    def live(self) -> Flags:
-        """Pairs with at least two users and any difference."""
+    def has_difference(self) -> Flags:
+        """Whether each pair has at least two users and any difference."""
         return np.asarray((self.users > 1) & (self.wins + self.losses > 0))
 
     @property
     def n_tested(self) -> int:
-        """How many pairs have two users or more, at least 1."""
+        """The number of pairs with two users or more; at least 1."""
         return max(int((self.users > 1).sum()), 1)
 
     @property
@@ -104,19 +105,19 @@ class PairedScores:
         error: Floats = self.deviation / np.sqrt(np.maximum(self.users, 1))
         return error
 
-    def differences(self, pair: int) -> Floats:
-        """Return the differences of one pair, of the users with a score in both."""
-        apart = self.aligned(pair)
-        return apart if self.complete else apart[~np.isnan(apart)]
+    def get_differences(self, pair: int) -> Floats:
+        """Return a pair's differences for the users with a score in both."""
+        apart = self.get_aligned(pair)
+        return apart if self.is_complete else apart[~np.isnan(apart)]
 
-    def aligned(self, pair: int, users: slice = slice(None)) -> Floats:
-        """Return the differences of one pair, NaN for users without one."""
+    def get_aligned(self, pair: int, users: slice = slice(None)) -> Floats:
+        """Return a pair's differences, NaN for users without one."""
         first, second = self.pairs[pair]
         apart: Floats = self.table[first, users] - self.table[second, users]
         return apart
 
     def _summarise(self, pair: int) -> tuple[float, ...]:
-        apart = self.differences(pair)
+        apart = self.get_differences(pair)
         users = len(apart)
         if not users:
             return (0, 0, 0, np.nan, np.nan, 0.0)
@@ -126,8 +127,8 @@ class PairedScores:
             return (users, wins, losses, mean, np.nan, absolute)
         centred = apart - mean
         largest = float(np.abs(centred).max()) or 1.0
-        inside = centred / largest
-        deviation = largest * math.sqrt(float((inside * inside).sum()) / (users - 1))
+        scaled = centred / largest
+        deviation = largest * math.sqrt(float((scaled * scaled).sum()) / (users - 1))
         if deviation <= 2 * _SAME and self._is_constant(pair, mean):
             deviation = 0.0
         return (users, wins, losses, mean, deviation, absolute)
@@ -135,8 +136,8 @@ class PairedScores:
     def _is_constant(self, pair: int, mean: float) -> bool:
         """Return whether the differences of a pair are equal but for rounding."""
         larger = np.abs(self.table[self.pairs[pair]]).max(axis=0)
-        off = np.abs(self.aligned(pair) - mean)
-        return bool((np.isnan(off) | (off <= _SAME * larger)).all())
+        distance = np.abs(self.get_aligned(pair) - mean)
+        return bool((np.isnan(distance) | (distance <= _SAME * larger)).all())
 
 
 def equalise_near_ties(scores: Floats) -> None:
@@ -169,34 +170,34 @@ def _equalise_block(scores: Floats, step: int, start: int) -> None:
 
 
 class PairColumns:
-    """The columns of some pairs.
+    """Columns of differences, from which the sums of some pairs are made.
 
     Parameters
     ----------
     scores : PairedScores
         The scores.
     pairs : int64 array, shape (n_pairs,)
-        Those that columns are wanted of.
+        The pairs.
     centred : bool
-        Whether each column has its mean taken off.
+        Whether each column's mean is subtracted.
 
     Attributes
     ----------
     users : int
-        How many entries each of them has.
+        The length of each column.
     first, second : int64 arrays, shape (n_pairs,)
-        A pair's sum is that of its first column less that of its second, of which -1 is none.
+        A pair's sum is its first column's sum minus its second column's; -1 is no second column.
     """
 
     def __init__(self, scores: PairedScores, pairs: Positions, *, centred: bool) -> None:
         self._scores, self.users = scores, int(scores.table.shape[1])
         self._mean = scores.mean if centred else np.zeros(len(scores.mean))
         size = scores.deviation * scores.users if centred else scores.absolute
-        self._middle = _middle(scores, pairs)
-        self._models, shared = self._shared(pairs, size[pairs])
+        self._median = _compute_median(scores, pairs)
+        self._models, shared = self._find_shared(pairs, size[pairs])
         self._own = pairs[~shared]
-        self._taken = [
-            float(self._model(one).sum() / max(self.users, 1)) if centred else 0.0
+        self._model_means = [
+            float(self._get_model_column(one).sum() / max(self.users, 1)) if centred else 0.0
             for one in self._models
         ]
         place = np.searchsorted(self._models, scores.pairs[pairs])
@@ -205,21 +206,21 @@ class PairColumns:
         self.second = np.where(shared, place[:, 1], -1)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of columns."""
         return len(self._models) + len(self._own)
 
-    def values(self, column: int, users: slice = slice(None)) -> Floats:
-        """Return a column's entries, 0 where there is no difference."""
+    def get_column(self, column: int, users: slice = slice(None)) -> Floats:
+        """Return a column's entries, 0 for users without a difference."""
         if column < len(self._models):
-            of_model: Floats = self._model(self._models[column], users) - self._taken[column]
-            return of_model
+            of_model = self._get_model_column(self._models[column], users)
+            return of_model - self._model_means[column]
         pair = self._own[column - len(self._models)]
-        of_pair: Floats = self._scores.aligned(pair, users) - self._mean[pair]
+        of_pair: Floats = self._scores.get_aligned(pair, users) - self._mean[pair]
         of_pair[np.isnan(of_pair)] = 0.0
         return of_pair
 
-    def parts(self) -> Iterator[tuple[range, Positions]]:
-        """Go through runs of columns, and the places of the pairs that they make up."""
+    def iterate_parts(self) -> Iterator[tuple[range, Positions]]:
+        """Yield ranges of columns, and the places of the pairs whose sums they make."""
         models = len(self._models)
         if models:
             yield range(models), np.flatnonzero(self.second >= 0)
@@ -229,12 +230,12 @@ class PairColumns:
             own = (self.second < 0) & (self.first >= start) & (self.first < columns.stop)
             yield columns, np.flatnonzero(own)
 
-    def _shared(self, pairs: Positions, size: Floats) -> tuple[Positions, Flags]:
-        """Return the models that have a column, and which pairs are made up of two of these."""
+    def _find_shared(self, pairs: Positions, size: Floats) -> tuple[Positions, Flags]:
+        """Return the models that have a column, and whether pairs are the difference of two."""
         named = self._scores.pairs[pairs]
         models, shared = np.unique(named), np.zeros(len(pairs), dtype=np.bool_)
-        if self._middle is not None:
-            sizes = np.array([np.abs(self._model(one)).sum() for one in models])
+        if self._median is not None:
+            sizes = np.array([np.abs(self._get_model_column(one)).sum() for one in models])
             tame = sizes <= _WILD * np.median(sizes[sizes > 0])
             fine = size >= _FINE * self.users * sizes[tame].max()
             some = np.isin(named, models[tame]).all(axis=1) & fine
@@ -243,41 +244,41 @@ class PairColumns:
                 return models, some
         return models[:0], shared
 
-    def _model(self, model: int, users: slice = slice(None)) -> Floats:
-        """Return how far a model's scores are from the middle of all models'."""
-        assert self._middle is not None  # noqa: S101 - only then has a model a column
-        entries: Floats = self._scores.table[model, users] - self._middle[users]
+    def _get_model_column(self, model: int, users: slice = slice(None)) -> Floats:
+        """Return a model's scores minus each user's median over the models."""
+        assert self._median is not None  # noqa: S101 - without it, no model has a column
+        entries: Floats = self._scores.table[model, users] - self._median[users]
         return entries
 
 
-def _middle(scores: PairedScores, pairs: Positions) -> Floats | None:
-    """Return each user's median score, if models can have columns, and are fewer than pairs."""
-    if not scores.complete or len(pairs) <= len(np.unique(scores.pairs[pairs])):
+def _compute_median(scores: PairedScores, pairs: Positions) -> Floats | None:
+    """Return each user's median score; None if columns of models are impossible or save nothing."""
+    if not scores.is_complete or len(pairs) <= len(np.unique(scores.pairs[pairs])):
         return None
-    middle: Floats = np.median(scores.table, axis=0)
-    return middle
+    median: Floats = np.median(scores.table, axis=0)
+    return median
 
 
-def correlation_rows(columns: PairColumns) -> Floats:
+def compute_correlation_rows(columns: PairColumns) -> Floats:
     """Return a row of length 1 for each pair, with the pairs' correlations as inner products.
 
     Parameters
     ----------
     columns : PairColumns
-        Centred, none of the pairs' all 0.
+        Centred; no pair's differences are all 0.
     """
     if columns.users <= len(columns):
-        rows = np.array([columns.values(one) for one in range(len(columns))])
+        rows = np.array([columns.get_column(one) for one in range(len(columns))])
     else:
-        rows = _triangle(columns)
+        rows = _factorise(columns)
     second = np.where((columns.second >= 0)[:, None], rows[columns.second], 0.0)
     of_pairs = rows[columns.first] - second
     return of_pairs / column_norms(of_pairs.T)[:, None]
 
 
-def _triangle(columns: PairColumns) -> Floats:
+def _factorise(columns: PairColumns) -> Floats:
     """Return a row for each column, with the same inner products (Cholesky)."""
-    products, exponents = inner_products(columns)
+    products, exponents = compute_inner_products(columns)
     length = np.sqrt(np.diag(products))
     length = np.where(length > 0, length, 1.0)
     left = products / length[:, None] / length
@@ -293,17 +294,17 @@ def _triangle(columns: PairColumns) -> Floats:
     return scaled
 
 
-def inner_products(columns: PairColumns) -> tuple[Floats, Floats]:
-    """Return the inner products of the columns, each in a unit of its own, two to an exponent."""
+def compute_inner_products(columns: PairColumns) -> tuple[Floats, Floats]:
+    """Return the inner products of the columns, and the exponent of each column's unit."""
     places = range(len(columns))
-    largest = np.array([np.abs(columns.values(one)).max(initial=0.0) for one in places])
+    largest = np.array([np.abs(columns.get_column(one)).max(initial=0.0) for one in places])
     exponents = np.frexp(largest)[1]
     digits = (52 - columns.users.bit_length()) // 2
     products = np.zeros((3, len(columns), len(columns)))
     step = max(1, _CELLS // max(len(columns), 1))
     for start in range(0, columns.users, step):
         users = slice(start, start + step)
-        block = np.array([columns.values(one, users) for one in places])
+        block = np.array([columns.get_column(one, users) for one in places])
         block = np.ldexp(block, (digits - exponents)[:, None])
         coarse = np.rint(block)
         fine = np.rint(np.ldexp(block - coarse, digits))
@@ -314,14 +315,14 @@ def inner_products(columns: PairColumns) -> tuple[Floats, Floats]:
 
 
 def to_whole_numbers(table: Floats, *, alike: bool) -> tuple[Floats, Floats]:
-    """Make columns whole numbers, whose weighted sums are exact; return them, and what 1 is.
+    """Round columns to whole numbers of a unit, so that weighted sums are exact; return both.
 
     Parameters
     ----------
     table : float64 array, shape (n_columns, n_users)
-        The columns; written over.
+        The columns; overwritten.
     alike : bool
-        Whether all have the same unit, so that their sums may be subtracted.
+        Whether all get the same unit, so that their sums can be subtracted.
 
     Examples
     --------
@@ -346,48 +347,48 @@ def draw_sums(
     *,
     signs: bool = False,
 ) -> Floats:
-    """Return the sums of columns over as many users, drawn with replacement or with random signs.
+    """Return sums of columns over users drawn with replacement, or with random signs.
 
     Parameters
     ----------
     whole : float64 array, shape (n_columns, n_users)
-        Of whole numbers, as `to_whole_numbers` returns them.
+        Whole numbers from `to_whole_numbers`.
     draws, seed : int
-        How many draws, of which seed.
+        Number of draws, and their seed.
     show : callable, optional
         Called with the share of draws that are done.
     signs : bool
-        Whether all users are taken once, each with a random sign.
+        Whether each user is taken once with a random sign, instead of resampling.
 
     Returns
     -------
     float64 array, shape (n_draws, n_columns)
     """
-    block, size = (_signs, _SIGNS) if signs else (_weights, _WEIGHTS)
+    block, size = (_sum_with_signs, _SIGNS) if signs else (_sum_resampled, _WEIGHTS)
     blocks = map_in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
     return np.concatenate(blocks)[:draws]
 
 
-def _stream(seed: int, block: int) -> np.random.Generator:
+def _make_generator(seed: int, block: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
 
 
-def _signs(whole: Floats, seed: int, block: int) -> Floats:
+def _sum_with_signs(whole: Floats, seed: int, block: int) -> Floats:
     users = len(whole)
-    packed = np.frombuffer(_stream(seed, block).bytes(_SIGNS * -(-users // 8)), dtype=np.uint8)
-    packed = packed.reshape(_SIGNS, -1)
+    drawn = _make_generator(seed, block).bytes(_SIGNS * -(-users // 8))
+    packed = np.frombuffer(drawn, dtype=np.uint8).reshape(_SIGNS, -1)
     sums = np.zeros((_SIGNS, whole.shape[1]))
     for start in range(0, users, _USERS):
         raise_if_cancelled()
         some = whole[start : start + _USERS]
         bits = np.unpackbits(packed[:, start // 8 :], axis=1, count=len(some))
-        sums += product(bits.astype(np.float64), some)
-    under: Floats = whole.sum(axis=0) - 2 * sums
-    return under
+        sums += multiply(bits.astype(np.float64), some)
+    signed: Floats = whole.sum(axis=0) - 2 * sums
+    return signed
 
 
-def _weights(whole: Floats, seed: int, block: int) -> Floats:
-    stream, users = _stream(seed, block), len(whole)
+def _sum_resampled(whole: Floats, seed: int, block: int) -> Floats:
+    generator, users = _make_generator(seed, block), len(whole)
     sums = np.empty((_WEIGHTS, whole.shape[1]))
     step = max(1, min(_WEIGHTS, _CELLS // users))
     weights = np.empty((step, users))
@@ -395,23 +396,23 @@ def _weights(whole: Floats, seed: int, block: int) -> Floats:
         some = weights[: _WEIGHTS - start]
         for row in some:
             raise_if_cancelled()
-            row[:] = np.bincount(stream.integers(0, users, users), minlength=users)
-        sums[start : start + step] = product(some, whole)
+            row[:] = np.bincount(generator.integers(0, users, users), minlength=users)
+        sums[start : start + step] = multiply(some, whole)
     return sums
 
 
-def product(weights: Floats, whole: Floats) -> Floats:
+def multiply(weights: Floats, whole: Floats) -> Floats:
     """Return the matrix product of two tables of whole numbers, in pieces.
 
-    So small are these that a BLAS starts no threads for them: ours would wait for each other's.
+    The pieces are so small that BLAS starts no threads, for which our own threads would wait.
 
     Examples
     --------
-    >>> product(np.array([[1.0, 2.0, 0.0]]), np.array([[3.0], [4.0], [5.0]]))
+    >>> multiply(np.array([[1.0, 2.0, 0.0]]), np.array([[3.0], [4.0], [5.0]]))
     array([[11.]])
     """
     rows, users = weights.shape
-    found = np.zeros((rows, whole.shape[1]))
+    result = np.zeros((rows, whole.shape[1]))
     for first in range(0, whole.shape[1], _COLUMNS):
         columns = whole[:, first : first + _COLUMNS]
         depth = max(1, _PIECE // (rows * columns.shape[1]))
@@ -419,8 +420,8 @@ def product(weights: Floats, whole: Floats) -> Floats:
             left, right = weights[:, start : start + _USERS], columns[start : start + _USERS]
             pieces = len(right) // depth
             some = pieces * depth
-            sums = found[:, first : first + _COLUMNS]
+            sums = result[:, first : first + _COLUMNS]
             sums += left[:, some:] @ right[some:]
             left = left[:, :some].reshape(rows, pieces, depth).swapaxes(0, 1)
             sums += (left @ right[:some].reshape(pieces, depth, columns.shape[1])).sum(axis=0)
-    return found
+    return result

@@ -14,13 +14,13 @@ from recsys_ndcg.errors import check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.significance.exact_sums import draw_sums, to_whole_numbers
 
-#: How a bootstrap makes intervals of its resamples.
+#: Methods that make intervals from resamples.
 BOOTSTRAPS = ("percentile", "bca")
 
-_SAME = 1e-12  # of a user's part: what is left of it is last digits
-_PIECES = 4000  # of Simpson's rule, with which its error is that of rounding
-_FARTHEST = 12  # standard deviations, beyond which nothing is left
-_STOP = 1e-15  # below which a step changes nothing
+_SAME = 1e-12  # of a user's part: a smaller residual is rounding
+_PIECES = 4000  # of Simpson's rule: so many that only rounding errors are left
+_FARTHEST = 12  # standard deviations; the density beyond is negligible
+_STOP = 1e-15  # relative size of the last step
 
 
 def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95) -> tuple[Any, Any]:
@@ -29,9 +29,9 @@ def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95) -> tu
     Parameters
     ----------
     count : int or array
-        How many users there are; of an array, each entry has an interval of its own.
+        Number of users; with arrays, each entry has its own interval.
     mean, length : float or array
-        The mean of their scores, and the root of their summed squared distances from it.
+        The mean of their scores, and the root of the sum of squared deviations from it.
     level : float
         Between 0 and 1.
 
@@ -57,11 +57,11 @@ def ratio_interval(
     Parameters
     ----------
     count : int or array
-        How many users there are.
+        Number of users.
     ratio, mean : float or array
         q, and the mean of d.
     residual : float or array
-        The root of the summed squared residuals.
+        The root of the sum of squared residuals.
     level : float
         Between 0 and 1.
 
@@ -74,49 +74,50 @@ def ratio_interval(
     -0.0716 1.5716
     """
     users = np.maximum(count, 2).astype(np.int64)
-    known = (np.asarray(count) > 1) & (mean != 0)
-    reach = np.reshape([quantile(level, one) for one in users.ravel().tolist()], users.shape)
-    half = reach * (residual / np.sqrt(users - 1)) / np.sqrt(users) / np.where(known, mean, 1.0)
-    half = np.where(known, half, np.nan)
+    is_defined = (np.asarray(count) > 1) & (mean != 0)
+    reach = np.reshape([find_t_quantile(level, one) for one in users.ravel().tolist()], users.shape)
+    mean = np.where(is_defined, mean, 1.0)
+    half = reach * (residual / np.sqrt(users - 1)) / np.sqrt(users) / mean
+    half = np.where(is_defined, half, np.nan)
     return ratio - half, ratio + half
 
 
 @lru_cache(maxsize=1024)
-def quantile(level: float, count: int) -> float:
-    """Return the distance from 0 that Student's t keeps within at a level.
+def find_t_quantile(level: float, count: int) -> float:
+    """Return the t that Student's t exceeds in neither direction, with this probability.
 
-    For the intervals of every report, without SciPy: its import takes longer than a small file is
-    measured in. With t = √f tan θ, the density over θ is a constant times cos(θ) to the power of
-    f - 1. Its integral is concave, so that Newton's steps from 0 come from below.
+    Every report has such intervals, and importing SciPy takes longer than evaluating a small file.
+    With t = √f tan θ, the density over θ is a constant times cos(θ) to the power of f - 1. Its
+    integral is concave, so that Newton's steps from 0 approach the solution from below.
 
     Examples
     --------
-    >>> round(quantile(0.95, 3), 4)
+    >>> round(find_t_quantile(0.95, 3), 4)
     4.3027
     """
     freedom = count - 1
-    whole = _integral(min(math.pi / 2, _FARTHEST / math.sqrt(freedom)), freedom)
+    whole = _integrate(min(math.pi / 2, _FARTHEST / math.sqrt(freedom)), freedom)
     angle, step = 0.0, math.inf
     while step > _STOP * angle:
-        slope = float(_density(np.array(angle), freedom))
-        step = (level * whole - _integral(angle, freedom)) / slope
+        slope = float(_compute_density(np.array(angle), freedom))
+        step = (level * whole - _integrate(angle, freedom)) / slope
         angle += step
     return math.sqrt(freedom) * math.tan(angle)
 
 
-def _integral(end: float, freedom: int) -> float:
-    """Return the area below the density from 0 on, by Simpson's rule."""
-    values = _density(np.linspace(0, end, 2 * _PIECES + 1), freedom)
+def _integrate(end: float, freedom: int) -> float:
+    """Return the integral of the density from 0 to an end, by Simpson's rule."""
+    values = _compute_density(np.linspace(0, end, 2 * _PIECES + 1), freedom)
     total = values[0] + 4 * values[1::2].sum() + 2 * values[2:-1:2].sum() + values[-1]
     return float(total) * end / (6 * _PIECES)
 
 
-def _density(angle: Floats, freedom: int) -> Floats:
+def _compute_density(angle: Floats, freedom: int) -> Floats:
     result: Floats = np.exp((1 - freedom) / 2 * np.log1p(np.tan(angle) ** 2))
     return result
 
 
-def ratio_bootstrap(  # noqa: PLR0913 - all are inputs
+def bootstrap_ratios(  # noqa: PLR0913 - all are inputs
     top: Floats,
     bottom: Floats,
     *,
@@ -130,22 +131,22 @@ def ratio_bootstrap(  # noqa: PLR0913 - all are inputs
 
     .. math:: q^* = q + \frac{\sum_u w_u (t_u - q b_u)}{\sum_u w_u b_u}
 
-    with w_u how often a user is in the resample. A mean is a ratio, too: of the scores, and of
-    ones where there is a score.
+    with w_u the number of times that a user is in the resample. A mean is a ratio, too: of the
+    scores and ones.
 
     Parameters
     ----------
     top, bottom : float64 arrays, shape (n_users, n_columns)
-        Numerators and denominators, both 0 of a user who has no part in a column.
+        Numerators and denominators, both 0 for a user who has no value in a column.
     level : float
         Between 0 and 1.
     method : {'percentile', 'bca'}
         Quantiles of the ratios; or these corrected for bias, and for a variance that changes with
-        the ratio (Efron 1987), whose acceleration leaves out each user in turn.
+        the ratio (Efron 1987), with the acceleration from leaving out each user in turn.
     draws, seed : int
         Number of resamples, and their seed.
     show : callable, optional
-        Called with the share of resamples that are drawn.
+        Called with the share of finished resamples.
 
     Returns
     -------
@@ -167,7 +168,7 @@ def ratio_bootstrap(  # noqa: PLR0913 - all are inputs
 
     >>> scores = np.array([[0.25], [0.5], [0.75]])
     >>> options = {"level": 0.9, "draws": 999, "seed": 0}
-    >>> low, high = ratio_bootstrap(scores, np.ones((3, 1)), method="percentile", **options)
+    >>> low, high = bootstrap_ratios(scores, np.ones((3, 1)), method="percentile", **options)
     >>> low.round(4), high.round(4)
     (array([0.3333]), array([0.6667]))
     """
@@ -180,17 +181,18 @@ def ratio_bootstrap(  # noqa: PLR0913 - all are inputs
     some = ((bottom != 0).sum(axis=0) > 1) & (total != 0)
     if some.any():
         ratio = column_sums(top[:, some]) / total[some]
-        rest = _residuals(top[:, some], ratio * bottom[:, some])
-        apart = _drawn(rest, bottom[:, some], draws, seed, show)
+        rest = _compute_residuals(top[:, some], ratio * bottom[:, some])
+        apart = _draw_deviations(rest, bottom[:, some], draws, seed, show)
         tails = np.tile([[(1 - level) / 2], [(1 + level) / 2]], len(ratio))
         if method == "bca":
-            tails = _bca_tails(tails, apart, _skewness(rest, total[some] - bottom[:, some]) / 6)
+            skewness = _compute_skewness(rest, total[some] - bottom[:, some])
+            tails = _correct_tails(tails, apart, skewness / 6)
         ends = [np.nanquantile(*one) for one in zip(apart.T, tails.T, strict=True)]
         low[some], high[some] = ratio + np.array(ends).T
     return low, high
 
 
-def resampled_intervals(
+def bootstrap_intervals(
     scores: Floats, numerator: Floats, denominator: Floats, *, progress: bool, **options: Any
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return bootstrap intervals for means and for ratios of sums, from the same resamples.
@@ -198,11 +200,11 @@ def resampled_intervals(
     Parameters
     ----------
     scores, numerator, denominator : float64 arrays, shape (n_users, n_columns)
-        The scores, NaN of users who have none; and the parts of the ratios.
+        The scores, NaN for users who have none; and the parts of the ratios.
     progress : bool
         Whether to show a progress bar.
     **options
-        As in `ratio_bootstrap`.
+        As in `bootstrap_ratios`.
 
     Returns
     -------
@@ -212,24 +214,24 @@ def resampled_intervals(
     top = np.hstack([np.where(there, scores, 0.0), numerator])
     bottom = np.hstack([there, denominator])
     with progress_bar(enabled=progress) as show:
-        ends = ratio_bootstrap(top, bottom, **options, show=partial(show, "Resampling users"))
+        ends = bootstrap_ratios(top, bottom, **options, show=partial(show, "Resampling users"))
     (low, ratio_low), (high, ratio_high) = (np.split(end, 2) for end in ends)
     return low, high, ratio_low, ratio_high
 
 
-def _residuals(top: Floats, expected: Floats) -> Floats:
+def _compute_residuals(top: Floats, expected: Floats) -> Floats:
     """Return the users' residuals; rounding errors become 0."""
     rest = top - expected
     rest[np.abs(rest) <= _SAME * np.maximum(np.abs(top), np.abs(expected))] = 0.0
     return rest
 
 
-def _drawn(
+def _draw_deviations(
     rest: Floats, bottom: Floats, draws: int, seed: int, show: Callable[[float], None] | None
 ) -> Floats:
-    """Return how far each resample's ratio is from that of all: shape (n_draws, n_columns).
+    """Return each resample's ratio minus the ratio of all users, of shape (n_draws, n_columns).
 
-    It is 0 but for rounding where it is 0 at all, and NaN where a resample has no denominator.
+    Rounding errors become 0. It is NaN if a resample's denominator is 0.
     """
     whole, unit = to_whole_numbers(np.concatenate([rest.T, bottom.T]), alike=False)
     above, below = np.split(draw_sums(whole, draws, seed, show) * unit, 2, axis=1)
@@ -238,8 +240,8 @@ def _drawn(
     return apart
 
 
-def _skewness(rest: Floats, others: Floats) -> Floats:
-    """Return the skewness of the ratio's change when each user is left out, over the root of n."""
+def _compute_skewness(rest: Floats, others: Floats) -> Floats:
+    """Return the skewness of the leave-one-out changes of the ratio, over the root of n."""
     change = np.divide(rest, others, where=others != 0, out=np.zeros(rest.shape))
     change -= column_sums(change) / len(change)
     length = column_norms(change)
@@ -247,8 +249,8 @@ def _skewness(rest: Floats, others: Floats) -> Floats:
     return column_sums(change**3)
 
 
-def _bca_tails(tails: Floats, apart: Floats, acceleration: Floats) -> Floats:
-    """Return the quantiles of the resamples that are the ends of BCa intervals."""
+def _correct_tails(tails: Floats, apart: Floats, acceleration: Floats) -> Floats:
+    """Return the probabilities whose quantiles are the ends of BCa intervals."""
     from scipy.special import ndtr, ndtri  # noqa: PLC0415 - scipy takes longer than pandas
 
     drawn = (~np.isnan(apart)).sum(axis=0)

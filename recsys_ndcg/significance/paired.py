@@ -1,6 +1,6 @@
-"""Pairs of models compared on the users who have a score in both.
+"""Compare pairs of models on the users who have a score in both.
 
-The tests of their differences: Student's t, random signs, resampled users, ranks, signs.
+The tests are Student's t, random signs, resampled users, ranks, and signs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recsys_ndcg.significance import student
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
     PairedScores,
-    correlation_rows,
+    compute_correlation_rows,
     draw_sums,
     equalise_near_ties,
     to_whole_numbers,
@@ -30,14 +30,14 @@ ShowShare = Callable[[float], None]
 
 _POWER = 0.8
 _NEXT = float(np.nextafter(0.0, 1.0))
-_SAME = 1e-12  # of the sum of all absolute differences: sums no further apart are equal
+_SAME = 1e-12  # of the sum of absolute differences: sums that differ by less are equal
 _CELLS = 1 << 21
-_EXACT = 50  # differences: of more, the sum of ranks is as good as normal
+_EXACT = 50  # differences: with more, the sum of ranks is close to normal
 
 
 @dataclass(frozen=True, eq=False)
 class PairResults(Record):
-    """What is known of the difference of each pair of models: arrays of shape (n_pairs,).
+    """The difference of each pair of models, with its tests: arrays of shape (n_pairs,).
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ class PairResults(Record):
     deviation : float64 array
         The standard deviation of these differences.
     effect : float64 array
-        d_z = difference / deviation (Cohen 1988): infinite where all differences are the same,
-        NaN where all are 0.
+        d_z = difference / deviation (Cohen 1988): infinite if all differences are the same, NaN if
+        all are 0.
     wins, ties, losses : int64 arrays
         Users whose score is higher in the first model, the same, lower.
     p, p_corrected : float64 arrays
         p-values, and those corrected for testing all pairs.
     detectable : float64 array
-        The smallest true difference that would be found with 80 % power, or an upper bound for
+        The smallest true difference that is found with 80 % power, or an upper bound for
         stepwise corrections; NaN for tests of ranks and signs, and if no user differs.
     p_not_worse, p_not_better, p_equivalent : float64 arrays
         Corrected p-values of the hypotheses that the first model is worse by the margin or more,
@@ -96,16 +96,16 @@ def compare_pairs(
     Parameters
     ----------
     values : float64 array, shape (n_users, n_models)
-        Higher is better; NaN where there is no score. Scores of a user that are equal to 1e-12
-        of the larger count as the same.
+        Higher is better; NaN if there is no score. A user's scores count as the same if they differ
+        by at most 1e-12 of the larger.
     pairs : int64 array, shape (n_pairs, 2)
         Which models are compared: the first minus the second.
     how : Testing
         Test, correction and level.
     margin : float, optional
-        How large a difference matters, above 0.
+        The smallest difference that matters, above 0.
     show : callable, optional
-        Called with the share of draws that are done, by tests that draw.
+        Called with the share of finished draws, if the test draws.
 
     Returns
     -------
@@ -122,8 +122,8 @@ def compare_pairs(
     Examples
     --------
     >>> scores = np.array([[0.5, 0.25], [1.0, 0.75], [0.75, 0.25], [0.5, 0.0]])
-    >>> found = compare_pairs(scores, [(0, 1)], Testing())
-    >>> found.difference.tolist(), found.p.round(4).tolist()
+    >>> results = compare_pairs(scores, [(0, 1)], Testing())
+    >>> results.difference.tolist(), results.p.round(4).tolist()
     ([0.375], [0.0138])
     """
     scores = PairedScores(values, pairs)
@@ -154,7 +154,7 @@ def compare_pairs(
         p=results.p,
         p_corrected=results.corrected,
         direction=results.direction,
-        detectable=np.ldexp(_detectable(results, scores, how), unit),
+        detectable=np.ldexp(_find_detectable(results, scores, how), unit),
         p_not_worse=not_worse,
         p_not_better=not_better,
         p_equivalent=np.maximum(not_worse, not_better),
@@ -164,21 +164,21 @@ def compare_pairs(
 def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
     """Test all pairs: p is 1 if no user differs, NaN if there are too few users."""
     if how.kind.is_drawn:
-        found = _test_by_draws(scores, how, show)
+        results = _test_by_draws(scores, how, show)
     else:
-        found = _test_by_t(scores, how) if how.kind.has_intervals else _test_by_order(scores, how)
+        results = _test_by_t(scores, how) if how.kind.has_intervals else _test_by_order(scores, how)
     few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0)
     p, corrected, critical, direction = (
-        np.where(scores.live, *both) for both in zip(found, of_equal, strict=True)
+        np.where(scores.has_difference, *both) for both in zip(results, of_equal, strict=True)
     )
     p, corrected, critical = (np.where(few, np.nan, one) for one in (p, corrected, critical))
     return PValues(p, corrected, critical, direction)
 
 
-def exclude_zero(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple[Floats, Floats]:
+def exclude_zero(low: Floats, high: Floats, mean: Floats, sure: Flags) -> tuple[Floats, Floats]:
     """Return intervals that exclude 0 exactly if a difference is significant.
 
-    Only rounding makes this necessary.
+    They do so already, but for rounding.
 
     Examples
     --------
@@ -186,9 +186,9 @@ def exclude_zero(low: Floats, high: Floats, mean: Floats, found: Flags) -> tuple
     >>> [end.tolist() for end in exclude_zero(*ends, np.array([True, True]))]
     [[5e-324, 0.5], [2.0, 1.5]]
     """
-    up, down = found & (mean > 0), found & (mean < 0)
-    low = np.where(up, np.maximum(low, _NEXT), np.where(found, low, np.minimum(low, 0.0)))
-    high = np.where(down, np.minimum(high, -_NEXT), np.where(found, high, np.maximum(high, 0.0)))
+    up, down = sure & (mean > 0), sure & (mean < 0)
+    low = np.where(up, np.maximum(low, _NEXT), np.where(sure, low, np.minimum(low, 0.0)))
+    high = np.where(down, np.minimum(high, -_NEXT), np.where(sure, high, np.maximum(high, 0.0)))
     return low, high
 
 
@@ -210,32 +210,32 @@ def check_margin(margin: Any) -> float:
 
 
 def _test_margin(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, Floats]:
-    """Return corrected p-values of each pair's difference being -margin or less, margin or more.
+    """Return corrected p-values for each pair's difference being <= -margin, and >= margin.
 
-    By the paired t. All pairs in one direction are a family: a difference cannot be beyond the
-    margin in both. Under max-T a p is the chance that the largest absolute t of all pairs is at
-    least as large.
+    The test is the paired t. All pairs in one direction are a family, because a difference cannot
+    be beyond the margin in both. Under max-T, p is the chance that the largest absolute t of all
+    pairs is at least as large.
     """
     limit = float(np.ldexp(check_margin(margin), -scores.exponent))
     correction = how.corrected_by
     drawn = None if correction.function else draw_largest_t(scores, how)
 
-    def corrected(apart: Floats) -> Floats:
-        t = student.statistic(apart, scores.error)
-        t = np.where((scores.error == 0) & (apart <= 0), -np.inf, t)
-        p = student.tails(t, scores.freedom, 1)
+    def compute_p(distance: Floats) -> Floats:
+        t = student.compute_t(distance, scores.error)
+        t = np.where((scores.error == 0) & (distance <= 0), -np.inf, t)
+        p = student.compute_p(t, scores.freedom, 1)
         if correction.function:
             return correction.correct(p)
         if drawn is None:  # one pair
             return p
-        # both are bounds of the chance that the largest t in one direction is as large
-        largest = drawn_p_value(drawn, student.to_normal_scale(t, scores.freedom))
+        # both bound the chance that the largest t in one direction is as large
+        largest = compute_drawn_p(drawn, student.to_normal_scale(t, scores.freedom))
         return np.maximum(p, np.minimum(CORRECTIONS["bonferroni"].correct(p), largest))
 
-    return corrected(limit + scores.mean), corrected(limit - scores.mean)
+    return compute_p(limit + scores.mean), compute_p(limit - scores.mean)
 
 
-def _detectable(results: PValues, scores: PairedScores, how: Testing) -> Floats:
+def _find_detectable(results: PValues, scores: PairedScores, how: Testing) -> Floats:
     """Return the smallest differences that are found with 80 % power."""
     if not how.kind.has_intervals:
         return np.full(len(results.p), np.nan)
@@ -243,14 +243,14 @@ def _detectable(results: PValues, scores: PairedScores, how: Testing) -> Floats:
     if "detectable" in correction.divided_for:
         level /= scores.n_tested
         if "intervals" not in correction.divided_for:
-            critical = student.critical(level, scores.freedom)
-    asked = zip(scores.freedom.tolist(), critical.tolist(), strict=True)
-    shift = np.array([student.shift_for(_POWER, *one) for one in asked])
-    with np.errstate(invalid="ignore"):
-        found = np.where(np.isinf(shift), np.inf, shift * scores.error)
-    # all signs are alike in one of so many draws, however large the differences are
+            critical = student.find_critical_t(level, scores.freedom)
+    each = zip(scores.freedom.tolist(), critical.tolist(), strict=True)
+    shift = np.array([student.find_shift(_POWER, *one) for one in each])
+    # random signs are all alike with this chance, however large the differences are
     never = (how.test == "randomisation") & (2.0 ** (1 - scores.users) > level)
-    return np.where(scores.live, np.where(never, np.inf, found), np.nan)
+    with np.errstate(invalid="ignore"):
+        smallest = np.where(np.isinf(shift) | never, np.inf, shift * scores.error)
+    return np.where(scores.has_difference, smallest, np.nan)
 
 
 class PValues(NamedTuple):
@@ -261,7 +261,7 @@ class PValues(NamedTuple):
     p, corrected : float64 arrays, shape (n_pairs,)
         p-values, and those corrected for testing all pairs.
     critical : float64 array, shape (n_pairs,)
-        In standard errors: how far an interval reaches to either side.
+        Half the width of the intervals, in standard errors.
     direction : float64 array, shape (n_pairs,)
         1 if the test favours the first model, -1 for the second.
     """
@@ -272,15 +272,15 @@ class PValues(NamedTuple):
     direction: Floats
 
 
-def drawn_p_value(drawn: Floats, observed: Floats) -> Floats:
-    """Return (c + 1) / (draws + 1), with c the drawn values that are at least the observed one.
+def compute_drawn_p(drawn: Floats, observed: Floats) -> Floats:
+    """Return (c + 1) / (draws + 1), with c the number of draws at least as large.
 
     Parameters
     ----------
     drawn : float64 array, shape (n_draws,)
         In ascending order.
     observed : float64 array
-        A p-value is returned for each; NaN for NaN.
+        The observed values; NaN gives NaN.
 
     References
     ----------
@@ -288,7 +288,7 @@ def drawn_p_value(drawn: Floats, observed: Floats) -> Floats:
 
     Examples
     --------
-    >>> drawn_p_value(np.array([1.0, 2.0, 2.0]), np.array([0.5, 2.0, 3.0]))
+    >>> compute_drawn_p(np.array([1.0, 2.0, 2.0]), np.array([0.5, 2.0, 3.0]))
     array([1.  , 0.75, 0.25])
     """
     count = len(drawn) - np.searchsorted(drawn, observed, side="left")
@@ -296,16 +296,16 @@ def drawn_p_value(drawn: Floats, observed: Floats) -> Floats:
     return share
 
 
-def critical_rank(draws: int, alpha: float, family: int = 1) -> int:
-    """Return which of the drawn values in ascending order an observed one has to exceed.
+def find_critical_rank(draws: int, alpha: float, family: int = 1) -> int:
+    """Return the rank, from 0, of the drawn value that a significant value has to exceed.
 
-    Of the counts c = 0, 1, ..., draws of values that are not exceeded, so many have
-    min(1, family · (c + 1) / (draws + 1)) <= alpha; the rank, from 0, is draws less this number.
-    It is `draws` if nothing is enough.
+    Draws are in ascending order. The rank is `draws` minus the number of counts c = 0, 1, ...,
+    draws with min(1, family · (c + 1) / (draws + 1)) <= alpha; it is `draws` if no value is
+    significant.
 
     Examples
     --------
-    >>> critical_rank(99, 0.05), critical_rank(9, 0.05)
+    >>> find_critical_rank(99, 0.05), find_critical_rank(9, 0.05)
     (94, 9)
     """
     p = np.minimum(np.arange(1, draws + 2) / (draws + 1) * family, 1.0)
@@ -315,46 +315,46 @@ def critical_rank(draws: int, alpha: float, family: int = 1) -> int:
 def _correct_separately(
     p: Floats, direction: Floats, scores: PairedScores, how: Testing
 ) -> PValues:
-    """Return p-values with a correction that needs only them, and the intervals of t."""
-    critical = student.critical(how.alpha / _family(scores, how), scores.freedom)
+    """Return p-values with a correction of p-values alone, and the intervals of t."""
+    critical = student.find_critical_t(how.alpha / _count_family(scores, how), scores.freedom)
     return PValues(p, how.corrected_by.correct(p), critical, direction)
 
 
-def _family(scores: PairedScores, how: Testing) -> int:
+def _count_family(scores: PairedScores, how: Testing) -> int:
     """Return the number of pairs that the level of the intervals is divided by."""
     return scores.n_tested if "intervals" in how.corrected_by.divided_for else 1
 
 
 def _test_by_t(scores: PairedScores, how: Testing) -> PValues:
     freedom = scores.freedom
-    t = np.abs(student.statistic(scores.mean, scores.error))
-    p, direction = student.tails(t, freedom, 2), np.sign(scores.mean)
+    t = np.abs(student.compute_t(scores.mean, scores.error))
+    p, direction = student.compute_p(t, freedom, 2), np.sign(scores.mean)
     if how.corrected_by.function is not None:
         return _correct_separately(p, direction, scores, how)
-    own = student.critical(how.alpha, freedom)
+    own = student.find_critical_t(how.alpha, freedom)
     drawn = draw_largest_t(scores, how)
     if drawn is None:
         return PValues(p, p, own, direction)
-    corrected = np.maximum(p, drawn_p_value(drawn, student.to_normal_scale(t, freedom)))
-    rank = critical_rank(len(drawn), how.alpha)
+    corrected = np.maximum(p, compute_drawn_p(drawn, student.to_normal_scale(t, freedom)))
+    rank = find_critical_rank(len(drawn), how.alpha)
     among_all = student.from_normal_scale(drawn[rank], freedom) if rank < len(drawn) else np.inf
     return PValues(p, corrected, np.maximum(own, among_all), direction)
 
 
 def draw_largest_t(scores: PairedScores, how: Testing) -> Floats | None:
     """Draw the largest t of all pairs; None if the differences of fewer than two vary."""
-    varied = np.flatnonzero(scores.live & (scores.deviation > 0))
+    varied = np.flatnonzero(scores.has_difference & (scores.deviation > 0))
     if len(varied) < 2:
         return None
-    rows = correlation_rows(PairColumns(scores, varied, centred=True))
+    rows = compute_correlation_rows(PairColumns(scores, varied, centred=True))
     return student.draw_largest(rows, scores.users[varied] - 1, how.draws, how.seed)
 
 
 def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
     """Test each pair by random signs or resampled users.
 
-    A pair's statistic is its sum over the users, over the length of its differences. Under random
-    signs that is a function of Student's t, which is how an interval is made of it.
+    A pair's statistic is the sum of its differences, over their length. Under random signs it is a
+    function of Student's t, from which the interval follows.
     """
     signs, largest_of_all = how.test == "randomisation", how.corrected_by.function is None
     length = np.sqrt(np.maximum(scores.users - 1, 0)) * scores.deviation
@@ -363,47 +363,47 @@ def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = scores.users * np.abs(scores.mean) / length
     tested = scores.users > 1
-    rank = critical_rank(how.draws, how.alpha, _family(scores, how))
-    # of equal differences no resample has another mean
-    p = np.where(scores.live, 1 / (how.draws + 1), np.where(tested, 1.0, np.nan))
+    rank = find_critical_rank(how.draws, how.alpha, _count_family(scores, how))
+    # if all differences are equal, every resample has the same mean
+    p = np.where(scores.has_difference, 1 / (how.draws + 1), np.where(tested, 1.0, np.nan))
     beyond = np.full(len(p), 0.0 if rank < how.draws else np.inf)
     slack, largest = np.zeros(len(p)), np.zeros(how.draws)
-    varied = scores.live & (length > 0)
-    for pairs, drawn, blurred in _statistics(scores, length, varied, how, show):
-        slack[pairs] = blurred
-        p[pairs] = ((drawn >= observed[pairs] - blurred).sum(axis=0) + 1) / (how.draws + 1)
+    varied = scores.has_difference & (length > 0)
+    for pairs, drawn, tolerance in _iterate_draws(scores, length, varied, how, show):
+        slack[pairs] = tolerance
+        p[pairs] = ((drawn >= observed[pairs] - tolerance).sum(axis=0) + 1) / (how.draws + 1)
         largest = np.maximum(largest, drawn.max(axis=1))
         if not largest_of_all and rank < how.draws:
             beyond[pairs] = np.partition(drawn, rank, axis=0)[rank]
     if largest_of_all:
         largest = np.sort(largest)
         beyond[:] = np.append(largest, np.inf)[rank]
-        corrected = drawn_p_value(largest, np.where(tested, observed - slack, np.nan))
+        corrected = compute_drawn_p(largest, np.where(tested, observed - slack, np.nan))
     else:
         corrected = how.corrected_by.correct(p)
     critical = _to_standard_errors(beyond + slack, np.maximum(scores.users, 2), signs=signs)
     return PValues(p, corrected, critical, np.sign(scores.mean))
 
 
-def _statistics(
+def _iterate_draws(
     scores: PairedScores, length: Floats, varied: Flags, how: Testing, show: ShowShare | None
 ) -> Iterator[tuple[Positions, Floats, Floats]]:
-    """Go through some pairs at a time: which, all draws of each, and how blurred these are.
+    """Yield some pairs at a time: their places, all draws of each, and the draws' tolerance.
 
-    A draw is at least as large as what was observed if it is but for the rounding of the columns
-    and the last digits of the scores.
+    A draw counts as at least the observed value if it is smaller by no more than the tolerance:
+    the rounding of the columns and of the scores.
     """
     signs = how.test == "randomisation"
     varying = np.flatnonzero(varied)
     columns = PairColumns(scores, varying, centred=not signs)
-    for part, places in columns.parts():
+    for part, places in columns.iterate_parts():
         table = np.empty((len(part), columns.users))
         for row, one in zip(table, part, strict=True):
-            row[:] = columns.values(one)
+            row[:] = columns.get_column(one)
         alike = part.start == 0 and columns.second[places[0]] >= 0
         whole, unit = to_whole_numbers(table, alike=alike)
-        told = _scale_progress(part, len(columns), show)
-        sums = draw_sums(whole, how.draws, how.seed, told, signs=signs) * unit
+        scaled = _scale_progress(part, len(columns), show)
+        sums = draw_sums(whole, how.draws, how.seed, scaled, signs=signs) * unit
         step = max(1, _CELLS // how.draws)
         for start in range(0, len(places), step):
             some = places[start : start + step]
@@ -412,12 +412,14 @@ def _statistics(
             shared = second >= 0
             if shared.any():
                 drawn -= sums[:, second]
-            blurred = 3 * columns.users * unit[first - part.start] + _SAME * scores.absolute[pairs]
-            yield pairs, np.abs(drawn) / length[pairs], blurred / length[pairs]
+            tolerance = (
+                3 * columns.users * unit[first - part.start] + _SAME * scores.absolute[pairs]
+            )
+            yield pairs, np.abs(drawn) / length[pairs], tolerance / length[pairs]
 
 
 def _scale_progress(part: range, columns: int, show: ShowShare | None) -> ShowShare | None:
-    """Return what is told the share of a part of the columns, and tells that of all."""
+    """Return a function that reports the finished share of a part as a share of all columns."""
     if show is None:
         return None
     return lambda share: show((part.start + share * len(part)) / columns)
@@ -435,18 +437,18 @@ def _to_standard_errors(beyond: Floats, users: Positions, *, signs: bool) -> Flo
 
 def _test_by_order(scores: PairedScores, how: Testing) -> PValues:
     """Test each pair by ranks or signs, without the users whose difference is 0."""
-    one_pair = _signed_ranks if how.test == "wilcoxon" else _sign_test
-    found = map_in_threads(partial(one_pair, scores), range(len(scores.users)))
-    p, direction = np.array(found, dtype=np.float64).reshape(-1, 2).T
+    test = _test_signed_ranks if how.test == "wilcoxon" else _test_signs
+    results = map_in_threads(partial(test, scores), range(len(scores.users)))
+    p, direction = np.array(results, dtype=np.float64).reshape(-1, 2).T
     p = np.where(scores.users > 1, np.maximum(p, student.SMALLEST), np.nan)
     return _correct_separately(p, direction, scores, how)
 
 
-def _signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
+def _test_signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
     """Return the p-value of Wilcoxon's test, and which model has the larger sum of ranks."""
     from scipy.stats import rankdata, wilcoxon  # noqa: PLC0415 - scipy takes longer than pandas
 
-    apart = scores.differences(pair)
+    apart = scores.get_differences(pair)
     apart = apart[apart != 0]
     if not len(apart):
         return 1.0, 0.0
@@ -457,11 +459,11 @@ def _signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
     direction = float(np.sign(2 * wins - int(twice.sum())))
     if len(apart) > _EXACT:
         return float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue), direction
-    return _two_sided(twice, wins), direction
+    return _compute_rank_p(twice, wins), direction
 
 
-def _two_sided(ranks: Positions, observed: int) -> float:
-    """Return the p-value of the ranks of wins, over all signs; SciPy's is for no ties alone."""
+def _compute_rank_p(ranks: Positions, observed: int) -> float:
+    """Return the exact p-value of the ranks of wins; SciPy's does not allow ties."""
     ways = np.zeros(int(ranks.sum()) + 1)
     ways[0] = 1.0
     for rank in ranks.tolist():
@@ -470,11 +472,11 @@ def _two_sided(ranks: Positions, observed: int) -> float:
     return min(1.0, 2 * float(tail) / 2.0 ** len(ranks))
 
 
-def _sign_test(scores: PairedScores, pair: int) -> tuple[float, float]:
+def _test_signs(scores: PairedScores, pair: int) -> tuple[float, float]:
     """Return the p-value of wins against losses, and which model has more wins."""
     from scipy.stats import binomtest  # noqa: PLC0415 - importing scipy takes longer than pandas
 
-    apart = np.sign(scores.differences(pair))
+    apart = np.sign(scores.get_differences(pair))
     wins, decided = int((apart > 0).sum()), int((apart != 0).sum())
     p = float(binomtest(wins, decided).pvalue) if decided else 1.0
     return p, float(np.sign(2 * wins - decided))

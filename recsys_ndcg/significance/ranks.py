@@ -1,4 +1,4 @@
-"""The order of models that follows from tests of all pairs: intervals of ranks, and letters."""
+"""Intervals of ranks, and letters, from the tests of all pairs of models."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Positions
 
-_MANY = 512  # columns of letters; there may be as many as 3^(n/3)
+_MANY = 512  # columns of letters; there can be 3^(n/3) of them
 
 
-def rank_intervals(n_models: int, pairs: Positions, better: Any) -> tuple[Positions, Positions]:
+def find_rank_intervals(
+    n_models: int, pairs: Positions, better: Any
+) -> tuple[Positions, Positions]:
     """Return each model's interval of ranks, from the pairs that are significantly different.
 
-    Where the pairs are tested with a correction that bounds the chance of any false finding, all
-    intervals are right at once with confidence 1 - alpha.
+    If the correction bounds the chance of any false finding, all intervals are right at once with
+    confidence 1 - alpha.
 
     Parameters
     ----------
     n_models : int
-        How many models there are.
+        Number of models.
     pairs : int64 array, shape (n_pairs, 2)
-        Which were compared.
+        The compared models.
     better : int array, shape (n_pairs,)
-        1 where the first is significantly better than the second, -1 where it is worse, else 0.
+        1 if the first is significantly better than the second, -1 if it is worse, else 0.
 
     Returns
     -------
@@ -39,10 +41,10 @@ def rank_intervals(n_models: int, pairs: Positions, better: Any) -> tuple[Positi
 
     Examples
     --------
-    Of three models the first is better than the last, and nothing else is sure.
+    Of three models, the first is significantly better than the last.
 
     >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])
-    >>> low, high = rank_intervals(3, pairs, [0, 1, 0])
+    >>> low, high = find_rank_intervals(3, pairs, [0, 1, 0])
     >>> low.tolist(), high.tolist()
     ([1, 1, 2], [2, 3, 3])
     """
@@ -54,19 +56,21 @@ def rank_intervals(n_models: int, pairs: Positions, better: Any) -> tuple[Positi
     return low, high
 
 
-def letters(n_models: int, pairs: Positions, different: Flags, order: Sequence[int]) -> list[str]:
+def assign_letters(
+    n_models: int, pairs: Positions, different: Flags, order: Sequence[int]
+) -> list[str]:
     """Return letters for each model: two share one if they are not significantly different.
 
     Parameters
     ----------
     n_models : int
-        How many models there are.
+        Number of models.
     pairs : int64 array, shape (n_pairs, 2)
-        Which were compared.
+        The compared models.
     different : bool array, shape (n_pairs,)
-        Which of them are significantly different.
+        Whether each pair is significantly different.
     order : sequence of int
-        All models; the first has an a. After z go on A to Z, then (53), (54), ...
+        All models; the first gets an a. After z come A to Z, then (53), (54), ...
 
     References
     ----------
@@ -75,7 +79,7 @@ def letters(n_models: int, pairs: Positions, different: Flags, order: Sequence[i
     Examples
     --------
     >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])
-    >>> letters(3, pairs, np.array([False, True, False]), [0, 1, 2])
+    >>> assign_letters(3, pairs, np.array([False, True, False]), [0, 1, 2])
     ['a', 'ab', 'b']
     """
     place = np.empty(n_models, dtype=np.int64)
@@ -86,19 +90,19 @@ def letters(n_models: int, pairs: Positions, different: Flags, order: Sequence[i
         apart[first] |= 1 << second
         apart[second] |= 1 << first
     columns = _sweep(_insert_and_absorb(apart), n_models)
-    columns.sort(key=lambda column: _members(column, n_models))
-    texts = [
-        "".join(_letter(number) for number, column in enumerate(columns) if column >> one & 1)
-        for one in range(n_models)
+    columns.sort(key=lambda column: _list_members(column, n_models))
+    signs = [_format_letter(number) for number in range(len(columns))]
+    return [
+        "".join(sign for sign, column in zip(signs, columns, strict=True) if column >> model & 1)
+        for model in place.tolist()
     ]
-    return [texts[one] for one in place.tolist()]
 
 
-def _letter(number: int) -> str:
+def _format_letter(number: int) -> str:
     return ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"
 
 
-def _members(column: int, n_models: int) -> list[int]:
+def _list_members(column: int, n_models: int) -> list[int]:
     return [one for one in range(n_models) if column >> one & 1]
 
 
@@ -106,7 +110,7 @@ def _insert_and_absorb(apart: list[int]) -> list[int]:
     """Return all largest sets of models of which no two are different, as bits (insert, absorb)."""
     columns = [(1 << len(apart)) - 1]
     for first in range(len(apart)):
-        for second in _members(apart[first] >> first << first, len(apart)):
+        for second in _list_members(apart[first] >> first << first, len(apart)):
             both = 1 << first | 1 << second
             split = [one for one in columns if one & both == both]
             kept = [one for one in columns if one & both != both]
@@ -119,40 +123,40 @@ def _insert_and_absorb(apart: list[int]) -> list[int]:
 
 def _absorb(halves: set[int], kept: list[int]) -> list[int]:
     """Return the sets that are not subsets of others."""
-    found: list[int] = []
-    for one in sorted(halves, key=lambda column: (-column.bit_count(), column)):
-        if not any(one & other == one for other in (*kept, *found)):
-            found.append(one)
-    return found
+    largest: list[int] = []
+    for half in sorted(halves, key=lambda column: (-column.bit_count(), column)):
+        if not any(half & other == half for other in (*kept, *largest)):
+            largest.append(half)
+    return largest
 
 
 def _grow_sets(apart: list[int]) -> list[int]:
-    """Return sets that hold every two models that are not different, each grown from two."""
+    """Return sets that cover all pairs of models that are not different, each grown from a pair."""
     n_models = len(apart)
     open_ = [~one & ((1 << n_models) - 1) for one in apart]
     columns = []
     for first in range(n_models):
         while open_[first] >> first:
             column, out = 0, apart[first]
-            wanted = [*_members(open_[first] >> first << first, n_models), *range(n_models)]
+            wanted = [*_list_members(open_[first] >> first << first, n_models), *range(n_models)]
             for one in [first, *wanted]:
                 if not out >> one & 1:
                     column |= 1 << one
                     out |= apart[one]
-            for one in _members(column, n_models):
+            for one in _list_members(column, n_models):
                 open_[one] &= ~column
             columns.append(column)
     return columns
 
 
 def _sweep(columns: list[int], n_models: int) -> list[int]:
-    """Return the sets without what the others hold too: whole sets first, then single models."""
+    """Remove what other sets cover too: whole sets first, then single models."""
     for one in sorted(columns, key=lambda column: (column.bit_count(), -column)):
         others = [other for other in columns if other != one]
-        if all(_is_redundant(one, model, others) for model in _members(one, n_models)):
+        if all(_is_redundant(one, model, others) for model in _list_members(one, n_models)):
             columns = others
     for place, column in enumerate(columns):
-        for model in reversed(_members(column, n_models)):
+        for model in reversed(_list_members(column, n_models)):
             others = columns[:place] + columns[place + 1 :]
             if _is_redundant(columns[place], model, others):
                 columns[place] &= ~(1 << model)
@@ -160,7 +164,7 @@ def _sweep(columns: list[int], n_models: int) -> list[int]:
 
 
 def _is_redundant(column: int, model: int, others: list[int]) -> bool:
-    """Return whether other sets hold the model with every model of this set."""
+    """Return whether other sets cover the model's pairs with all models of this set."""
     union = 0
     for other in others:
         if other >> model & 1:

@@ -1,7 +1,7 @@
 """Student's t: p-values, critical values, the largest of many t, and sample sizes.
 
-Pairs of unlike numbers of users are compared on a normal scale (Wallace 1959), so that the wide
-tails of one with few users do not decide about all others.
+Pairs with different numbers of users are compared on a normal scale (Wallace 1959), so that the
+wide tails of a pair with few users do not decide for all pairs.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from recsys_ndcg.errors import InvalidInputError, check_integer, check_level, is
 #: No p-value is 0.
 SMALLEST = float(np.finfo(np.float64).tiny)
 
-_MOST = 2**53  # users: more are no float64
+_MOST = 2**53  # users: float64 has no larger whole numbers one apart
 _AT_ONCE = 512  # draws of random numbers
 _ROW, _NORMAL = 2.0**23, 2.0**20  # whole numbers, whose products add up to less than 2^53
 
 
-def statistic(mean: Floats, error: Floats) -> Floats:
-    """Return means over their standard errors: 0 of 0, infinite where only the error is 0.
+def compute_t(mean: Floats, error: Floats) -> Floats:
+    """Return means over their standard errors: 0 for 0/0, infinite if only the error is 0.
 
     Examples
     --------
-    >>> statistic(np.array([1.0, -1.0, 0.0]), np.array([0.5, 0.0, 0.0]))
+    >>> compute_t(np.array([1.0, -1.0, 0.0]), np.array([0.5, 0.0, 0.0]))
     array([  2., -inf,   0.])
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where((mean == 0) & (error == 0), 0.0, mean / error)
 
 
-def tails(t: Floats, freedom: Positions, sides: int) -> Floats:
-    """Return the chance of a t of at least this, or of either sign, never 0.
+def compute_p(t: Floats, freedom: Positions, sides: int) -> Floats:
+    """Return the one-sided or two-sided p-value of t, never 0.
 
     Examples
     --------
-    >>> tails(np.array([0.0, np.inf]), np.array([3, 3]), 1)
+    >>> compute_p(np.array([0.0, np.inf]), np.array([3, 3]), 1)
     array([5.00000000e-001, 2.22507386e-308])
     """
     from scipy.special import stdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
@@ -49,12 +49,12 @@ def tails(t: Floats, freedom: Positions, sides: int) -> Floats:
     return chance
 
 
-def critical(alpha: float, freedom: Positions) -> Floats:
+def find_critical_t(alpha: float, freedom: Positions) -> Floats:
     """Return the t that is exceeded in either direction with chance alpha.
 
     Examples
     --------
-    >>> critical(0.05, np.array([9])).round(3)
+    >>> find_critical_t(0.05, np.array([9])).round(3)
     array([2.262])
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - importing scipy takes longer than pandas
@@ -63,7 +63,7 @@ def critical(alpha: float, freedom: Positions) -> Floats:
     return t
 
 
-def power_at(shift: float, freedom: int, beyond: float) -> float:
+def compute_power(shift: float, freedom: int, beyond: float) -> float:
     """Return the chance that a noncentral t is beyond a critical value in either direction.
 
     Parameters
@@ -77,7 +77,7 @@ def power_at(shift: float, freedom: int, beyond: float) -> float:
 
     Examples
     --------
-    >>> round(power_at(2.0, 9, 2.262), 3)
+    >>> round(compute_power(2.0, 9, 2.262), 3)
     0.431
     """
     from scipy.special import ncfdtr  # noqa: PLC0415 - importing scipy takes longer than pandas
@@ -88,32 +88,33 @@ def power_at(shift: float, freedom: int, beyond: float) -> float:
         return 1.0
     within = float(ncfdtr(1, freedom, shift * shift, beyond * beyond))  # F is the square of t
     if not 0 <= within <= 1:
-        within = _normal_below(shift, freedom, beyond) - _normal_below(shift, freedom, -beyond)
+        below, above = (_compute_below(shift, freedom, end) for end in (-beyond, beyond))
+        within = above - below
     return 1 - within
 
 
 @lru_cache(maxsize=1024)
-def shift_for(power: float, freedom: int, beyond: float) -> float:
-    """Return the noncentrality that `power_at` gives this power for; 0 if none is too little.
+def find_shift(power: float, freedom: int, beyond: float) -> float:
+    """Return the noncentrality with this power; 0 if even that has at least the power.
 
     Examples
     --------
-    >>> round(shift_for(0.8, 9, 2.262), 3)
+    >>> round(find_shift(0.8, 9, 2.262), 3)
     3.149
     """
     from scipy.optimize import brentq  # noqa: PLC0415 - importing scipy takes longer than pandas
 
     if not math.isfinite(beyond * beyond):
         return math.inf
-    if power_at(0.0, freedom, beyond) >= power:
+    if compute_power(0.0, freedom, beyond) >= power:
         return 0.0
     high = beyond + 1.0
-    while power_at(high, freedom, beyond) < power:
+    while compute_power(high, freedom, beyond) < power:
         high *= 2
-    return float(brentq(lambda shift: power_at(shift, freedom, beyond) - power, 0.0, high))
+    return float(brentq(lambda shift: compute_power(shift, freedom, beyond) - power, 0.0, high))
 
 
-def _normal_below(shift: float, freedom: int, t: float) -> float:
+def _compute_below(shift: float, freedom: int, t: float) -> float:
     """Return the chance of a noncentral t of at most t, by the normal approximation.
 
     Abramowitz & Stegun 26.7.10.
@@ -125,7 +126,7 @@ def _normal_below(shift: float, freedom: int, t: float) -> float:
 
 
 def to_normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
-    """Return what a normal deviate would be that is as unlikely as t, with t's sign.
+    """Return the normal deviate that is as unlikely as t, with t's sign.
 
     References
     ----------
@@ -144,7 +145,7 @@ def to_normal_scale(t: Floats, freedom: Floats | Positions) -> Floats:
 
 
 def from_normal_scale(value: Floats, freedom: Floats | Positions) -> Floats:
-    """Return the t that a value from 0 on stands for.
+    """Return the t of a value on the normal scale, from 0 on.
 
     Examples
     --------
@@ -163,26 +164,26 @@ def draw_largest(rows: Floats, freedom: Positions, draws: int, seed: int) -> Flo
     Parameters
     ----------
     rows : float64 array, shape (n_pairs, n)
-        Of length 1; their inner products are the correlations of the pairs.
+        Rows of length 1; their inner products are the correlations of the pairs.
     freedom : int64 array, shape (n_pairs,)
         The degrees of freedom.
     draws, seed : int
-        How many draws, of which seed.
+        Number of draws, and their seed.
     """
     order = np.argsort(freedom, kind="stable")
-    known, first = np.unique(freedom[order], return_index=True)
+    each, first = np.unique(freedom[order], return_index=True)
     whole = np.rint(rows[order] * _ROW)
     stream = np.random.default_rng(seed)
-    blocks = [_drawn(whole, known, first, stream) for _ in range(0, draws, _AT_ONCE)]
+    blocks = [_draw_block(whole, each, first, stream) for _ in range(0, draws, _AT_ONCE)]
     return np.sort(np.concatenate(blocks)[:draws])
 
 
-def _drawn(
+def _draw_block(
     rows: Floats, freedom: Positions, first: Positions, stream: np.random.Generator
 ) -> Floats:
     """Return the largest values of a block of draws.
 
-    The chi-squares of fewer degrees of freedom are part of those of more, as are their users.
+    The chi-square of fewer degrees of freedom is part of the chi-square of more, like their users.
     """
     normal = np.rint(stream.standard_normal((_AT_ONCE, rows.shape[1])) * _NORMAL)
     added = np.diff(freedom, prepend=0)
@@ -208,8 +209,8 @@ def power(  # noqa: PLR0913 - all are inputs
         T \sim t_{n-1}\left(\frac{d \sqrt n}{s}\right)
 
     with n users whose differences have mean d and standard deviation s, T noncentral Student, and
-    m pairs under Bonferroni's correction. Of difference, users and power exactly one is None, and
-    is solved for.
+    m pairs under Bonferroni's correction. Exactly one of difference, users and power is None: the
+    one to solve for.
 
     Parameters
     ----------
@@ -219,13 +220,13 @@ def power(  # noqa: PLR0913 - all are inputs
         The standard deviation of the users' differences, at least 0: `deviation` in a comparison's
         pairs.
     users : int, optional
-        How many have a score in both models, at least 2.
+        Number of users with a score in both models, at least 2.
     power : float, optional
         The chance of finding the difference, between 0 and 1.
     alpha : float
-        The level, of all pairs together. As power, it is at least 1e-12 away from 0 and 1.
+        The level of all pairs together. Like power, it is at least 1e-12 away from 0 and 1.
     pairs : int
-        How many pairs of models are tested.
+        Number of tested pairs of models.
 
     Returns
     -------
@@ -243,15 +244,15 @@ def power(  # noqa: PLR0913 - all are inputs
 
     Examples
     --------
-    How many users does it take to find a difference of 0.005 between two models, and between all
-    pairs of four?
+    The number of users that finds a difference of 0.005 between two models, and between all pairs
+    of four:
 
     >>> power(0.005, deviation=0.1)
     3142
     >>> power(0.005, deviation=0.1, pairs=6)
     4848
 
-    What do a thousand users show?
+    The detectable difference and the power of a thousand users:
 
     >>> round(power(deviation=0.1, users=1000), 4)
     0.0089
@@ -261,23 +262,23 @@ def power(  # noqa: PLR0913 - all are inputs
     open_ = [one is None for one in (difference, users, power)]
     if sum(open_) != 1:
         msg = (
-            "Of difference, users and power pass two, and leave the wanted one None. "
+            "Pass two of difference, users and power; the third is computed. "
             f"Here difference={quote(difference)}, users={quote(users)}, power={quote(power)}."
         )
         raise InvalidInputError(msg)
-    _check(difference, deviation, users, power)
+    _check_arguments(difference, deviation, users, power)
     check_level("alpha", alpha, such_as=0.05)
     check_integer("pairs", pairs, 1, _MOST)
     level = alpha / pairs
     if users is None:
-        return _needed_users(abs(difference or 0.0), deviation, power or 0.0, level)
+        return _find_users(abs(difference or 0.0), deviation, power or 0.0, level)
     if difference is None:
-        shift = shift_for(power or 0.0, users - 1, _critical(level, users))
+        shift = find_shift(power or 0.0, users - 1, _find_critical_t(level, users))
         return shift * deviation / math.sqrt(users)
-    return _power_of(difference, deviation, users, level)
+    return _compute_power_of_users(difference, deviation, users, level)
 
 
-def _check(
+def _check_arguments(
     difference: float | None, deviation: float, users: int | None, power: float | None
 ) -> None:
     if difference is not None and (not is_number(difference) or (difference == 0 and not users)):
@@ -293,20 +294,20 @@ def _check(
         check_level("power", power, such_as=0.8)
 
 
-def _critical(level: float, users: int) -> float:
-    return float(critical(level, np.array([users - 1]))[0])
+def _find_critical_t(level: float, users: int) -> float:
+    return float(find_critical_t(level, np.array([users - 1]))[0])
 
 
-def _power_of(difference: float, deviation: float, users: int, level: float) -> float:
+def _compute_power_of_users(difference: float, deviation: float, users: int, level: float) -> float:
     shift = math.inf if difference else 0.0  # of differences that are all the same
     if deviation:
         shift = abs(difference) / deviation * math.sqrt(users)
-    return power_at(shift, users - 1, _critical(level, users))
+    return compute_power(shift, users - 1, _find_critical_t(level, users))
 
 
-def _needed_users(difference: float, deviation: float, power: float, level: float) -> int:
+def _find_users(difference: float, deviation: float, power: float, level: float) -> int:
     def enough(users: int) -> bool:
-        return _power_of(difference, deviation, users, level) >= power
+        return _compute_power_of_users(difference, deviation, users, level) >= power
 
     high = 2
     while not enough(high):

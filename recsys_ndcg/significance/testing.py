@@ -26,8 +26,7 @@ class KindOfTest:
     in_words : str
         The name in verdicts.
     has_intervals : bool
-        Whether it has intervals of its own, and max-T; tests of ranks or signs have the interval
-        of t.
+        Whether it has its own intervals, and max-T; tests of ranks or signs have t's interval.
     is_drawn : bool
         Whether it draws signs or users.
     """
@@ -64,7 +63,7 @@ def bonferroni(p: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """Return p-values times the number of those that are not smaller, none below a smaller one's.
+    """Return each p-value times the number of p-values at least as large, made monotone.
 
     References
     ----------
@@ -108,13 +107,13 @@ class Correction:
     Parameters
     ----------
     in_words : str
-        As a verdict names it.
+        The name in verdicts.
     function : callable, optional
-        Corrects the p-values of a family; None of max-T, which needs more than these.
+        Corrects the p-values of a family; None for max-T, which needs more than p-values.
     divided_for : tuple of str
-        For what the level is divided by the number of pairs: ``"smallest p"`` of all;
-        ``"intervals"``, which then hold for all pairs at once; the ``"detectable"`` difference. A
-        correction step by step finds at least what Bonferroni's finds.
+        The values for which the level is divided by the number of pairs: the ``"smallest p"`` of
+        all; ``"intervals"``, which then hold for all pairs at once; the ``"detectable"``
+        difference. A stepwise correction finds at least what Bonferroni's finds.
     """
 
     in_words: str
@@ -127,7 +126,7 @@ class Correction:
         return "intervals" in self.divided_for or self.function is None
 
     def correct(self, p: Floats) -> Floats:
-        """Return corrected p-values. A NaN is no test: it stays NaN, and is not counted.
+        """Return corrected p-values. A NaN stays NaN, and is not counted as a test.
 
         Examples
         --------
@@ -137,7 +136,7 @@ class Correction:
         """
         import numpy as np  # noqa: PLC0415 - the command line names corrections without it
 
-        assert self.function is not None  # noqa: S101 - max-T is computed where the draws are
+        assert self.function is not None  # noqa: S101 - the tests that draw compute max-T
         tested, corrected = ~np.isnan(p), p.copy()
         if tested.any():
             corrected[tested] = self.function(p[tested])
@@ -165,21 +164,21 @@ class Testing:
         to a difference of 0 (Efron & Tibshirani 1993, chapter 16); Wilcoxon's signed ranks (1945);
         wins against losses.
     correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
-        For testing many pairs; max-T by default where the test has it, and else Holm. The
-        single-step max-T knows how the pairs depend on each other (Westfall & Young 1993; for t:
-        Hothorn, Bretz & Westfall 2008); it, Holm (1979) and Bonferroni bound the chance of any
+        For testing many pairs; by default max-T if the test has it, else Holm. The single-step
+        max-T accounts for the dependence between pairs (Westfall & Young 1993; for t: Hothorn,
+        Bretz & Westfall 2008); it, Holm (1979) and Bonferroni bound the chance of any
         false finding, Benjamini & Hochberg (1995) the share of false ones among the findings.
     alpha : float
         The level, between 0 and 1, and at least 1e-12 away from both.
     draws : int
         Random signs, resamples or draws of the largest t; no p of these is below 1 / (draws + 1).
     seed : int
-        Of the draws, at least 0.
+        The seed of the draws, at least 0.
 
     Raises
     ------
     InvalidInputError
-        An option is something else, or max-T is asked for of a test of ranks or signs.
+        An option has another value, or a test of ranks or signs is to have max-T.
 
     Examples
     --------
@@ -187,7 +186,7 @@ class Testing:
     'max-T'
     """
 
-    __test__: ClassVar[bool] = False  # of pytest's
+    __test__: ClassVar[bool] = False  # pytest must not collect it
 
     test: str = "t"
     correction: str | None = None
@@ -199,8 +198,8 @@ class Testing:
         """Check the options, and choose the default correction if none is given."""
         check_choice("test", self.test, TESTS)
         if self.correction is None:
-            usual = "max-T" if self.kind.has_intervals else "holm"
-            object.__setattr__(self, "correction", usual)
+            default = "max-T" if self.kind.has_intervals else "holm"
+            object.__setattr__(self, "correction", default)
         check_choice("correction", self.correction, CORRECTIONS)
         if not self.kind.has_intervals and self.corrected_by.function is None:
             others = ", ".join(repr(name) for name, one in CORRECTIONS.items() if one.function)

@@ -14,7 +14,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from recsys_ndcg.significance import exact_sums
-from recsys_ndcg.significance.intervals import BOOTSTRAPS, ratio_bootstrap
+from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.report.test_reports import drawn_lists
@@ -33,7 +33,7 @@ def _made(users: int, seed: int) -> tuple[Floats, Floats]:
 
 def _ends(top: Floats, bottom: Floats, **options: Any) -> Floats:
     asked: dict[str, Any] = {"level": 0.9, "method": "bca", "draws": 999, "seed": 0} | options
-    return np.array(ratio_bootstrap(top, bottom, **asked))
+    return np.array(bootstrap_ratios(top, bottom, **asked))
 
 
 def test_resamples_with_the_same_mean_count_half_in_bca() -> None:

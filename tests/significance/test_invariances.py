@@ -118,7 +118,7 @@ def test_whether_pairs_share_columns_of_models(test: str, monkeypatch: pytest.Mo
     assert len(columns) == 6 + 1 + 6
     assert int((columns.second >= 0).sum()) == 14
     shared = _all(table, _of(test, 2000))
-    monkeypatch.setattr(exact_sums, "_middle", lambda *_: None)
+    monkeypatch.setattr(exact_sums, "_compute_median", lambda *_: None)
     own = _all(table, _of(test, 2000))
     np.testing.assert_array_equal(shared.p, own.p)
     near = 0.06 if test == "t" else 1e-12
@@ -166,11 +166,11 @@ def test_rows_have_the_correlations_of_the_differences(
     centred = np.nan_to_num(difference - np.nanmean(difference, axis=1, keepdims=True))
     centred /= np.sqrt((centred**2).sum(axis=1, keepdims=True))
     columns = PairColumns(PairedScores(table, all_pairs(5)), np.arange(10), centred=True)
-    rows = exact_sums.correlation_rows(columns)
+    rows = exact_sums.compute_correlation_rows(columns)
     np.testing.assert_allclose(rows @ rows.T, centred @ centred.T, atol=1e-9)
-    whole, _ = exact_sums.inner_products(columns)
+    whole, _ = exact_sums.compute_inner_products(columns)
     monkeypatch.setattr(exact_sums, "_CELLS", 70)
-    np.testing.assert_array_equal(whole, exact_sums.inner_products(columns)[0])
+    np.testing.assert_array_equal(whole, exact_sums.compute_inner_products(columns)[0])
 
 
 def test_the_first_draws_do_not_depend_on_their_number() -> None:

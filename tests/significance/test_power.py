@@ -80,16 +80,16 @@ def test_the_normal_distribution_replaces_the_noncentral_t_if_that_fails(
 ) -> None:
     """With the same three digits."""
     asked = [(2.8, 30, 2.04), (0.5, 200, 1.97), (4.0, 5000, 1.96)]
-    exact = [student.power_at(*one) for one in asked]
+    exact = [student.compute_power(*one) for one in asked]
     monkeypatch.setattr("scipy.special.ncfdtr", lambda *_: float("nan"))
-    assert [student.power_at(*one) for one in asked] == pytest.approx(exact, abs=0.003)
+    assert [student.compute_power(*one) for one in asked] == pytest.approx(exact, abs=0.003)
 
 
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({}, "leave the wanted one None. Here difference=None, users=None, power=0.8"),
-        ({"difference": 0.1, "users": 9}, "Of difference, users and power pass two"),
+        ({}, "the third is computed. Here difference=None, users=None, power=0.8"),
+        ({"difference": 0.1, "users": 9}, "Pass two of difference, users and power"),
         ({"difference": 0.0}, "difference must be a number other than 0, such as 0.005, not 0.0"),
         ({"difference": float("nan"), "users": 5, "power": None}, "difference must be a number,"),
         ({"difference": 0.1, "deviation": -1}, "deviation must be a number of at least 0, not -1"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys_ndcg.significance import ranks
-from recsys_ndcg.significance.ranks import letters, rank_intervals
+from recsys_ndcg.significance.ranks import assign_letters, find_rank_intervals
 from tests.profiles import examples
 from tests.significance.textbook import all_pairs
 
@@ -42,7 +42,7 @@ def _each(text: str) -> set[str]:
 def test_rank_intervals_count_the_better_and_the_worse_models(found: Any) -> None:
     """Models that were not compared may be either."""
     models, pairs, better = found
-    low, high = rank_intervals(models, pairs, better)
+    low, high = find_rank_intervals(models, pairs, better)
     signs = [*zip(pairs, better, strict=True)]
     winners = [pair[0] if sign > 0 else pair[1] for pair, sign in signs if sign]
     losers = [pair[1] if sign > 0 else pair[0] for pair, sign in signs if sign]
@@ -62,7 +62,7 @@ def test_two_models_share_a_letter_if_they_are_not_different(
     with pytest.MonkeyPatch.context() as patch:
         if few:
             patch.setattr(ranks, "_MANY", 1)
-        texts = letters(models, pairs, np.array(better) != 0, order)
+        texts = assign_letters(models, pairs, np.array(better) != 0, order)
     apart = {frozenset(pair) for pair, sign in zip(pairs, better, strict=True) if sign}
     assert all(texts)
     for pair in all_pairs(models):
@@ -100,7 +100,7 @@ def test_fewer_letters_are_impossible(found: Any) -> None:
         for some in combinations(groups, count)
         if all(any(one <= group for group in some) for one in wanted)
     )
-    texts = letters(models, pairs, np.array(better) != 0, range(models))
+    texts = assign_letters(models, pairs, np.array(better) != 0, range(models))
     assert len(set().union(*(_each(text) for text in texts))) == fewest
 
 
@@ -108,13 +108,13 @@ def test_the_letters_of_piephos_example() -> None:
     """Eight treatments: the first six are alike, and the last four."""
     pairs = np.array(all_pairs(8))
     different = np.array([first < 4 and second > 5 for first, second in pairs])
-    assert letters(8, pairs, different, range(8)) == ["a"] * 4 + ["ab"] * 2 + ["b"] * 2
+    assert assign_letters(8, pairs, different, range(8)) == ["a"] * 4 + ["ab"] * 2 + ["b"] * 2
 
 
 def test_more_than_52_letters_continue_as_numbers() -> None:
     """After z come the capitals."""
     pairs = np.array(all_pairs(55))
-    texts = letters(55, pairs, np.ones(len(pairs), dtype=bool), range(55))
+    texts = assign_letters(55, pairs, np.ones(len(pairs), dtype=bool), range(55))
     assert " ".join(texts[:2] + texts[25:27] + texts[51:]) == "a b z A Z (53) (54) (55)"
 
 
@@ -122,6 +122,6 @@ def test_many_pairs_of_twins_take_no_exponential_time() -> None:
     """Thirty pairs that differ have 2^30 largest sets of models that are alike."""
     pairs = np.array(all_pairs(60))
     different = np.array([second == first + 1 and first % 2 == 0 for first, second in pairs])
-    texts = letters(60, pairs, different, range(60))
+    texts = assign_letters(60, pairs, different, range(60))
     for (first, second), differs in zip(pairs, different, strict=True):
         assert bool(_each(texts[first]) & _each(texts[second])) != differs

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recsys_ndcg.significance.intervals import ratio_bootstrap
+from recsys_ndcg.significance.intervals import bootstrap_ratios
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.student import power
 from recsys_ndcg.significance.testing import Testing, benjamini_hochberg, bonferroni, holm
@@ -246,7 +246,7 @@ def _interval(case: str, model: str, method: str) -> list[tuple[float, float]]:
     """Return our bootstrap intervals of a model's mean and pooled score."""
     scores, below = np.array(CASES[case].scores[model]), np.array(CASES[case].denominators)
     top, bottom = np.stack([scores, scores * below], 1), np.stack([np.ones(len(below)), below], 1)
-    ends = ratio_bootstrap(top, bottom, level=0.95, method=method, draws=DRAWS, seed=0)
+    ends = bootstrap_ratios(top, bottom, level=0.95, method=method, draws=DRAWS, seed=0)
     return list(zip(*(end.tolist() for end in ends), strict=True))
 
 
