@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pickle
 import re
@@ -25,79 +24,64 @@ GOOD = "a,x,1,2\na,y,2,1\n"
 RUN = {"1": {"d1": 1.0}}
 
 
-@pytest.mark.parametrize(
-    ("text", "match"),
-    [
-        ("", "p.csv: the file is empty"),
-        (HEADING, "no rows"),
-        (bytes(range(256)), "p.csv: not text in UTF-8"),
-        ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,2\n", "--encoding latin-1"),
-        (HEADING + "a\0b,x,1,2\n", "p.csv.*line 2"),
-        (HEADING + "a,x,1,2\na,y,abc,3\n", "p.csv, line 3: estimated is 'abc', .*not a number"),
-        (HEADING + "a,x,1,2\na,y,1,3,9\n", "p.csv, line 3: 5 fields in place of 4. A"),
-        (HEADING + "a,x,1,2\na,y\n", "line 3: 2 fields in place of 4: 'a,y'. Was it cut off"),
-        (HEADING + "a,x,1,2\n\n\na,y\n", "line 5: 2 fields"),
-        (HEADING + '"a\nb",x,1,2\na,y,2\n', "line 3: 3 fields"),
-        (HEADING + "a,x,1,2\na,y,,2\n", "p.csv, line 3: .*estimated"),
-        (HEADING + "a,x,1e400,2\n", "p.csv, line 2: .*estimated"),
-        (HEADING + ",x,1,2\na,y,2,1\n", "p.csv, line 2: .*user"),
-        (HEADING + "a,x,1,2\na, ,2,1\n", "p.csv, line 3: .*item"),
-        (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed .*in double quotes"),
-        (HEADING + "a,x,1,two\n", "line 2: true is 'two', .*name the right column with colu"),
-        (HEADING.replace(",", ";") + "a;x;1,5;2\n", "line 2: estimated is '1,5'.*--decimal ','"),
-        (GOOD, "no column 'user'; it has a, x, 1, 2.*If the file has no heading: --no-h"),
-        ("user,item,est,stars\n" + GOOD, r"'true': 'stars'.*--columns true=stars"),
-        ("user,item,estimated,true,true\na,x,1,2,3\n", "'true'.*(twice|2 times|once)"),
-    ],
-)
-def test_a_csv_file_that_is_not_a_table_of_predictions_is_rejected(
+TABLES: list[tuple[str | bytes, str]] = [
+    ("", "p.csv: the file is empty"),
+    (HEADING, "no rows"),
+    (bytes(range(256)), "p.csv: not text in UTF-8"),
+    ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,2\n", "--encoding latin-1"),
+    (HEADING + "a\0b,x,1,2\n", "p.csv.*line 2"),
+    (HEADING + "a,x,1,2\na,y,abc,3\n", "p.csv, line 3: estimated is 'abc', .*not a number"),
+    (HEADING + "a,x,1,2\na,y,1,3,9\n", "p.csv, line 3: 5 fields in place of 4. A"),
+    (HEADING + "a,x,1,2\na,y\n", "line 3: 2 fields in place of 4: 'a,y'. Was it cut off"),
+    (HEADING + "a,x,1,2\n\n\na,y\n", "line 5: 2 fields"),
+    (HEADING + '"a\nb",x,1,2\na,y,2\n', "line 3: 3 fields"),
+    (HEADING + "a,x,1,2\na,y,,2\n", "p.csv, line 3: .*estimated"),
+    (HEADING + "a,x,1e400,2\n", "p.csv, line 2: .*estimated"),
+    (HEADING + ",x,1,2\na,y,2,1\n", "p.csv, line 2: .*user"),
+    (HEADING + "a,x,1,2\na, ,2,1\n", "p.csv, line 3: .*item"),
+    (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed .*in double quotes"),
+    (HEADING + "a,x,1,two\n", "line 2: true is 'two', .*name the right column with colu"),
+    (HEADING.replace(",", ";") + "a;x;1,5;2\n", "line 2: estimated is '1,5'.*--decimal ','"),
+    (GOOD, "no column 'user'; it has a, x, 1, 2.*If the file has no heading: --no-h"),
+    ("user,item,est,stars\n" + GOOD, r"'true': 'stars'.*--columns true=stars"),
+    ("user,item,estimated,true,true\na,x,1,2,3\n", "'true'.*(twice|2 times|once)"),
+]
+
+
+@pytest.mark.parametrize(("text", "match"), TABLES)
+def test_a_csv_file_without_a_table_of_predictions_is_rejected(
     tmp_path: Path, text: str | bytes, match: str
 ) -> None:
     """An empty field is a missing number or a missing id, never an id of its own."""
     assert_rejected(match, rn.evaluate, str(write(tmp_path, text)))
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "how"),
-    [
-        (GOOD, "heading=False", rn.TextFormat(heading=False)),
-        (
-            "user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n",
-            "decimal=','",
-            rn.TextFormat(decimal=","),
-        ),
-        (
-            (HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,3\n",
-            "encoding='latin-1'",
-            rn.TextFormat(encoding="latin-1"),
-        ),
-    ],
-)
-def test_the_text_format_that_a_message_proposes_works(
-    tmp_path: Path, text: str | bytes, words: str, how: rn.TextFormat
-) -> None:
+PROPOSED: list[tuple[str | bytes, str, Any]] = [
+    (GOOD, "heading", False),
+    ("user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n", "decimal", ","),
+    ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,3\n", "encoding", "latin-1"),
+]
+
+
+@pytest.mark.parametrize(("text", "option", "value"), PROPOSED)
+def test_the_proposed_text_format_works(tmp_path: Path, text: Any, option: str, value: Any) -> None:
     """`evaluate` does not take it: the lists are read first."""
     path = write(tmp_path, text)
-    with rejects(re.escape(f"text=TextFormat({words}) of RankedLists.from_file")):
+    with rejects(re.escape(f"text=TextFormat({option}={value!r}) of RankedLists.from_file")):
         rn.evaluate(path)
-    assert rn.evaluate(rn.RankedLists.from_file(path, text=how)).mean.notna().all()
+    lists = rn.RankedLists.from_file(path, text=rn.TextFormat(**{option: value}))
+    assert rn.evaluate(lists).mean.notna().all()
 
 
-@pytest.mark.parametrize(
-    ("separator", "end"), [(",", "\n"), ("\t", "\r"), ("|", "\r\n"), (",", "")]
-)
-def test_a_file_of_very_many_columns_is_rejected_at_once(
-    tmp_path: Path, separator: str, end: str
-) -> None:
+@pytest.mark.parametrize("end_of_line", [",\n", "\t\r", "|\r\n", ","])
+def test_a_file_of_very_many_columns_is_rejected_at_once(tmp_path: Path, end_of_line: str) -> None:
     """Reading each column would take minutes."""
     with rejects("p.csv: more than 1000 columns in line 1. Keep"):
-        rn.evaluate(write(tmp_path, separator * 100_000 + end + GOOD))
+        rn.evaluate(write(tmp_path, end_of_line[0] * 99_999 + end_of_line + GOOD))
 
 
 @pytest.mark.parametrize("line", ["\n", "\r\n", "a\n"])
-def test_a_file_of_mostly_blank_lines_is_rejected_before_it_is_parsed(
-    tmp_path: Path, line: str
-) -> None:
+def test_mostly_blank_lines_are_rejected_before_they_are_parsed(tmp_path: Path, line: str) -> None:
     """Each blank line would become a row of missing cells."""
     heading = HEADING if line != "a\n" else HEADING.strip() + ",x" * 900 + "\n"
     with rejects("p.csv: most lines are blank, or have far fewer columns than the"):
@@ -112,17 +96,16 @@ def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
     assert rn.evaluate(path).counts["ratings"] == 2000
 
 
-@pytest.mark.parametrize(
-    ("path", "match"),
-    [
-        ("", "The path of the file is empty"),
-        ("a\0b.csv", "cannot be the name of a file"),
-        ("a\ud800b.csv", "cannot be the name of a file"),
-        ("no.csv", "no.csv.*: cannot be read.*No such file"),
-        ("no.parquet", "no.parquet.*: cannot be read.*No such file"),
-        (Path(), "cannot be read.*Is a directory"),
-    ],
-)
+PATHS: list[tuple[str | Path, str]] = [
+    ("", "The path of the file is empty"),
+    ("a\0b.csv", "cannot be the name of a file"),
+    ("a\ud800b.csv", "cannot be the name of a file"),
+    *((f"no.{end}", f"no.{end}.*: cannot be read.*No such") for end in ("csv", "parquet", "pkl")),
+    (Path(), "cannot be read.*Is a directory"),
+]
+
+
+@pytest.mark.parametrize(("path", "match"), PATHS)
 def test_a_path_without_a_file_is_rejected(path: str | Path, match: str) -> None:
     """Also as qrels."""
     assert_rejected(match, rn.evaluate, path)
@@ -189,18 +172,15 @@ def _odd(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("end", [".csv", ".parquet", ".feather", ".pickle"])
 def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str) -> None:
     """DuckDB accepts no such names; messages show the invalid byte as an escape."""
-    path = odd.with_name(odd.name + end)
-    rows = [("a", "x", 2.0, 1.0), ("a", "y", 1.0, 2.0)]
-    frame = pd.DataFrame(rows, columns=["user", "item", "true", "estimated"])
-    feather = io.BytesIO()
-    frame.to_feather(feather)
-    contents: dict[str, bytes] = {
-        ".csv": frame.to_csv(index=False).encode(),
-        ".parquet": frame.to_parquet(),
-        ".feather": feather.getvalue(),
-        ".pickle": pickle.dumps(rows),
-    }
-    path.write_bytes(contents[end])
+    path, ascii_path = odd.with_name(odd.name + end), odd.with_name("p")
+    rows = [("a", "x", 1.0, 2.0), ("a", "y", 2.0, 1.0)]
+    frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
+    if end == ".pickle":
+        ascii_path.write_bytes(pickle.dumps(rows))
+    else:
+        how = {"index": False} if end == ".csv" else {}
+        getattr(frame, f"to_{end[1:]}")(ascii_path, **how)
+    ascii_path.rename(path)
     assert rn.evaluate(path) == rn.evaluate(frame)
     with rejects(r"p\\udcff.*: with a memory limit.*(UTF-8|Parquet and CSV are read)"):
         rn.evaluate(path, memory_limit="4GB")
@@ -221,21 +201,19 @@ def test_a_temporary_folder_whose_name_is_not_utf_8_is_rejected(
         rn.evaluate(path, memory_limit="4GB")
 
 
-@pytest.mark.parametrize(
-    ("text", "match"),
-    [
-        ("", "q.txt: the file is empty"),
-        ("1 0 d1 2\n1 0 d2\n", "q.txt, line 2: '1 0 d2' is not 'topic iteration document grade'"),
-        ("1 0 d1 good\n", "q.txt, line 1: "),
-        ("1 0 d1 " + "9" * 10**6, "q.txt, line 1: |infinite grade"),
-        ("x" * 10**6, "q.txt, line 1: 'x{50,99}… is not 'topic"),
-        ("1 0 d1 2\n1 0 d1 3\n", "labels: user '1' has the item 'd1' twice or more"),
-        (bytes(range(256)), "q.txt: not text in UTF-8"),
-    ],
-)
-def test_a_trec_file_that_cannot_be_read_is_rejected(
-    tmp_path: Path, text: str | bytes, match: str
-) -> None:
+QRELS: list[tuple[str | bytes, str]] = [
+    ("", "q.txt: the file is empty"),
+    ("1 0 d1 2\n1 0 d2\n", "q.txt, line 2: '1 0 d2' is not 'topic iteration document grade'"),
+    ("1 0 d1 good\n", "q.txt, line 1: "),
+    ("1 0 d1 " + "9" * 10**6, "q.txt, line 1: |infinite grade"),
+    ("x" * 10**6, "q.txt, line 1: 'x{50,99}… is not 'topic"),
+    ("1 0 d1 2\n1 0 d1 3\n", "labels: user '1' has the item 'd1' twice or more"),
+    (bytes(range(256)), "q.txt: not text in UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("text", "match"), QRELS)
+def test_bad_qrels_are_rejected(tmp_path: Path, text: str | bytes, match: str) -> None:
     """The message shows the line and the form that it should have."""
     assert_rejected(match, rn.RankedLists.from_trec, write(tmp_path, text, "q.txt"), RUN)
 
