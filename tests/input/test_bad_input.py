@@ -39,8 +39,9 @@ def grade(value: Any) -> Any:
     return [("a", "x", 3.0, value), *OK[1:]]
 
 
+EMPTY: list[Any] = [[], {}, (), FRAME[:0], pl.DataFrame(FRAME[:0]), iter(())]
 DATA: list[tuple[Any, str]] = [
-    *((data, "no rows") for data in ([], {}, (), FRAME[:0], pl.DataFrame(FRAME[:0]), iter(()))),
+    *((empty, "no rows") for empty in EMPTY),
     # an estimate that is not a finite number; a diverged model gives NaN everywhere
     (estimate(math.nan), "estimated: NaN in row 1 .*finite"),
     (estimate(math.inf), "estimated: an infinite value in row 1 "),

@@ -8,7 +8,7 @@ import io
 import lzma
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,15 @@ from recsys_ndcg.input.file_kinds import KINDS, FileKind
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
 
-ROWS = [
-    ("01", "a", 4.5, 5.0),
-    ("01", "b", 3.0, 2.0),
-    ("bö", "a", 2.0, 4.0),
-    ("bö", "c,d", 3.5, None),
-]
-FRAME = pd.DataFrame(ROWS, columns=["user", "item", "estimated", "true"])
+TOY = "user/item/estimated/true\n01/a/4.5/5\n01/b/3.0/2\nbö/a/2.0/4\nbö/c,d/3.5/\n"
+
+
+def read_toy(path: Any) -> pd.DataFrame:
+    """Read a file with slashes between its fields."""
+    return pd.read_csv(path, sep="/", dtype={"user": str})
+
+
+FRAME = read_toy(io.StringIO(TOY))
 CSV = FRAME.to_csv(index=False).encode()
 BARE = FRAME.to_csv(index=False, header=False).encode()
 BARE_FORMAT = rn.TextFormat(heading=False)
@@ -65,11 +67,12 @@ def assert_read(data: Any, text: rn.TextFormat | None = None) -> None:
 
 @pytest.mark.parametrize("suffix", PACK)
 def test_packed_files_are_unpacked(tmp_path: Path, suffix: str) -> None:
-    """A file by the end of its name, in capitals too; a stream by its first bytes."""
+    """By the end of the name, in capitals too, or the first bytes; macOS may add a folder."""
     packed = PACK[suffix](CSV)
     assert_read(write(tmp_path, packed, f"p.csv{suffix}"))
     assert_read(write(tmp_path, packed, f"P{suffix.upper()}"))
     assert_read(io.BytesIO(packed))
+    assert_read(write(tmp_path, zip_files(CSV, "p.csv", "__MACOSX/._p.csv"), "mac.zip"))
     with rejects(rf"p.csv: not text.*It begins as a \{suffix} does: let its name end so"):
         rn.evaluate(write(tmp_path, packed, "p.csv"))
 
@@ -79,12 +82,8 @@ def test_packed_files_are_unpacked(tmp_path: Path, suffix: str) -> None:
 def test_a_damaged_archive_is_rejected(tmp_path: Path, suffix: str, damage: str) -> None:
     """In one line with the file and the reason."""
     packed = PACK[suffix](CSV * 50)
-    damaged = {
-        "cut": packed[: len(packed) // 2],
-        "other": CSV,
-        "changed": packed[:40] + bytes(20) + packed[60:],
-        "empty": b"",
-    }
+    damaged = {"cut": packed[: len(packed) // 2], "other": CSV, "empty": b"",
+               "changed": packed[:40] + bytes(20) + packed[60:]}  # fmt: skip
     match = rf"p\.csv\{suffix}: (cannot be unpacked \(.+\)\. Pack it again|the file is empty)"
     with rejects(match, whole=False):
         rn.evaluate(write(tmp_path, damaged[damage], f"p.csv{suffix}"))
@@ -108,20 +107,34 @@ def test_an_archive_that_unpacks_to_far_more_than_its_size_is_rejected_early(
     assert Content.of(path).data == tame
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "match"),
-    [
-        (zip_files(CSV, "a.csv", "b.csv"), "p.zip", r"it holds 2 files \(a.csv, b.csv\); pack the"),
-        (zip_files(CSV, "folder/"), "p.zip", "p.zip: it holds no file"),
-        (gzip.compress(b"PAR1"), "p.parquet.gz", "a .parquet in an archive is not read. Unpack it"),
-        (zip_files(b"ARROW1", "p.feather"), "p.zip", "p.zip: a .feather in an archive"),
-    ],
-)
-def test_an_archive_must_hold_one_text_file(
-    tmp_path: Path, content: bytes, name: str, match: str
+def _lines_with(line: str) -> str:
+    good = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}\n{"user": 1, "item": 3, '
+    return f'{good}"estimated": 2, "true": 1}}\n{line}\n'
+
+
+NOT_ONE_TABLE = [
+    (zip_files(CSV, "a.csv", "b.csv"), "p.zip", r"it holds 2 files \(a.csv, b.csv\); pack the"),
+    (zip_files(CSV, "folder/"), "p.zip", "p.zip: it holds no file"),
+    (gzip.compress(b"PAR1"), "p.parquet.gz", "a .parquet in an archive is not read. Unpack it"),
+    (zip_files(b"ARROW1", "p.feather"), "p.zip", "p.zip: a .feather in an archive"),
+]
+NO_OBJECTS = [
+    ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not an object, such as"),
+    ("[1, 2]", "line 3: '.1, 2.' .* Of an array, write each object in a line"),
+    ("[" * 100_000, "line 3: .* is not an object"),
+    ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
+    ('{"user": 1, "item": 1, "estimated": "x"}', "row 2|estimated"),
+    ('{"item": 1, "estimated": 1}', "user"),
+    ("{" + ",".join(f'"{n}": 1' for n in range(1001)) + "}", "line 3: .* 1000 different"),
+]
+BAD = [*NOT_ONE_TABLE, *((_lines_with(line), "p.jsonl", match) for line, match in NO_OBJECTS)]
+
+
+@pytest.mark.parametrize(("content", "name", "match"), BAD)
+def test_bad_archives_and_json_lines_are_rejected(
+    tmp_path: Path, content: str | bytes, name: str, match: str
 ) -> None:
-    """The folder that macOS adds does not count."""
-    assert_read(write(tmp_path, zip_files(CSV, "p.csv", "__MACOSX/._p.csv"), "mac.zip"))
+    """An archive must hold one text file; a line must hold an object."""
     assert_rejected(match, rn.evaluate, write(tmp_path, content, name))
 
 
@@ -154,34 +167,13 @@ def test_a_stream_of_json_lines_is_recognised(mark: str) -> None:
         assert_read(io.BytesIO(gzip.compress(content)), text)
 
 
-@pytest.mark.parametrize(
-    ("line", "match"),
-    [
-        ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not an object, such as"),
-        ("[1, 2]", "line 3: '.1, 2.' .* Of an array, write each object in a line"),
-        ("[" * 100_000, "line 3: .* is not an object"),
-        ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
-        ('{"user": 1, "item": 1, "estimated": "x"}', "row 2|estimated"),
-        ('{"item": 1, "estimated": 1}', "user"),
-        ("{" + ",".join(f'"{n}": 1' for n in range(1001)) + "}", "line 3: .* 1000 different"),
-    ],
-)
-def test_a_line_that_is_not_an_object_is_rejected(tmp_path: Path, line: str, match: str) -> None:
-    """With its number."""
-    good = '{"user": 1, "item": 2, "estimated": 3.5, "true": 4}\n{"user": 1, "item": 3, '
-    text = f'{good}"estimated": 2, "true": 1}}\n{line}\n'
-    assert_rejected(match, rn.evaluate, write(tmp_path, text, "p.jsonl"))
-
-
-@pytest.mark.parametrize(
-    ("name", "compression"),
-    [("p.feather", "uncompressed"), ("p.feather", "lz4"), ("p.arrow", "zstd")],
-)
-def test_feather_is_read(tmp_path: Path, name: str, compression: Any) -> None:
+@pytest.mark.parametrize("how", ["p.feather uncompressed", "p.feather lz4", "p.arrow zstd"])
+def test_feather_is_read(tmp_path: Path, how: str) -> None:
     """With categories, with the columns that pandas adds, and as a stream of batches."""
+    name, compression = how.split()
     nested: Any = [[1], [], None, [2]]
     frame = FRAME.astype({"item": "category"}).assign(nested=nested)
-    frame.to_feather(tmp_path / name, compression=compression)
+    frame.to_feather(tmp_path / name, compression=compression)  # type: ignore[arg-type]
     assert_read(tmp_path / name)
     table = pa.Table.from_pandas(FRAME)
     with ipc.new_stream(tmp_path / "p.arrow", table.schema) as stream:
@@ -189,15 +181,18 @@ def test_feather_is_read(tmp_path: Path, name: str, compression: Any) -> None:
     assert_read(tmp_path / "p.arrow")
 
 
-def _feather_with_an_invalid_name() -> bytes:
+def _feather(table: Any, **options: Any) -> bytes:
+    """Return a Feather file with a table of pyarrow."""
     stream = io.BytesIO()
-    FRAME.to_feather(stream, compression="uncompressed")
-    return stream.getvalue().replace(b"item", b"it\x98m")
+    with ipc.new_file(stream, table.schema, options=ipc.IpcWriteOptions(**options)) as file:
+        file.write_table(table)
+    return stream.getvalue()
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"ARROW1\0\0", b"PAR1", CSV, _feather_with_an_invalid_name()]
-)
+INVALID_NAME = _feather(pa.Table.from_pandas(FRAME)).replace(b"item", b"it\x98m")
+
+
+@pytest.mark.parametrize("content", [b"", b"ARROW1\0\0", b"PAR1", CSV, INVALID_NAME])
 def test_a_file_that_is_not_feather_is_rejected(tmp_path: Path, content: bytes) -> None:
     """Nor Parquet."""
     with rejects(r"p.feather: cannot be read as Feather \(", whole=False):
@@ -210,27 +205,18 @@ def test_a_feather_file_that_would_unpack_to_far_more_than_its_size_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that take no room, and text that is compressed tightly."""
-    rows = pa.table({"user": pa.nulls(1_000_000), "item": pa.nulls(1_000_000)})
-    with ipc.new_file(tmp_path / "p.arrow", rows.schema) as file:
-        file.write_table(rows)
+    rows = _feather(pa.table({"user": pa.nulls(1_000_000), "item": pa.nulls(1_000_000)}))
     with rejects("p.arrow: 1,000,000 rows in a file of .* bytes. If that is right"):
-        rn.evaluate(tmp_path / "p.arrow")
+        rn.evaluate(write(tmp_path, rows, "p.arrow"))
     monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 21)
-    table = pa.table({"user": ["x" * (1 << 24)]})
-    options = ipc.IpcWriteOptions(compression="zstd")
-    with ipc.new_file(tmp_path / "p.feather", table.schema, options=options) as file:
-        file.write_table(table)
+    content = _feather(pa.table({"user": ["x" * (1 << 24)]}), compression="zstd")
     with rejects(r"p.feather: 16,777,\d+ bytes in a file of"):
-        rn.evaluate(tmp_path / "p.feather")
+        rn.evaluate(write(tmp_path, content, "p.feather"))
 
 
 def test_a_feather_file_with_invalid_offsets_is_rejected(tmp_path: Path) -> None:
     """Arrow would read outside the file and crash the process."""
-    table = pa.table({"user": ["aa", "bb", "cc"] * 50})
-    stream = io.BytesIO()
-    with ipc.new_file(stream, table.schema) as file:
-        file.write_table(table)
-    content = bytearray(stream.getvalue())
+    content = bytearray(_feather(pa.table({"user": ["aa", "bb", "cc"] * 50})))
     begin = content.index(np.arange(0, 20, 2, dtype=np.int32).tobytes())
     content[begin + 8 : begin + 12] = (1 << 30).to_bytes(4, "little")
     columns = FeatherColumns(write(tmp_path, bytes(content), "p.feather"))
@@ -238,26 +224,26 @@ def test_a_feather_file_with_invalid_offsets_is_rejected(tmp_path: Path) -> None
         columns["user"]
 
 
-FORMATS: dict[str, tuple[bytes, rn.TextFormat]] = {
-    "no heading": (BARE, BARE_FORMAT),
-    "separator": (CSV.replace(b'"c,d"', b"c,d").replace(b",", b"^").replace(b"c^d", b"c,d"),
-                  rn.TextFormat(separator="^")),
-    "two colons": (CSV.replace(b'"c,d"', b"c_d").replace(b",", b"::").replace(b"c_d", b"c,d"),
-                   rn.TextFormat(separator="::")),
-    "tab": (FRAME.to_csv(index=False, sep="\t").encode(), rn.TextFormat(separator="tab")),
-    "decimal": (FRAME.to_csv(index=False, sep=";", decimal=",").encode(),
-                rn.TextFormat(decimal=",")),
-    "decimal in quotes": (FRAME.to_csv(index=False, decimal=",").encode(),
-                          rn.TextFormat(decimal=",")),
-    "latin-1": (CSV.decode().encode("latin-1"), rn.TextFormat(encoding="latin-1")),
-    "utf-16-le": (CSV.decode().encode("utf-16-le"), rn.TextFormat(encoding="utf-16-le")),
-}  # fmt: skip
+def _separated(by: str) -> bytes:
+    return "\n".join(by.join(row.split("/")) for row in TOY.splitlines()).encode()
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_text_is_read_in_the_given_format(tmp_path: Path, form: str) -> None:
+FORMATS: list[tuple[bytes, dict[str, Any]]] = [
+    (BARE, {"heading": False}),
+    (_separated("^"), {"separator": "^"}),
+    (_separated("::"), {"separator": "::"}),
+    (_separated("\t"), {"separator": "tab"}),
+    (FRAME.to_csv(index=False, sep=";", decimal=",").encode(), {"decimal": ","}),
+    (FRAME.to_csv(index=False, decimal=",").encode(), {"decimal": ","}),  # in quotes
+    (CSV.decode().encode("latin-1"), {"encoding": "latin-1"}),
+    (CSV.decode().encode("utf-16-le"), {"encoding": "utf-16-le"}),
+]
+
+
+@pytest.mark.parametrize(("content", "options"), FORMATS, ids=str)
+def test_text_is_read_in_the_given_format(tmp_path: Path, content: bytes, options: Any) -> None:
     """Packed as well."""
-    content, text = FORMATS[form]
+    text = rn.TextFormat(**options)
     assert_read(write(tmp_path, content), text)
     assert_read(write(tmp_path, gzip.compress(content), "p.csv.gz"), text)
 
@@ -292,19 +278,18 @@ def test_labels_and_results_without_a_heading_are_joined(tmp_path: Path) -> None
         rn.RankedLists.from_labels(*frames, columns={"item": "score", "true": "score"})
 
 
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        *(({"separator": one}, "separator .--sep. is one sign") for one in ("", ";;", "\n", 3)),
-        ({"decimal": ";"}, "decimal .--decimal. is '.' or ','"),
-        ({"encoding": "klingon"}, "encoding .--encoding. is the name of one.*not 'klingon'"),
-        ({"encoding": "base64"}, "encoding .--encoding. is the name of one"),
-        ({"encoding": "a\0b"}, "encoding .--encoding. is the name of one"),
-    ],
-)
-def test_an_invalid_text_format_is_rejected(options: Any, match: str) -> None:
+INVALID = [
+    *(("separator", one, "separator .--sep. is one sign") for one in ("", ";;", "\n", 3)),
+    ("decimal", ";", "decimal .--decimal. is '.' or ','"),
+    ("encoding", "klingon", "encoding .--encoding. is the name of one.*not 'klingon'"),
+    *(("encoding", one, "encoding .--encoding. is the name of one") for one in ("base64", "a\0b")),
+]
+
+
+@pytest.mark.parametrize(("option", "value", "match"), INVALID)
+def test_an_invalid_text_format_is_rejected(option: str, value: Any, match: str) -> None:
     """Before anything is read."""
-    assert_rejected(match, rn.TextFormat, **options)
+    assert_rejected(match, rn.TextFormat, **{option: value})
 
 
 @pytest.mark.parametrize("name", ["p.parquet", "p.feather", "p.jsonl", "p.pickle"])
@@ -341,17 +326,17 @@ def test_utf_16_without_a_byte_order_mark_is_recognised(tmp_path: Path, encoding
         assert_read(path, rn.TextFormat(encoding=given))
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "match"),
-    [
-        (CSV.replace(b",", b"::"), {}, "If '::' separates fields: --sep '::'"),
-        (CSV.replace(b",", b" "), {}, "If 'space' separates fields: --sep 'space'"),
-        (CSV.replace(b",", b"\t"), {"separator": ";"}, "If 'tab' separates fields: --sep 'tab'"),
-        (b"# made today\n" + CSV, {}, "a single field, '# made today'.*take it out"),
-        (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out --no-head"),
-        (CSV.replace(b"4.5", b"1_0"), {}, "'1_0', which is not a number; correct it, or name"),
-    ],
-)
+PROPOSALS: list[tuple[bytes, dict[str, Any], str]] = [
+    (CSV.replace(b",", b"::"), {}, "If '::' separates fields: --sep '::'"),
+    (CSV.replace(b",", b" "), {}, "If 'space' separates fields: --sep 'space'"),
+    (CSV.replace(b",", b"\t"), {"separator": ";"}, "If 'tab' separates fields: --sep 'tab'"),
+    (b"# made today\n" + CSV, {}, "a single field, '# made today'.*take it out"),
+    (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out --no-head"),
+    (CSV.replace(b"4.5", b"1_0"), {}, "'1_0', which is not a number; correct it, or name"),
+]
+
+
+@pytest.mark.parametrize(("content", "options", "match"), PROPOSALS)
 def test_the_message_proposes_the_right_text_format(
     tmp_path: Path, content: bytes, options: Any, match: str
 ) -> None:
@@ -360,25 +345,12 @@ def test_the_message_proposes_the_right_text_format(
         rn.RankedLists.from_file(write(tmp_path, content), text=rn.TextFormat(**options))
 
 
-def _read_toy(path: Path) -> pd.DataFrame:
-    rows = [line.split("/") for line in path.read_text(encoding="utf-8").splitlines()]
-    frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
-    return frame.astype({"estimated": float, "true": float})
-
-
-@pytest.fixture
-def toy() -> Iterator[None]:
-    """Register a kind of file for a while."""
-    kind = FileKind("Toy", (".toy",), _read_toy, begins=(b"TOY",))
-    KINDS.append(kind)
-    yield
-    KINDS.remove(kind)
-
-
-@pytest.mark.usefixtures("toy")
-def test_a_new_kind_of_file_is_one_entry(tmp_path: Path) -> None:
+def test_a_new_kind_of_file_is_one_entry(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """It is read, listed in the help, and rejected in archives and within a memory limit."""
-    path = write(tmp_path, "01/a/4.5/5\n01/b/3.0/2\nbö/a/2.0/4\nbö/c,d/3.5/nan\n", "p.toy")
+    kind = FileKind("Toy", (".toy",), read_toy, begins=(b"TOY",))
+    KINDS.append(kind)
+    request.addfinalizer(lambda: KINDS.remove(kind))
+    path = write(tmp_path, TOY, "p.toy")
     assert_read(path)
     assert FileKind.describe_all().endswith(", Toy (.toy)")
     assert FileKind.strip_suffixes("svd.toy.gz") == "svd"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import io
 import itertools
-import json
 import tracemalloc
 import uuid
 from collections.abc import Callable
@@ -22,19 +21,14 @@ import recsys_ndcg as rn
 from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.ids import EncodedIds, format_id
 from tests.errors import assert_rejected, rejects
+from tests.input.tables import write
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ONE = uuid.UUID(int=1)
 ALIKE = [
-    (7, "7"),
-    (7.5, "7.5"),
-    (b"x", "x"),
-    (dt.date(2020, 1, 1), "2020-01-01"),
-    (ONE, str(ONE)),
-    (Decimal("1.50"), "1.50"),
-    ((1, 2), "(1, 2)"),
-    (10**400, str(10**400)),
-]
+    (7, "7"), (7.5, "7.5"), (b"x", "x"), (dt.date(2020, 1, 1), "2020-01-01"), (ONE, str(ONE)),
+    (Decimal("1.50"), "1.50"), ((1, 2), "(1, 2)"), (10**400, str(10**400)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
@@ -57,14 +51,21 @@ def test_ids_of_two_tables_with_the_same_text_are_rejected() -> None:
     assert_rejected("item: .*7.* written alike", rn.rbo, first, second)
 
 
-@pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1, np.int8(1)), ("a", np.str_("a"))])
-def test_equal_values_are_one_id(one: Any, other: Any) -> None:
-    """Even if their text differs."""
-    assert len(rn.RankedLists.from_tuples([(one, "x", 2.0, 3), (other, "y", 1.0, 4)])) == 1
+EQUAL: list[tuple[Any, Any]] = [
+    (1, 1.0), (1, np.int8(1)), ("a", np.str_("a")), (True, 1), (Decimal("1.10"), Decimal("1.1")),
+]  # fmt: skip
 
 
-def test_zero_and_minus_zero_are_one_id_with_one_text() -> None:
-    """Whichever comes first."""
+@pytest.mark.parametrize("ids", EQUAL)
+def test_equal_values_are_one_id_with_one_text(ids: Any) -> None:
+    """Whichever comes first, even if their text differs; also if another id is text."""
+    found = set()
+    for one, other in (ids, ids[::-1]):
+        rows = [(one, "x", 2.0, 3), (other, "y", 1.0, 4), ("z", "x", 1.0, 2)]
+        users = rn.RankedLists.from_tuples(rows).users
+        found |= {format_id(user) for user in users}
+        assert len(users) == 2
+    assert len(found) == 2
     for zeros in ([0.0, -0.0], [-0.0, 0.0]):
         lists = rn.RankedLists.from_arrays(zeros, [1, 2], [1.0, 2.0], [1, 2])
         assert [str(user) for user in lists.users] == ["0.0"]
@@ -77,11 +78,10 @@ TIMES = np.array(["2020-01-01T00:00:00.000000001", "2020-01-01T00:00:00.00000000
 def test_times_keep_their_nanoseconds(kind: str) -> None:
     """Two events in one microsecond are two."""
     times = TIMES - TIMES[0] if kind == "differences" else TIMES
-    columns = {"user": times, "item": [1, 2], "estimated": [2.0, 1.0], "true": [1, 2]}
+    given = [*times] if kind == "list" else times
+    columns = {"user": given, "item": [1, 2], "estimated": [2.0, 1.0], "true": [1, 2]}
     make: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame}.get(kind, dict)
-    users = rn.RankedLists.of(
-        make(columns | {"user": [*times]} if kind == "list" else columns)
-    ).users
+    users = rn.RankedLists.of(make(columns)).users
     assert users.tolist() == pd.Index(times).tolist()
     assert rn.evaluate(columns).per_user.index.tolist() == users.tolist()
 
@@ -141,12 +141,8 @@ def test_whole_numbers_are_ordered_as_text(dtype: str, largest: int, least: int)
     """Numbers of up to eight digits, and longer ones."""
     known = np.iinfo(dtype)
     alike = {*range(123456780, 123456790), *range(1234567800, 1234567890)}  # in eight digits
-    drawn = {one for one in alike if one < largest} | {
-        least,
-        largest,
-        *range(0, 30, 3),
-        *range(5, largest, largest // 7 + 1),
-    }
+    drawn = {least, largest, *range(0, 30, 3), *range(5, largest, largest // 7 + 1)}
+    drawn |= {one for one in alike if one < largest}
     ids = np.array([one for one in sorted(drawn) if known.min <= one <= known.max], dtype=dtype)
     text = [str(one) for one in ids.tolist()]
     places = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks
@@ -157,22 +153,17 @@ def test_ids_with_a_lone_surrogate_are_shown() -> None:
     """Names of files can have them; Arrow, which pandas uses for text, cannot."""
     rows = [("a\ud800", "x", 1.0, 2), ("a\ud800", "y\udc80", 2.0, 3)]
     report = rn.evaluate(rows, metrics=["ndcg@2"])
-    tables = [
-        report.per_user, report.truth, report.per_user_audit("ndcg@2"),
-        report.explain("a\ud800"), report.leaderboard("ndcg@2"),
-    ]  # fmt: skip
+    tables: list[Any] = [report.per_user, report.truth, report.per_user_audit("ndcg@2")]
+    tables += [report.explain("a\ud800"), report.leaderboard("ndcg@2")]
     assert all(len(one) for one in tables)
     assert report.per_user.index.tolist() == ["a\ud800"]
     assert report.explain("a\ud800")["item"].tolist() == ["y\udc80", "x"]
 
 
 OTHERS: list[list[Any]] = [
-    [frozenset("ab"), frozenset("cd")],
-    ["a", "b"],
-    [(1, 2), (1, "b")],
-    [2.0, "c"],
+    [frozenset("ab"), frozenset("cd")], ["a", "b"], [(1, 2), (1, "b")], [2.0, "c"],
     [Decimal("10.50"), dt.date(2020, 1, 1)],
-]
+]  # fmt: skip
 OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)], ["9", "10"]]
 
 
@@ -193,26 +184,12 @@ def test_the_order_of_a_users_items_does_not_depend_on_other_users(
     assert len({one.loc["ann", "ndcg@1"] for one in tables}) == 1
 
 
-@pytest.mark.parametrize("ids", [[1, 1.0], [True, 1], [Decimal("1.10"), Decimal("1.1")]])
-def test_equal_ids_have_the_same_text(ids: list[Any]) -> None:
-    """Whichever comes first, if another id is text."""
-    found = set()
-    for order in (ids, ids[::-1]):
-        rows = [(user, one, 1.0, 2) for user, one in enumerate(order)]
-        lists = rn.RankedLists.from_tuples([*rows, (9, "x", 1.0, 2)])
-        assert lists.item_ids is not None
-        found.add(format_id(lists.item_ids[0]))
-    assert len(found) == 1
-
-
 COLUMNS = ["user", "item", "estimated", "true"]
 #: Ids of 64 bits whose order as numbers differs from their order as text.
 WHOLE = {
-    "small": [10, 9, 100],
-    "19 digits": [10**18 + 1, 10**18, 9],
-    "signed": [-(2**63), 2**63 - 1, 5],
-    "unsigned": [5, 2**64 - 1, 2**63 + 1],
-}
+    "small": [10, 9, 100], "19 digits": [10**18 + 1, 10**18, 9],
+    "signed": [-(2**63), 2**63 - 1, 5], "unsigned": [5, 2**64 - 1, 2**63 + 1],
+}  # fmt: skip
 Rows = list[tuple[int, int, float, float]]
 
 
@@ -226,19 +203,16 @@ def _nullable(rows: Rows) -> Any:
 
 
 def _parquet(rows: Rows, path: Path) -> Path:
-    _frame(rows).to_parquet(path.with_suffix(".parquet"))
-    return path.with_suffix(".parquet")
+    return write(path.parent, _frame(rows).to_parquet(), "p.parquet")
 
 
 def _csv(rows: Rows, path: Path, form: str = "{},{},{},{}") -> Path:
-    path.write_text("\n".join([",".join(COLUMNS), *(form.format(*row) for row in rows)]))
-    return path
+    lines = [",".join(COLUMNS), *(form.format(*row) for row in rows)]
+    return write(path.parent, "\n".join(lines))
 
 
 def _json(rows: Rows, path: Path) -> Path:
-    path = path.with_suffix(".jsonl")
-    path.write_text("\n".join(json.dumps(dict(zip(COLUMNS, row, strict=True))) for row in rows))
-    return path
+    return write(path.parent, _frame(rows).to_json(orient="records", lines=True), "p.jsonl")
 
 
 FORMS: dict[str, Callable[[Rows, Path], Any]] = {
@@ -285,8 +259,8 @@ def test_ids_that_differ_after_a_zero_character_are_different(
 ) -> None:
     """Pandas 2 compares texts up to the first zero."""
     monkeypatch.setattr("recsys_ndcg.input.ids._CUTS_TEXTS", older)
-    users = np.array([f"a\0{user}" for user in range(4)] * 3, dtype=object)
-    found = EncodedIds.factorize(np.concatenate([users, np.array([None], dtype=object)]))
+    users = [f"a\0{user}" for user in range(4)]
+    found = EncodedIds.factorize(np.array([*users * 3, None], dtype=object))
     if older or pd.__version__ >= "3":
-        assert found.ids.tolist() == users[:4].tolist()
+        assert found.ids.tolist() == users
         assert found.codes.tolist() == [0, 1, 2, 3] * 3 + [-1]

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -25,6 +26,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.input import ids
 from recsys_ndcg.input.dispatch import read_rows
 from recsys_ndcg.input.ids import EncodedIds, coded_text
+from tests.errors import assert_rejected
 from tests.profiles import examples
 
 #: Raised for values without a hash, and by pyarrow for dictionaries of nulls.
@@ -46,23 +48,9 @@ class Loud(str):
 
 
 SHORT = st.sampled_from(["a", "b", "c", "d"])
-WORDS = st.sampled_from(
-    [
-        "",
-        "a",
-        "b",
-        "ab",
-        "abcdefgh",
-        "abcdefgi",
-        "abcdefghi",
-        "7",
-        "None",
-        "nan",
-        "é",
-        "日本",
-        "1.0",
-    ]
-)
+_WORDS = ["", "a", "b", "ab", "abcdefgh", "abcdefgi", "abcdefghi", "7", "None", "nan",
+          "é", "日本", "1.0"]  # fmt: skip
+WORDS = st.sampled_from(_WORDS)
 EVEN = st.sampled_from(["user0001", "user0002", "iser0001", "user000x"])
 OLD = int(pd.__version__.partition(".")[0]) < 3
 #: Text that pandas 2 sometimes mistakes for another text.
@@ -118,9 +106,7 @@ COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
     "pandas, ordered categories": lambda values: categorical(values, ordered=True),
     "polars": lambda values: pl.Series(values, dtype=pl.String),
     "polars, categories": lambda values: pl.Series(values, dtype=pl.Categorical),
-    "polars, enumeration": lambda values: pl.Series(
-        values, dtype=pl.Enum(sorted({*values, "unused"}))
-    ),
+    "polars, enum": lambda values: pl.Series(values, dtype=pl.Enum(sorted({*values, "unused"}))),
     "polars, default type": lambda values: pl.Series(values, strict=True),
     "pyarrow": lambda values: pa.array(values, pa.string()),
     "pyarrow, views": lambda values: pa.array(values, pa.string_view()),
@@ -133,21 +119,22 @@ COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
     "pyarrow, chunks": chunked,
     "pyarrow, default type": pa.array,
 }
-TABLES: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "mapping": dict,
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "pyarrow": lambda columns: pa.table(dict(columns)),
-}
+TABLES: list[tuple[Any, Callable[[Any], Any]]] = [
+    (pd.Series, pd.DataFrame), (pl.Series, pl.DataFrame), ((pa.Array, pa.ChunkedArray), pa.table),
+]  # fmt: skip
 
 
-def table_of(columns: dict[str, Any], form: str) -> Any:
+def table_of(columns: dict[str, Any]) -> Any:
     """Return a table of the library that made the columns, otherwise the mapping."""
-    kinds = {"pandas": pd.Series, "polars": pl.Series, "pyarrow": (pa.Array, pa.ChunkedArray)}
-    for name, kind in kinds.items():
-        if form.endswith("table") and isinstance(columns["user"], kind):  # type: ignore[arg-type]
-            return TABLES[name](columns)
-    return columns
+    makers = [make for kind, make in TABLES if isinstance(columns["user"], kind)]
+    return makers[0](columns) if makers else columns
+
+
+def lists_of(column: Any, size: int, *, is_table: bool = False) -> rn.RankedLists:
+    """Read a column as users and as items, alone or in a table of its library."""
+    numbers = {"estimated": np.arange(size) / 2, "true": np.ones(size)}
+    data = {"user": column, "item": column, **numbers}
+    return rn.RankedLists.from_frame(table_of(data) if is_table else data, duplicates="first")
 
 
 def outcome(act: Callable[[], rn.RankedLists]) -> Any:
@@ -159,15 +146,11 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
         except (rn.InvalidInputError, *OF_LIBRARIES) as error:
             found: Any = type(error), re.sub(r"\(such as [^)]*\)", "", str(error))
         else:
-            names = ["users", "missing", "repeats", "candidates"]
-            names += ["offsets", "unlisted_offsets", "item_ids"]
-            arrays = {name: getattr(lists, name) for name in names}
-            arrays |= lists.columns
+            names = "users missing repeats candidates offsets unlisted_offsets item_ids"
+            arrays = {name: getattr(lists, name) for name in names.split()} | lists.columns
             arrays |= {f"unlisted {name}": one for name, one in lists.unlisted.items()}
-            found = {
-                name: None if one is None else (one.dtype, [*map(repr, one.tolist())])
-                for name, one in arrays.items()
-            }
+            given = {name: one for name, one in arrays.items() if one is not None}
+            found = {name: (one.dtype, [*map(repr, one.tolist())]) for name, one in given.items()}
     return found, [str(one.message) for one in caught]
 
 
@@ -175,6 +158,9 @@ def by_row(act: Callable[[], rn.RankedLists]) -> Any:
     """Return the outcome if each value is read on its own."""
     with mock.patch("recsys_ndcg.input.rows.coded_text", return_value=None):
         return outcome(act)
+
+
+_FORMS = st.sampled_from([*COLUMNS])
 
 
 def drawn_column(values: list[Any], form: str) -> Any:
@@ -187,31 +173,23 @@ def drawn_column(values: list[Any], form: str) -> Any:
 
 @examples(0.5)
 @pytest.mark.parametrize("form", COLUMNS)
-@given(values=VALUES, kind=st.sampled_from(["column", "table"]))
-def test_a_column_gives_the_same_as_its_values(form: str, kind: str, values: list[Any]) -> None:
+@given(values=VALUES, is_table=st.booleans())
+def test_a_column_gives_the_same_as_its_values(
+    form: str, values: list[Any], *, is_table: bool
+) -> None:
     """The same lists to the last bit, or the same error."""
     column = drawn_column(values, form)
     # converting from polars to NumPy drops zero characters at the end of a text
     if column is None or (form.startswith("polars") and any("\0" in str(one) for one in values)):
         return
-    size = len(values)
-    numbers: dict[str, Any] = {"estimated": np.arange(size) / 2, "true": np.ones(size)}
-    data = table_of({"user": column, "item": column, **numbers}, kind)
-
-    def made() -> rn.RankedLists:
-        return rn.RankedLists.from_frame(data, duplicates="first")
-
+    made = partial(lists_of, column, len(values), is_table=is_table)
     expected = by_row(made)
     of_a_library = isinstance(expected[0], tuple) and issubclass(expected[0][0], OF_LIBRARIES)
     if not (of_a_library and OLD):  # pandas 2 cannot read some of them value by value
         assert outcome(made) == expected
 
 
-@given(
-    known=VALUES,
-    found=VALUES,
-    forms=st.tuples(st.sampled_from([*COLUMNS]), st.sampled_from([*COLUMNS])),
-)
+@given(known=VALUES, found=VALUES, forms=st.tuples(_FORMS, _FORMS))
 def test_joining_two_tables_gives_the_same_as_joining_their_values(
     known: list[Any], found: list[Any], forms: tuple[str, str]
 ) -> None:
@@ -222,9 +200,7 @@ def test_joining_two_tables_gives_the_same_as_joining_their_values(
     labels = {"user": first, "item": first, "true": np.ones(len(known))}
     results = {"user": second, "item": second, "estimated": np.arange(len(found)) / 2}
 
-    def made() -> rn.RankedLists:
-        return rn.RankedLists.from_labels(labels, results, duplicates="first")
-
+    made = partial(rn.RankedLists.from_labels, labels, results, duplicates="first")
     assert outcome(made) == by_row(made)
 
 
@@ -258,19 +234,13 @@ def test_text_of_every_other_form_is_read_by_its_distinct_values(
     assert found.codes.dtype == np.int32
 
 
-@pytest.mark.parametrize(
-    "form", ["objects", "pandas, text of Python", "pandas, categories", "list"]
-)
+SOME = ["list", "objects", "wide text", "pandas, text of Python", "pandas, categories"]
+
+
+@pytest.mark.parametrize("form", SOME)
 def test_text_is_read_without_pyarrow(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is an optional dependency."""
-    column = COLUMNS[form](PLAIN)
-    numbers = {"estimated": range(7), "true": range(7)}
-
-    def made() -> rn.RankedLists:
-        return rn.RankedLists.from_frame(
-            {"user": column, "item": column, **numbers}, duplicates="first"
-        )
-
+    made = partial(lists_of, COLUMNS[form](PLAIN), len(PLAIN))
     expected = outcome(made)
     monkeypatch.setattr(ids, "pyarrow_if_any", lambda: None)
     assert outcome(made) == expected
@@ -280,10 +250,9 @@ def test_text_is_read_without_pyarrow(form: str, monkeypatch: pytest.MonkeyPatch
 def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, kind: str) -> None:
     """Each part has its own dictionary."""
     users = ["b", "a", "b", "c", "c", "a", "d", "b"]
-    table = pa.table({"user": users, "item": pa.array(users[::-1]).dictionary_encode()})
-    table = table.append_column("estimated", pa.array(np.arange(8.0)))
-    table = table.append_column("true", pa.array(np.arange(8.0)))
-    path = tmp_path / f"p.{kind}"
+    items = pa.array(users[::-1]).dictionary_encode()
+    numbers = {"estimated": np.arange(8.0), "true": np.arange(8.0)}
+    table, path = pa.table({"user": users, "item": items, **numbers}), tmp_path / f"p.{kind}"
     if kind == "parquet":
         pq.write_table(table, path, row_group_size=3)
     else:
@@ -298,9 +267,8 @@ def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, 
 
 def test_only_the_needed_columns_of_a_lazy_table_are_computed() -> None:
     """A column that raises an error does not matter if it is not needed."""
-    rows = pl.DataFrame(
-        {"user": ["a", "a"], "item": ["x", "y"], "estimated": [2.0, 1.0], "true": [1.0, 2.0]}
-    ).lazy()
+    columns = {"user": ["a", "a"], "item": ["x", "y"], "estimated": [2.0, 1.0], "true": [1.0, 2.0]}
+    rows = pl.LazyFrame(columns)
     fails = pl.col("item").cast(pl.Int64)
     assert rn.RankedLists.from_frame(rows.with_columns(other=fails)).users.tolist() == ["a"]
     results, labels = rows.with_columns(true=fails), rows.with_columns(estimated=fails)
@@ -309,20 +277,17 @@ def test_only_the_needed_columns_of_a_lazy_table_are_computed() -> None:
     assert read_rows(ranked, table="results").estimated.tolist() == [-1.0, -2.0]
     with pytest.raises(nw.exceptions.InvalidOperationError):
         rn.RankedLists.from_frame(labels)
-    with pytest.raises(rn.InvalidInputError, match="no column 'item'; it has user, other"):
-        rn.evaluate(pl.LazyFrame({"user": ["a"], "other": [1]}))
+    lacking = pl.LazyFrame({"user": ["a"], "other": [1]})
+    assert_rejected("no column 'item'; it has user, other", rn.evaluate, lacking)
 
 
-@pytest.mark.parametrize(
-    "form", ["pandas, categories", "objects", "wide text", "pyarrow, dictionary"]
-)
+@pytest.mark.parametrize("form", [*SOME[1:], "pyarrow, dictionary"])
 def test_lists_share_no_memory_with_the_data(form: str) -> None:
     """Even if the rows are already in order: the caller may change the data later."""
     column = COLUMNS[form](["a", "b", "b", "c"])
     numbers = np.arange(4.0)
-    lists = rn.RankedLists.from_frame(
-        {"user": column, "item": column, "estimated": numbers, "true": numbers}, duplicates="last"
-    )
+    data = {"user": column, "item": column, "estimated": numbers, "true": numbers}
+    lists = rn.RankedLists.from_frame(data, duplicates="last")
     codes = column.cat.codes.to_numpy() if form == "pandas, categories" else numbers
     codes = column.indices.to_numpy() if form == "pyarrow, dictionary" else codes
     for one in (lists.item_codes, lists.estimated, lists.true, lists.offsets):
