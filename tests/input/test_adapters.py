@@ -23,7 +23,6 @@ ROWS: list[tuple[Any, Any, float, float]] = [
 ]  # fmt: skip
 NAMES = ["user", "item", "estimated", "true"]
 FRAME = pd.DataFrame(ROWS, columns=NAMES)
-THEIRS = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
 Prediction = namedtuple("Prediction", ["uid", "iid", "r_ui", "est", "details"])  # noqa: PYI024 - as Surprise does
 PREDICTIONS = [Prediction(u, i, t, e, {"was_impossible": False}) for u, i, e, t in ROWS]
 FORMS: dict[str, Callable[[], Any]] = {
@@ -78,19 +77,14 @@ def test_a_mapping_gives_the_same_scores_without_items() -> None:
         pd.testing.assert_frame_equal(rn.evaluate(data, threshold=4).per_user, expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "separator"),
-    [("p.csv", ","), ("p.tsv", "\t"), ("p.csv", ";"), ("p.txt", "|"), ("p.CSV", ",")],
-)
+@pytest.mark.parametrize("name", ["p.csv,", "p.tsv\t", "p.csv;", "p.txt|", "p.CSV,"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("form", [("", 0), ("\ufeff", 1), ("", 3)])
-def test_a_text_file_gives_the_same_report(
-    tmp_path: Path, name: str, separator: str, end: str, form: tuple[str, int]
-) -> None:
+def test_a_text_file_gives_the_same_report(tmp_path: Path, name: str, end: str, form: Any) -> None:
     """With a byte order mark, line ends of Windows, or blank lines at the end."""
-    lines = [separator.join(map(str, row)) for row in [tuple(NAMES), *ROWS]]
+    lines = [name[-1].join(map(str, row)) for row in [tuple(NAMES), *ROWS]]
     mark, blank_lines = form
-    path = write(tmp_path, mark + end.join(lines) + end * blank_lines, name)
+    path = write(tmp_path, mark + end.join(lines) + end * blank_lines, name[:-1])
     assert_same(evaluated(path))
     assert evaluated(str(path)) == evaluated(path)
 
@@ -101,25 +95,6 @@ def test_a_parquet_file_gives_the_same_report(tmp_path: Path, name: str) -> None
     pl.from_pandas(FRAME).write_parquet(tmp_path / name)
     assert_same(evaluated(tmp_path / name))
     assert_same(evaluated(rn.RankedLists.from_file(tmp_path / name)))
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda frame, _: frame,
-        lambda frame, _: pl.from_pandas(frame),
-        lambda frame, _: frame.to_dict("list"),
-        lambda frame, path: frame.to_csv(path / "p.csv", index=False) or path / "p.csv",
-        lambda frame, path: frame.to_parquet(path / "p.parquet") or path / "p.parquet",
-    ],
-    ids=["pandas", "polars", "dict", "CSV", "Parquet"],
-)
-@pytest.mark.parametrize("columns", [THEIRS, {"estimated": "est"}], ids=["all", "one"])
-def test_columns_map_our_names_to_those_of_the_table(
-    make: Callable[[pd.DataFrame, Path], Any], columns: dict[str, str], tmp_path: Path
-) -> None:
-    """Names that are the same need not be given."""
-    assert_same(evaluated(make(FRAME.rename(columns=columns), tmp_path), columns=columns))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
@@ -155,20 +130,16 @@ def test_ids_of_every_width_keep_their_values(dtype: str) -> None:
     assert lists.n_items.tolist() == [1, 1, 2, 1]
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
-        np.array([2**64 - 2, 2**64 - 1], dtype=np.uint64),
-        np.array([-(2**63), 2**63 - 1]),
-        [2**60 + 1, 2**60 + 2],
-        [-1, 2**63 + 1],
-        [-(2**70), 0, 2**70, 2**70 + 1],
-    ],
-)
+LONG_IDS: list[Any] = [
+    np.array([2**64 - 2, 2**64 - 1], dtype=np.uint64), np.array([-(2**63), 2**63 - 1]),
+    [2**60 + 1, 2**60 + 2], [-1, 2**63 + 1], [-(2**70), 0, 2**70, 2**70 + 1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ids", LONG_IDS)
 def test_long_ids_stay_whole_numbers(ids: Any) -> None:
     """As floats, two hashes or snowflake ids could become one."""
-    lists = rn.RankedLists.from_arrays(ids, ids, range(len(ids)), range(len(ids)))
-    assert lists.item_ids is not None
+    lists: Any = rn.RankedLists.from_arrays(ids, ids, range(len(ids)), range(len(ids)))
     assert lists.users.tolist() == lists.item_ids.tolist() == [int(one) for one in ids]
 
 
@@ -186,9 +157,8 @@ def test_text_ids_in_a_file_keep_their_spelling(tmp_path: Path) -> None:
     ids = ["0042", "42", "1e3", "NA", "null", "None", "-", "9" * 25, "Zoë", 'a"b', "a,b", " a"]
     frame = pd.DataFrame({"user": ids, "item": 7, "estimated": 1.5, "true": range(len(ids))})
     frame.to_csv(tmp_path / "p.csv", index=False)
-    lists = rn.RankedLists.from_file(tmp_path / "p.csv")
+    lists: Any = rn.RankedLists.from_file(tmp_path / "p.csv")
     assert sorted(lists.users.tolist()) == sorted(ids)
-    assert lists.items is not None
     assert set(lists.items.tolist()) == {7}
 
 
