@@ -53,7 +53,9 @@ popular_means = [popular[f"test_{name}"].mean() for name in MEASURES[1:]]
 rows["-"] = ["the most popular items", float("nan"), *popular_means]
 
 users, items = ratings["user"].nunique(), ratings["item"].nunique()
-print(f"{len(ratings)} ratings, {users} users, {items} items; relevant from {0.8 * scale[1]:g}")
+print(
+    f"{len(ratings)} ratings, {users} users, {items} items; {0.8 * scale[1]:g} and above is relevant"
+)
 headings = ["parameters", "RMSE", "NDCG@10", ":catalogue", "recall@10"]
 table = pd.DataFrame.from_dict(rows, orient="index", columns=headings)
 print(table.to_string(float_format="{:.4f}".format, na_rep="-"))

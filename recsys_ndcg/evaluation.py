@@ -40,14 +40,15 @@ def evaluate(  # noqa: PLR0913 - the contract
     data : predictions
         A pandas, polars or pyarrow table with the columns user, item, estimated and true; rows
         ``(user, item, estimated, true)``; Surprise predictions; ``{user: [(estimated, true)]}``;
-        a dict of columns; the path of a file: CSV or JSON lines, packed or not, Parquet, Feather,
-        or pickled Surprise predictions, which are read without executing them; several files, as
-        a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. Two tables of labels and
-        recommendations: ``{"labels": ..., "results": ...}``, as in `RankedLists.from_labels`, or
-        of TREC: ``{"qrels": ..., "run": ...}``, as in `RankedLists.from_trec`.
+        a dict of columns; the path of a file: CSV or JSON lines, compressed or not, Parquet,
+        Feather, or pickled Surprise predictions, which are read without executing them; several
+        files, as a list or a pattern, ``"folder/*.parquet"``; or `RankedLists`. Two
+        tables of labels and recommendations: ``{"labels": ..., "results": ...}``, as in
+        `RankedLists.from_labels`, or of TREC: ``{"qrels": ..., "run": ...}``, as in
+        `RankedLists.from_trec`.
         A Spark DataFrame is measured on its workers: `recsys_ndcg.scale.spark.evaluate`.
     metrics : names or metric objects, optional
-        ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` takes every `k`.
+        ``"ndcg@10"``, ``"precision@5"``, ``"rr"`` …; a name without ``@k`` is computed at each `k`.
         By default ndcg, precision and recall; only ndcg if relevance is not defined.
     k : int or several, optional
         The cutoffs of names without their own; None means no cutoff.
@@ -55,18 +56,18 @@ def evaluate(  # noqa: PLR0913 - the contract
         True values at or above this are relevant. Metrics that count relevant items, such as
         precision and recall, need it unless every true value is 0 or 1: then 1 is relevant.
     convention : Convention or str, optional
-        Every other choice that moves a number; or a library's name, ``"catboost"``: each metric as
-        that library measures it.
+        All other choices that change a number; or a library's name, ``"catboost"``: each metric
+        as that library computes it.
     columns : mapping, optional
-        Our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
+        Maps our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
     n_jobs : int, optional
         The number of threads, here and when the report computes more later. By default, and for
-        -1, one per core; workers of joblib and of `multiprocessing.Pool` share the cores. No
-        number depends on it.
+        -1, one per core, or fewer inside workers of joblib and `multiprocessing.Pool`. The
+        results do not depend on it.
     memory_limit : str or number, optional
         The memory that the process may use, ``"2GB"``: files and streams are then sorted on disk
         (the extra `scale`). Several files, pyarrow datasets and readers, and DuckDB relations
-        always are, within half of the free memory.
+        always are, with half of the free memory as the limit.
     per_user : path, optional
         A file for the scores of every user, the table `Report.per_user`: Parquet, or CSV for data
         in memory.
@@ -89,10 +90,10 @@ def evaluate(  # noqa: PLR0913 - the contract
     Warns
     -----
     DataWarning
-        The data is valid but suspicious, or the score means little: columns that look exchanged,
-        times as estimates, a threshold that separates no items, lists of one item or worse than
-        in random order, estimates at a bound of the scale, ties that change the third decimal by
-        more than half the interval of the mean.
+        The data is valid but suspicious, or the score means little: columns that look swapped,
+        timestamps as estimates, a threshold that separates no items, lists of one item, scores
+        below random order, estimates at a bound of the scale, ties that change a mean by at least
+        0.001 and by more than half of its interval.
 
     Examples
     --------

@@ -57,18 +57,18 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     data, metrics, k, threshold, convention, columns
         As in `evaluate`; the presets are compared with your convention.
     reported : float, optional
-        A published value of the metric. Rows are sorted by their distance to it, and include the
-        changes of one or two of your choices that come closest.
+        A published value of the metric. Rows are sorted by their distance to it. Further rows
+        change one or two of your choices to come closest.
 
     Returns
     -------
     pandas.DataFrame
         A row per metric and preset: metric, preset, value (the mean over users), yours,
-        difference (value - yours), causes, changes, note and signature. ``causes`` maps choices
-        to how much each moved the number when your choices became theirs one after the other,
-        in the order of the signature: the amounts add up to the difference. ``changes`` is the
-        same in words, with shares. ``note`` tells that the library has no such metric or means
-        something else by the name, or why there is no value. With `reported` also gap
+        difference (value - yours), causes, changes, note and signature. ``causes`` maps each
+        choice to its effect if your choices are replaced by theirs one by one, in the order of
+        the signature: the effects add up to the difference. ``changes`` is the same in words,
+        with shares. ``note`` has the reason if there is no value, if the library has no such
+        metric, or if it means something else by the name. With `reported` also gap
         (value - reported), and rows without a preset.
 
     Raises
@@ -96,11 +96,11 @@ def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -
     """Reconcile the metrics of a plan."""
     facts = plan.facts_of(lists)
     plan.settle(facts, lists)  # what is wrong with one's own choices is an error, not a note
-    if reported is not None and (not is_number(reported) or len(plan.names) != 1):
-        msg = (
-            "reported must be a number, for a single metric, not "
-            f"{quote(reported)} for {', '.join(plan.names)}."
-        )
+    if reported is not None and not is_number(reported):
+        msg = f"reported must be a number, not {quote(reported)}."
+        raise InvalidInputError(msg)
+    if reported is not None and len(plan.names) != 1:
+        msg = f"reported needs a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
     numbers = Numbers(lists, facts)
     cases = [
@@ -360,7 +360,7 @@ def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
     for name in ("difference", "gap"):
         if name in rows:
             cells[name] = rows[name].map(format_signed)
-    cells["computed by"], cells["what moves yours there"] = rows["preset"], rows["changes"]
+    cells["computed by"], cells["changes to yours"] = rows["preset"], rows["changes"]
     keys = [name for name in cells if name != "computed by"]
     found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()
     return found[[*cells]].head(_MOST if "gap" in rows else len(found))
@@ -377,6 +377,6 @@ def _notes(rows: pd.DataFrame) -> list[str]:
     lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
     if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
         lines.append(
-            f"in brackets: libraries without {metric}; the value is under their other choices"
+            f"in brackets: libraries without {metric}; the value is by their other choices"
         )
     return lines

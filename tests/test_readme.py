@@ -36,7 +36,7 @@ def test_the_demo_prints_what_the_first_screen_shows() -> None:
     """To the last digit: the sample and the models are drawn from a seed."""
     pytest.importorskip("surprise")
     printed = _printed("-c", "from recsys_ndcg.cli import main; main()", "demo")
-    first, _, _ = printed.partition(", in detail\n")
+    first, _, _ = printed.partition(" in detail\n")
     assert first.splitlines()[:-1] == [*block("demo").splitlines(), ""]
 
 

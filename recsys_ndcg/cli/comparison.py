@@ -175,7 +175,7 @@ class StatisticsOptions:
     users: str = option(_USERS, default="all", completion="users")
     test: str = option(f"Significance test: {', '.join(TESTS)}.", default="t", completion="test")
     correction: str | None = option(
-        f"Correction for several pairs: {', '.join(CORRECTIONS)}.  [default: max-T, or holm]",
+        f"Correction for several pairs: {', '.join(CORRECTIONS)}.  [default: by test]",
         completion="correction",
     )
     alpha: float = option("Significance level.", default=0.05)

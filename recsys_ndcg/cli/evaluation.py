@@ -41,7 +41,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     gate: BaselineGateOptions,
     output: OutputOptions,
 ) -> None:
-    """Evaluate the lists in a file of user, item, estimated, true.
+    """Evaluate predictions.
+
+    FILE has the columns user, item, estimated and true.
 
     Examples
     --------
@@ -149,7 +151,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     reported: float | None = option("A published number to explain."),
     output: OutputOptions,
 ) -> None:
-    """Compute a metric as every library does.
+    """Compute a metric as each library does.
 
     Shows which options explain the differences.
 
@@ -163,7 +165,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 
     plan = convention.plan(parse_metric_names(metric), [10])
     lists = read_lists(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
-    with err.status("Computing the metric as every library does"):
+    with err.status("Computing the metric as each library does"):
         table = reconciled(lists, plan, reported)
     if output.form == "text":
         conventions = [one.convention for one in plan.measurements]

@@ -14,7 +14,7 @@ from rich.live import Live
 
 from recsys_ndcg.cli.options import REQUIRED, ConventionOptions, argument, option
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, err, out, print_line
-from recsys_ndcg.cli.reports import build_leaderboard_document
+from recsys_ndcg.cli.reports import build_leaderboard_document, describe_left_out
 from recsys_ndcg.errors import InvalidInputError, check_integer
 from recsys_ndcg.progress import Steps, build_table
 
@@ -46,7 +46,8 @@ def experiment(
 ) -> None:
     """Train and evaluate models over folds and seeds.
 
-    CONFIG describes the experiment. With a folder, the same command resumes an interrupted run.
+    CONFIG describes the experiment. If it names a folder, the same command resumes an interrupted
+    run.
 
     Examples
     --------
@@ -223,7 +224,7 @@ def demo(
     source = "sample ratings" if ratings is None else str(ratings)
     print_line(
         f"{len(table)} {source}: {len(table) - n_test} to train on, {n_test} to "
-        f"rank; relevant from {limit:g}.",
+        f"rank; {limit:g} and above is relevant.",
         wrap=True,
     )
     _print_models(comparison, reports)
@@ -257,7 +258,7 @@ def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
     print_line(comparison.verdict, wrap=True)
     report = reports[best]
     print_line()
-    print_line(f"{best}, {name}, in detail", "bold")
+    print_line(f"{best} in detail", "bold")
     scores = report.document()
     print_document(scores, out, legend=False)
     for title, ascending in (("Best users", False), ("Worst users", True)):
@@ -265,8 +266,6 @@ def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
         print_line()
         document = build_leaderboard_document(users, f"{title} by z", report.signature(name))
         print_document(document, out, quiet=True)
-    print_line(
-        f"{users.attrs['trivial']} users for whom every order is the same are left out.", wrap=True
-    )
+    print_line(describe_left_out(users), wrap=True)
     print_line()
     print_legend([models, scores, document], out)

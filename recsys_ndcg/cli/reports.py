@@ -84,8 +84,8 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         completion="metric",
     ),
     by: str = option(
-        "score; adjusted: 0 is chance, 1 is the best order of the list; z: distance from "
-        "chance in standard deviations.",
+        "score, adjusted (0 is chance, 1 the best order of the list) or z (distance from chance "
+        "in standard deviations).",
         "--sort",
         default="score",
         completion="sort",
@@ -95,10 +95,10 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     convention: ConventionOptions,
     output: OutputOptions,
 ) -> None:
-    """Show the users with the best lists.
+    """Show the users with the best scores.
 
     Users for whom every order has the same score are left out. FILE may also be a saved report,
-    or the folder of an experiment, whose models are then shown.
+    or the folder of an experiment: then its models are shown.
 
     Examples
     --------
@@ -138,11 +138,14 @@ def build_leaderboard_document(board: pd.DataFrame, title: str, signature: Signa
     from recsys_ndcg.report import format_cells
 
     cells = format_cells(board.reset_index().set_index("rank")).map(escape_invisible)
+    notes = [describe_left_out(board)] if board.attrs["trivial"] else ()
+    return build_table_document(title, cells, notes, signature, left=2, note=title)
+
+
+def describe_left_out(board: pd.DataFrame) -> str:
+    """Return the number of users whom a leaderboard leaves out."""
     trivial = board.attrs["trivial"]
-    left_out = [f"{trivial} users for whom every order is the same are left out."]
-    return build_table_document(
-        title, cells, left_out if trivial else (), signature, left=2, note=title
-    )
+    return f"{trivial} users for whom every order has the same score are left out."
 
 
 def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) -> None:
@@ -177,7 +180,7 @@ def presets(*, form: str = _FORMAT) -> None:
             "preset": name,
             "as computed by": one.library,
             "metrics": one.metrics.replace(" ", ", "),
-            "to be known": one.caveat,
+            "note": one.caveat,
         }
         for name, one in PRESETS.items()
     ]

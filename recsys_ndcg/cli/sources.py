@@ -29,8 +29,8 @@ class FormatOptions:
     """The format of text files."""
 
     columns: str = option(
-        "Map required columns to the file's: user=uid,item=iid. Without a header line, give "
-        "their positions: user=1,item=2,estimated=3,true=4.",
+        "Names of the columns in the file: user=uid,item=iid. Without a header line, their "
+        "positions: user=1,item=2,estimated=3,true=4.",
         default="",
         metavar="OURS=THEIRS,...",
     )
@@ -57,8 +57,8 @@ class ScaleOptions:
 
     more: list[Path] | None = argument("Further files with rows of the same table.", "FILES")
     memory_limit: str | None = option(
-        "Memory limit, such as 2GB, for CSV and Parquet files: rows are grouped by user on disk, "
-        "as they always are if there are several files."
+        "Memory limit, such as 2GB, for CSV and Parquet files: rows are then grouped by user on "
+        "disk. Rows of several files always are."
     )
 
     @property

@@ -232,8 +232,7 @@ class Testing:
         if drawn and family > self.alpha * (self.draws + 1):
             needed = math.ceil(family / self.alpha) - 1
             msg = (
-                f"With draws={self.draws} no corrected p of {n_pairs} pairs can be as low as "
-                f"{self.alpha:g}, so nothing could be found. Use draws={needed} or more, or "
-                "correction='max-T'."
+                f"draws={self.draws} is too few for {n_pairs} pairs: no corrected p can reach "
+                f"{self.alpha:g}. Use draws={needed} or more, or correction='max-T'."
             )
             raise InvalidInputError(msg)

@@ -89,7 +89,13 @@ def test_the_caption_of_a_latex_table_has_metric_test_and_signature(
     table = [line for line in lines if not line.startswith("% ")]
     assert table[:2] == [r"\begin{table}", r"\centering"]
     short = comparison.signature("rmse").short.replace("|", r"\textbar{}")
-    for part in ("4 models, 60 users", comparison.tested_by, "rmse; users won", "first tier", short):
+    for part in (
+        "4 models, 60 users",
+        comparison.tested_by,
+        "rmse; users won",
+        "first tier",
+        short,
+    ):
         assert part in table[2]
     assert r"\label" not in "".join(lines)
     assert lines[0] == f"% {comparison.verdict_in('rmse')}"
