@@ -54,7 +54,8 @@ rows["-"] = ["the most popular items", float("nan"), *popular_means]
 
 users, items = ratings["user"].nunique(), ratings["item"].nunique()
 print(
-    f"{len(ratings)} ratings, {users} users, {items} items; {0.8 * scale[1]:g} and above is relevant"
+    f"{len(ratings)} ratings, {users} users, {items} items; "
+    f"{0.8 * scale[1]:g} and above is relevant"
 )
 headings = ["parameters", "RMSE", "NDCG@10", ":catalogue", "recall@10"]
 table = pd.DataFrame.from_dict(rows, orient="index", columns=headings)
