@@ -46,7 +46,7 @@ for name in names:
     if not os.path.exists(f"{path}/{name}"):
         sys.modules[name] = None
 import recsys_ndcg as rn
-from recsys_ndcg.rendering.plots.vega import svg
+from recsys_ndcg.rendering.plots.vega import to_svg
 
 report = rn.evaluate({"ann": [(2.0, 1.0), (1.0, 2.0)]})
 open(f"{path}/ratings.parquet", "w").close()
@@ -57,7 +57,7 @@ tasks = {
     "jinja2": report.to_latex,
     "tabulate": report.to_markdown,
     "altair": report.plot,
-    "vl_convert": lambda: svg(report.plot()),
+    "vl_convert": lambda: to_svg(report.plot()),
     "typer": lambda: __import__("recsys_ndcg.cli"),
     "rich": lambda: __import__("recsys_ndcg.cli"),
 }
