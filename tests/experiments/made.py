@@ -34,6 +34,11 @@ def models() -> dict[str, Any]:
     return {"SVD": SVD(n_factors=3, n_epochs=2), "biases": BaselineOnly(), "top": MostPopular()}
 
 
+def with_top(model: Any) -> dict[str, Any]:
+    """Return a model, and one to compare it with."""
+    return {"f": model, "top": MostPopular()}
+
+
 def run(given: dict[str, Any] | None = None, **options: Any) -> rn.Comparison:
     """Run an experiment of two folds without a progress bar."""
     asked = {"metrics": ["ndcg@5"], "splits": 2, "progress": False, **options}
@@ -74,16 +79,3 @@ class Failing(AlgoBase):  # type: ignore[misc] # surprise has no types
     def estimate(self, user: int, item: int) -> float:
         """Return an arbitrary number."""
         return float((user + item) % 5)
-
-
-class Elsewhere(AlgoBase):  # type: ignore[misc] # surprise has no types
-    """A model whose test omits the first pair and adds an unknown one."""
-
-    def estimate(self, user: int, item: int) -> float:
-        """Return an arbitrary number."""
-        return float((user + item) % 5)
-
-    def test(self, testset: list[Any], verbose: bool = False) -> list[Any]:  # noqa: FBT001, FBT002
-        """Return predictions of other pairs."""
-        first, *others = AlgoBase.test(self, testset, verbose)
-        return [*others, first._replace(uid="nobody")]

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections import defaultdict
 from contextlib import nullcontext
+from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from surprise import BaselineOnly, Dataset, KNNBasic, NormalPredictor, Reader, SlopeOne
+from surprise import AlgoBase, BaselineOnly, KNNBasic, NormalPredictor, SlopeOne
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFold, cross_validate
 from tests.errors import assert_rejected
-from tests.experiments.made import Elsewhere, Failing, item_means, models, ratings, run
+from tests.experiments.made import Failing, item_means, models, ratings, run
+from tests.surprise.samples import dataset
 
 if TYPE_CHECKING:
     from recsys_ndcg.experiments.cells import Result
-
-
-def _dataset() -> Any:
-    table = ratings()[["user", "item", "rating"]]
-    scale = table["rating"].min(), table["rating"].max()
-    return Dataset.load_from_df(table, Reader(rating_scale=scale))
 
 
 def test_an_experiment_is_cross_validation_of_each_model() -> None:
@@ -32,15 +31,11 @@ def test_an_experiment_is_cross_validation_of_each_model() -> None:
     found = run(protocol="both", metrics=["ndcg@5", "recall@5"], threshold=4, seeds=[7])
     measures = ["ndcg@5", "recall@5", "ndcg@5:catalogue", "recall@5:catalogue"]
     assert found.metrics == measures
+    how: dict[str, Any] = {"cv": UserKFold(2, random_state=7), "threshold": 4}
+    given = models() | {"SVD": SVD(n_factors=3, n_epochs=2, random_state=7)}
     by_hand = {
-        name: cross_validate(
-            one, _dataset(), measures, cv=UserKFold(2, random_state=7), threshold=4
-        )
-        for name, one in {
-            "SVD": SVD(n_factors=3, n_epochs=2, random_state=7),
-            "biases": BaselineOnly(verbose=False),
-            "top": MostPopular(),
-        }.items()
+        name: cross_validate(one, dataset(ratings()), measures, **how)
+        for name, one in given.items()
     }
     expected = rn.compare(by_hand)
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
@@ -69,12 +64,10 @@ def test_the_arguments_are_not_changed() -> None:
     assert drawn == np.random.random()  # noqa: NPY002
 
 
-def test_seeds_replace_missing_random_states() -> None:
-    """Several seeds replace all of them; a single one replaces only missing ones."""
-    both = run({"SVD": SVD(n_factors=3, n_epochs=2, random_state=5)}, seeds=2).runs["ndcg@5"]
-    assert both.xs(0, level="seed").tolist() != both.xs(1, level="seed").tolist()
-    own = run({"SVD": SVD(random_state=5)}, splits=KFold(2, random_state=9), seeds=[1])
-    other = run({"SVD": SVD(random_state=5)}, splits=KFold(2, random_state=9), seeds=[2])
+def test_a_single_seed_keeps_random_states() -> None:
+    """It replaces only missing ones."""
+    options: dict[str, Any] = {"splits": KFold(2, random_state=9)}
+    own, other = (run({"SVD": SVD(random_state=5)}, seeds=[n], **options) for n in (1, 2))
     pd.testing.assert_frame_equal(own.per_user, other.per_user)
 
 
@@ -111,7 +104,7 @@ def test_functions_rank_the_catalogue() -> None:
         def estimate(self, _: Any, item: Any) -> Any:
             return self.means[item] if isinstance(item, int) else 0.0
 
-    doubled = _dataset()  # which SlopeOne does not cut
+    doubled = dataset(ratings())  # which SlopeOne does not cut
     doubled.raw_ratings = [(u, i, 2 * r, t) for u, i, r, t in doubled.raw_ratings]
     doubled.reader.rating_scale = (1.0, 10.0)
     found = run({"f": item_means, "class": Means()}, data=doubled, protocol="catalogue")
@@ -143,13 +136,6 @@ def test_a_function_that_returns_something_else_fails(function: Any, fault: str)
     assert "mine failed in 2 of 2 folds, first in seed 0, fold 1" in str(caught[0].message)
 
 
-def test_predictions_of_other_pairs_fail() -> None:
-    """Also from an algorithm's own test."""
-    with pytest.warns(rn.DataWarning, match="other pairs than requested: 1 of") as caught:
-        run({"other": Elsewhere(), **models()})
-    assert "('u" in str(caught[0].message)
-
-
 def test_a_model_that_fails_in_one_fold_is_left_out() -> None:
     """The warning names the fold; the others are compared over all folds."""
     Failing.forget()
@@ -160,9 +146,11 @@ def test_a_model_that_fails_in_one_fold_is_left_out() -> None:
     assert len(found.runs) == 9
 
 
-def test_if_all_models_fail_there_is_an_error() -> None:
-    """There is nothing to return."""
-    assert_rejected(r"All models failed\. mine failed in 2 of 2", run, {"mine": lambda _: None})
+def test_if_all_models_fail_there_is_an_error(tmp_path: Path) -> None:
+    """There is nothing to return, and nothing to load."""
+    given = {"a": lambda _: None, "b": lambda _: None}
+    assert_rejected(r"All models failed\. a failed in 2 of 2", run, given, folder=tmp_path)
+    assert rn.load_runs(tmp_path).model_scores == {}
 
 
 def test_costs_are_recorded() -> None:
@@ -243,7 +231,7 @@ def test_data_of_any_kind(tmp_path: Any) -> None:
     """A table, a file, or a dataset of Surprise: the same numbers."""
     path = tmp_path / "ratings.csv"
     ratings().to_csv(path, index=False)
-    tables = [run(data=one).per_user for one in (ratings(), path, str(path), _dataset())]
+    tables = [run(data=one).per_user for one in (ratings(), path, str(path), dataset(ratings()))]
     for one in tables[1:]:
         pd.testing.assert_frame_equal(one, tables[0])
 
@@ -354,3 +342,80 @@ def test_a_worker_that_dies_fails_only_its_own_folds() -> None:
     with pytest.warns(rn.DataWarning, match="deadly failed in 2 of 2 folds.*ended from outside"):
         found = run({"deadly": deadly, **models()}, n_jobs=2)
     pd.testing.assert_frame_equal(found.per_user, run().per_user)
+
+
+# formulas in plain Python
+
+
+def _estimate(item: str) -> float:
+    return (int(item[1:]) * 37) % 101 / 20
+
+
+def _fixed(_: pd.DataFrame) -> Any:
+    return lambda pairs: [_estimate(item) for item in pairs["item"]]
+
+
+def _ndcg(rows: list[tuple[float, float]], k: int) -> float:
+    """Return NDCG@k of (estimated, true) rows without ties."""
+    ranked = [true for _, true in sorted(rows, key=lambda row: -row[0])]
+    best = sorted(ranked, reverse=True)
+    dcg, ideal = (
+        sum((2**true - 1) / math.log2(rank + 2) for rank, true in enumerate(order[:k]))
+        for order in (ranked, best)
+    )
+    return dcg / ideal
+
+
+def test_the_mean_is_over_users() -> None:
+    """Each user counts once, in however many folds and seeds the user is."""
+    table = ratings()[["user", "item", "rating"]]
+    kept = table.groupby("user").cumcount() < np.arange(len(table)) % 3 + 2
+    table = table[kept]
+    assert len({*table.groupby("user").size()}) > 1
+    scores = defaultdict(list)
+    for seed in (3, 8):
+        for _, testset in UserKFold(3, random_state=seed).split(dataset(table)):
+            rows = defaultdict(list)
+            for user, item, true in testset:
+                rows[user].append((_estimate(item), true))
+            for user, some in rows.items():
+                scores[user].append(_ndcg(some, 5))
+    per_user = {user: fmean(some) for user, some in scores.items()}
+    found = run({"fixed": _fixed, "top": MostPopular()}, data=table, splits=3, seeds=[3, 8])
+    assert found.per_user["ndcg@5", "fixed"].to_dict() == pytest.approx(per_user, abs=1e-12)
+    assert found.leaderboard.loc["fixed", "mean"] == pytest.approx(
+        fmean(per_user.values()), abs=1e-12
+    )
+
+
+def test_each_seed_has_its_own_random_numbers() -> None:
+    """Also of models that draw from NumPy's global state."""
+    found = run({"random": NormalPredictor(), "top": MostPopular()}, splits=_Same(), seeds=2)
+    of_seed = [found.runs.loc["random"].xs(seed, level="seed")["ndcg@5"].iloc[0] for seed in (0, 1)]
+    assert of_seed[0] != of_seed[1]
+
+
+def test_several_seeds_replace_random_states() -> None:
+    """Of models and splits; otherwise all seeds would give the same numbers."""
+
+    class Seeded(AlgoBase):  # type: ignore[misc] # surprise has no types
+        def __init__(self, random_state: int) -> None:
+            AlgoBase.__init__(self)
+            self.random_state = random_state
+
+        def estimate(self, user: int, item: int) -> float:
+            drawn = np.random.default_rng([self.random_state, user, item])
+            return float(drawn.random())
+
+    given = {"seeded": Seeded(random_state=9), "top": MostPopular()}
+    same = run(given, splits=_Same(), seeds=[1, 2]).runs
+    assert len({*same.loc["seeded"]["ndcg@5"]}) == 2
+    parted = run(given, splits=UserKFold(2, random_state=4), seeds=[1, 2]).runs
+    assert len({*parted.loc["top"]["ndcg@5"]}) == 4
+
+
+class _Same:
+    """A split that is the same whatever the seed."""
+
+    def split(self, data: Any) -> Any:
+        yield next(UserKFold(2, random_state=0).split(data))

@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,8 @@ from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings, dig
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
 from tests.errors import assert_rejected
-from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run
+from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run, with_top
+from tests.surprise.samples import dataset
 
 
 @pytest.fixture
@@ -103,50 +105,96 @@ def test_models_and_seeds_may_be_added(folder: Path) -> None:
     assert rn.load_runs(folder).table["done"].tolist() == [4, 4, 4]
 
 
-OTHERS: dict[str, tuple[dict[str, Any], str]] = {
-    "data": ({"data": ratings().iloc[1:]}, r"data\.digest .*now"),
-    "order": ({"data": ratings().iloc[::-1]}, r"data\.digest .*now"),
-    "folds": ({"splits": 3}, r"splits\.n_splits \(2, now 3\)"),
-    "splitter": ({"splits": KFold(2)}, r"splits\.class \('.*UserKFold', now '.*KFold'\)"),
-    "metrics": ({"metrics": ["ndcg@6"]}, r"measures\.ndcg@5 .*; measures\.ndcg@6"),
-    "convention": (
-        {"convention": rn.Convention(gain="linear")},
-        r"measures\.ndcg@5\.gain \('exponential', now 'linear'\)",
-    ),
-    "protocol": ({"protocol": "catalogue"}, r"measures\.ndcg@5 \(.*, now None\)"),
-    "parameters": (
-        {"given": models() | {"SVD": SVD(n_factors=4, n_epochs=2)}},
-        r"SVD: parameters\.n_factors \(3, now 4\)",
-    ),
-    "class": (
-        {"given": models() | {"SVD": BaselineOnly()}},
-        "SVD: class .*SVD', now .*BaselineOnly",
-    ),
-}
+def _compiled(value: Any) -> Any:
+    names = {"G": value}
+    exec("def f(train): return lambda pairs: [n * G for n in range(len(pairs))]", names)  # noqa: S102
+    return with_top(names["f"])
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_another_experiment_in_the_folder_is_an_error(name: str, done: Path) -> None:
-    """The message has what differs, and the folder stays as it is."""
-    options, fault = OTHERS[name]
-    asked = {"protocol": "both", **options}
-    before = _contents(done)
-    assert_rejected(fault, run, folder=done, whole=False, **asked)
-    assert _contents(done) == before
+def _raised(power: int) -> Any:
+    return with_top(lambda train: lambda pairs: item_means(train)(pairs) ** power)
 
 
-def test_functions_are_compared_by_code_and_enclosed_values(folder: Path) -> None:
-    """Another function is another experiment."""
+_LOCK = threading.Lock()
 
-    def made(power: int) -> Any:
-        return lambda train: lambda pairs: item_means(train)(pairs) ** power
 
-    run({"f": made(1), "top": MostPopular()}, folder=folder)
-    run({"f": made(1), "top": MostPopular()}, folder=folder, on_result=pytest.fail)
-    with pytest.raises(rn.InvalidInputError, match=r"f: parameters\.power \(1, now 2\)"):
-        run({"f": made(2), "top": MostPopular()}, folder=folder)
-    with pytest.raises(rn.InvalidInputError, match="f: code"):
-        run({"f": lambda train: item_means(train), "top": MostPopular()}, folder=folder)  # noqa: PLW0108
+def _locked(train: Any) -> Any:
+    """Return a model; the lock leaves it without a fingerprint."""
+    return (_LOCK, item_means(train))[1]
+
+
+def _size(function: Any, **keywords: Any) -> Any:
+    return ["ndcg@5", make_measure(function, "size", **keywords)]
+
+
+def _own(function: Any) -> Any:
+    kind = rn.metric(name="own", of="gain")(lambda rank: 0.5**rank)
+    kind.function = staticmethod(function)  # type: ignore[attr-defined]
+    return [kind(5)]
+
+
+def _half(_: Any) -> float:
+    return 0.5
+
+
+def _halved(rank: Any) -> Any:
+    return 0.5**rank
+
+
+def _inverse(rank: Any) -> Any:
+    return 1 / rank
+
+
+def _conventions(option: str) -> Any:
+    given: list[dict[str, Any]] = [{option: function} for function in (_halved, _inverse)]
+    return [rn.Convention(**one) for one in given]
+
+
+CHANGES: list[tuple[str, Any, Any, str]] = [
+    ("data", ratings(), ratings().iloc[1:], r"data\.digest .*now"),
+    ("data", ratings(), ratings().iloc[::-1], r"data\.digest .*now"),
+    ("data", dataset(ratings(), (0, 5)), dataset(ratings(), (0, 9)), r"rating_scale .* now .*9"),
+    ("rating_scale", (0, 5), (0, 6), r"rating_scale .*5.* now .*6"),
+    ("splits", 2, 3, r"splits\.n_splits \(2, now 3\)"),
+    ("splits", 2, KFold(2), r"splits\.class \('.*UserKFold', now '.*KFold'\)"),
+    ("splits", KFold(2, 9), KFold(2, 8), r"splits\.random_state \(9, now 8\)"),
+    ("seeds", 1, 2, r"f: parameters\.random_state \(5, now None\)"),
+    ("protocol", "both", "catalogue", r"measures\.ndcg@5 \(.*, now None\)"),
+    ("threshold", 4.0, 3.9999999, r"measures\.precision@5\.threshold \('4\.0', now '3\.9999999'\)"),
+    ("metrics", ["ndcg@5"], ["ndcg@6"], r"measures\.ndcg@5 .*; measures\.ndcg@6"),
+    ("metrics", _size(lambda rows: +len(rows)), _size(lambda rows: -len(rows)), r"measures\.size"),
+    ("metrics", *(_size(lambda rows, k: len(rows) + k, k=k) for k in (1, 2)), r"measures\.size"),
+    ("metrics", _own(_halved), _own(_inverse), r"own@5\.code of metric"),
+    ("convention", None, rn.Convention(gain="linear"), r"@5\.gain \('exponential', now 'linear'\)"),
+    ("convention", *_conventions("gain"), r"measures\.ndcg@5\.code of gain"),
+    ("convention", *_conventions("discount"), r"measures\.ndcg@5\.code of discount"),
+    ("given", with_top(SVD()), with_top(BaselineOnly()), "f: class .*SVD', now .*BaselineOnly"),
+    ("given", with_top(SVD(3, 1)), with_top(SVD(3, 2)), r"f: parameters\.n_epochs \(1, now 2\)"),
+    ("given", _raised(1), _raised(2), r"f: parameters\.power \(1, now 2\)"),
+    ("given", _raised(1), with_top(lambda train: item_means(train)), "f: code"),  # noqa: PLW0108
+    ("given", _compiled(1), _compiled(2), r"f: globals\.G \(1, now 2\)"),
+    ("fingerprint", "one", "other", r"f: fingerprint \('given: one', now 'given: other'\)"),
+    ("fingerprint", {"f": "one"}, {"f": "other"}, r"f: fingerprint \('given: one', now"),
+    ("fingerprint", "one", None, r"fingerprint \('given: one', now None\)"),
+]
+
+
+@pytest.mark.parametrize(("option", "one", "other", "fault"), CHANGES, ids=range(len(CHANGES)))
+def test_a_run_resumes_only_with_the_same_options(
+    option: str, one: Any, other: Any, fault: str, folder: Path
+) -> None:
+    """The error has what differs, with both values, and the folder stays as it is.
+
+    A fingerprint for all models replaces only missing ones.
+    """
+    model = _locked if option == "fingerprint" else SVD(n_epochs=1, random_state=5)
+    options: dict[str, Any] = {"given": with_top(model), "folder": folder, "fingerprint": "v1"}
+    options |= {"metrics": ["ndcg@5", "precision@5"], "threshold": 4.0, option: one}
+    run(**options)
+    run(**options, on_result=pytest.fail)
+    before = _contents(folder)
+    assert_rejected(fault, run, whole=False, **options | {option: other})
+    assert _contents(folder) == before
 
 
 def test_a_splitter_must_repeat_its_splits(folder: Path) -> None:
@@ -290,9 +338,7 @@ def test_processes_may_share_a_folder(folder: Path) -> None:
     for one in workers:
         one.join(60)
         assert one.exitcode == 0
-    again: list[Any] = []
-    found = run(folder=folder, seeds=3, on_result=again.append)
-    assert not again
+    found = run(folder=folder, seeds=3, on_result=pytest.fail)
     pd.testing.assert_frame_equal(found.per_user, run(seeds=3).per_user)
 
 
@@ -304,10 +350,6 @@ def test_models_may_have_any_name(name: str, folder: Path) -> None:
     assert len(list((folder / "cells").iterdir())) == 2
     found = rn.load_runs(folder).table
     assert {*found.index.get_level_values("model")} == {name, f"{name}'"}
-
-
-def _half(_: Any) -> float:
-    return 0.5
 
 
 def test_a_measure_may_have_the_name_of_a_column(folder: Path) -> None:
@@ -354,7 +396,7 @@ def test_every_change_of_the_ratings_changes_the_digests(change: Any) -> None:
 
 
 def _svd(n_factors: int) -> dict[str, Any]:
-    return {"f": SVD(n_factors=n_factors, n_epochs=2), "top": MostPopular()}
+    return with_top(SVD(n_factors=n_factors, n_epochs=2))
 
 
 @pytest.mark.parametrize("other", [{"given": _svd(4)}, {"given": _svd(3), "splits": 3}])
@@ -370,9 +412,7 @@ def test_two_experiments_that_start_together_are_not_mixed(
             run(**other, folder=folder)
 
     assert_rejected("a different experiment", run, _svd(3), folder=folder, progress=begin_another)
-    again: list[Any] = []
-    run(**other, folder=folder, on_result=again.append)
-    assert not again
+    run(**other, folder=folder, on_result=pytest.fail)
 
 
 def test_a_copied_result_of_another_model_is_an_error(folder: Path, tmp_path: Path) -> None:
@@ -405,14 +445,6 @@ def test_a_file_without_a_key_is_an_error(done: Path, file: str, key: str) -> No
         assert_rejected(rf"{path.name}: this \w+ was damaged", call)
 
 
-def test_a_splitter_is_compared_by_its_own_seed(folder: Path) -> None:
-    """If there is one seed; the seed of a run is in the names of its files."""
-    run(folder=folder, splits=KFold(2, random_state=9))
-    run(folder=folder, splits=KFold(2, random_state=9), on_result=pytest.fail)
-    with pytest.raises(rn.InvalidInputError, match=r"splits\.random_state \(9, now 8\)"):
-        run(folder=folder, splits=KFold(2, random_state=8))
-
-
 def test_every_change_of_a_testset_changes_its_digest() -> None:
     """Of a user, an item, a rating, or the number of rows."""
     trainset, testset = next(iter(KFold(2, random_state=0).split(build_dataset(ratings()))))
@@ -432,7 +464,7 @@ def test_an_invalid_call_leaves_nothing_behind(folder: Path, done: Path) -> None
     run({"new": BaselineOnly(), **models()}, folder=done, protocol="both")
     other = folder.parent / "other"
     with pytest.raises(rn.InvalidInputError, match="test ratings"):
-        run({"f": pytest.fail, "top": MostPopular()}, folder=other, splits=_Refused())
+        run(with_top(pytest.fail), folder=other, splits=_Refused())
     run(folder=other)  # other models and splits
 
 

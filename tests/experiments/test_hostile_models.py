@@ -17,9 +17,9 @@ from surprise import AlgoBase, BaselineOnly, Dataset, Prediction, Reader
 from surprise.model_selection import PredefinedKFold
 
 import recsys_ndcg as rn
-from recsys_ndcg.surprise import MostPopular, TimeSplit
+from recsys_ndcg.surprise import TimeSplit
 from tests.errors import assert_rejected
-from tests.experiments.made import JOBS, item_means, models, ratings, run
+from tests.experiments.made import JOBS, item_means, models, ratings, run, with_top
 
 
 class EmptiesTrain(BaselineOnly):  # type: ignore[misc] # surprise has no types
@@ -43,6 +43,15 @@ class EmptiesTest(BaselineOnly):  # type: ignore[misc] # surprise has no types
         del testset[3:]
         found: list[Any] = super().test(testset, verbose)
         return found
+
+
+class Elsewhere(BaselineOnly):  # type: ignore[misc] # surprise has no types
+    """A model that omits the first pair and adds an unknown one."""
+
+    def test(self, testset: list[Any], verbose: bool = False) -> list[Any]:  # noqa: FBT001, FBT002
+        """Predict other pairs."""
+        first, *others = super().test(testset, verbose)
+        return [*others, first._replace(uid="nobody")]
 
 
 class Dull(AlgoBase):  # type: ignore[misc] # surprise has no types
@@ -82,10 +91,12 @@ def test_a_model_may_change_its_trainset() -> None:
     pd.testing.assert_frame_equal(found.per_user[wanted.columns], wanted)
 
 
-def test_a_model_that_shortens_its_testset_fails() -> None:
-    """The others are evaluated on all of it."""
-    with pytest.warns(rn.DataWarning, match="short failed in 2 of 2 .* other pairs than requested"):
-        found = run({"short": EmptiesTest(), **models()})
+@pytest.mark.parametrize("model", [EmptiesTest(), Elsewhere()])
+def test_a_model_that_predicts_other_pairs_fails(model: Any) -> None:
+    """The others are evaluated on all of the testset."""
+    match = "bad failed in 2 of 2 .* other pairs than requested: [0-9]+ of .*[(]'u"
+    with pytest.warns(rn.DataWarning, match=match):
+        found = run({"bad": model, **models()})
     pd.testing.assert_frame_equal(found.per_user, run().per_user)
 
 
@@ -192,7 +203,7 @@ def test_a_function_keeps_a_seed_of_its_own() -> None:
         seen.append(seed)
         return item_means(train)
 
-    given = {"f": functools.partial(seeded, seed=42), "top": MostPopular()}
+    given = with_top(functools.partial(seeded, seed=42))
     run(given)
     run(given, seeds=[5, 6])
     assert seen == [42, 42, 5, 5, 6, 6]
@@ -221,7 +232,7 @@ def test_users_that_parquet_cannot_hold_are_an_error(ids: list[Any], tmp_path: P
          for item in range(8)],
         columns=["user", "item", "rating"],
     ).astype({"user": object})  # fmt: skip
-    never = {"f": pytest.fail, "top": MostPopular()}
+    never = with_top(pytest.fail)
     with pytest.raises(rn.InvalidInputError, match="Parquet has no column for these ids of users"):
         run(never, data=table, folder=tmp_path)
 

@@ -49,14 +49,6 @@ def test_results_are_sorted(tmp_path: Path) -> None:
     ]
 
 
-def test_a_baseline_that_failed_is_left_out() -> None:
-    """The others are compared without it."""
-    Failing.forget()
-    with pytest.warns(rn.DataWarning, match="bad failed"):
-        found = run({"bad": Failing(fold=1), **models()}, baseline="bad")
-    assert found.models == [*models()]
-
-
 def test_incomplete_models_are_not_compared(tmp_path: Path) -> None:
     """Those that lack a fold, or have none."""
     Failing.forget()
@@ -79,13 +71,6 @@ def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
     run({"SVD": BaselineOnly(), "mine": MostPopular()}, folder=two)
     found = rn.load_runs(one, two).model_scores
     assert {*found} == {f"{one}: SVD", f"{two}: SVD", "top", "mine"}
-
-
-def test_a_folder_of_failed_models_has_no_contenders(tmp_path: Path) -> None:
-    """No model of it has a number."""
-    with pytest.raises(rn.InvalidInputError, match="All models failed"):
-        run({"a": lambda _: None, "b": lambda _: None}, folder=tmp_path)
-    assert rn.load_runs(tmp_path).model_scores == {}
 
 
 def test_means_equal_the_comparison(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ TWO, THREE = KFold(2, random_state=0), KFold(3, random_state=0)
 
 
 def dataset(table: pd.DataFrame = TABLE, scale: tuple[float, float] = (0.5, 5)) -> Any:
-    """Return a table of user, item and rating as a dataset of Surprise."""
-    return Dataset.load_from_df(table, Reader(rating_scale=scale))
+    """Return a table of user, item, rating and maybe more as a dataset of Surprise."""
+    return Dataset.load_from_df(table.iloc[:, :3], Reader(rating_scale=scale))
 
 
 DATA = dataset()
