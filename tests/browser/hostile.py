@@ -9,36 +9,16 @@ from tests.registered import forgotten
 
 #: Shown as they are.
 PLAIN = [
-    "</script><script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "' onfocus=alert(1) autofocus x='",
-    "]]>",
-    "<!--",
-    "{{7*7}}",
-    "${7*7}",
-    "javascript:alert(1)",
-    "}</style>",
-    "%",
-    "&lt;b&gt;",
-    "__proto__",
-    "constructor",
-    "\U0001f469\u200d\U0001f680 \U0001f600",
-    "\u05d0\u05d1\u05d2 \u0634",
-]
+    "</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>',
+    "' onfocus=alert(1) autofocus x='", "]]>", "<!--", "{{7*7}}", "${7*7}", "javascript:alert(1)",
+    "}</style>", "%", "&lt;b&gt;", "__proto__", "constructor",
+    "\U0001f469\u200d\U0001f680 \U0001f600", "\u05d0\u05d1\u05d2 \u0634",
+]  # fmt: skip
 #: Made visible, or cut.
 HIDDEN = [
-    "x" * 10_000,
-    "x" * 9_999 + "y",
-    "a b" * 3_000,
-    "\u202egpj.exe",
-    "one\u2028two\u2029three",
-    "\x1b[2J\x07\t\n",
-    "\u200b",
-    "same",
-    "same\u200b",
-    "\ufeffsame",
-    "e\u0301" * 200,
-]
+    "x" * 10_000, "x" * 9_999 + "y", "a b" * 3_000, "\u202egpj.exe", "one\u2028two\u2029three",
+    "\x1b[2J\x07\t\n", "\u200b", "same", "same\u200b", "\ufeffsame", "e\u0301" * 200,
+]  # fmt: skip
 NAMES = [*PLAIN, *HIDDEN]
 LONG = "long" * 50  # the name of a metric
 

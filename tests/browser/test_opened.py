@@ -19,19 +19,10 @@ if TYPE_CHECKING:
 SECTIONS = {
     "report": ["scores", "audit", "spread", "cutoff", "activity", "users", "how"],
     "comparison": [
-        "leaderboard",
-        "audit",
-        "spread",
-        "differences",
-        "cutoff",
-        "activity",
-        "segments",
-        "users",
-        "movers",
-        "trade-off",
-        "how",
+        "leaderboard", "audit", "spread", "differences", "cutoff", "activity", "segments", "users",
+        "movers", "trade-off", "how",
     ],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -260,19 +260,12 @@ def test_a_report_that_shrinks_very_much_can_be_read(
 
 
 IDS: list[Any] = [
-    np.array([-(2**63), 0, 2**63 - 1]),
-    np.array([0, 2**63, 2**64 - 1], dtype="uint64"),
-    np.array([5, 2**62, -1], dtype=">i8"),
-    np.array([0.5, -1e300, 3.0]),
-    np.array([0.1, 0.2, 1 / 3], dtype="float32"),
-    [True, False, 2],
-    ["a", "0042", "Zoë"],
-    ["x\x00y", "\U0001f600", "\\ud800"],
-    ["1", 2, 2.5],
-    [1, 2**70, -(2**70)],
-    pd.array([1, 2, 3], dtype="Int64"),
-    pd.Categorical(["b", "a", "c"]),
-]
+    np.array([-(2**63), 0, 2**63 - 1]), np.array([0, 2**63, 2**64 - 1], dtype="uint64"),
+    np.array([5, 2**62, -1], dtype=">i8"), np.array([0.5, -1e300, 3.0]),
+    np.array([0.1, 0.2, 1 / 3], dtype="float32"), [True, False, 2], ["a", "0042", "Zoë"],
+    ["x\x00y", "\U0001f600", "\\ud800"], ["1", 2, 2.5], [1, 2**70, -(2**70)],
+    pd.array([1, 2, 3], dtype="Int64"), pd.Categorical(["b", "a", "c"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("ids", IDS, ids=lambda ids: str(getattr(ids, "dtype", ids)))

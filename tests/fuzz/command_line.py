@@ -80,13 +80,12 @@ WORDS: dict[str, list[str]] = {
                "gain=map(0=0,5=1)", "gain=callable(x)", "gain=:", "gain=nan:1", "undefined=0",
                "undefined=raise", "ideal=max", "max_grade=1e400", "max_grade=5", "tie_tolerance=-1",
                "tie_tolerance=nan", "tie_tolerance=1e-400", "tie_tolerance=1e308", "x=y", "=",
-               "ties",
-               "recommend_from=threshold", "recommend_from=inf", "short_list=drop", "a|b", "|",
-               "x|threshold:4.0.0", "mean_over=relevant", "unlabelled=filter", "gain=binary",
+               "ties", "recommend_from=threshold", "recommend_from=inf", "short_list=drop", "a|b",
+               "|", "x|threshold:4.0.0", "mean_over=relevant", "unlabelled=filter", "gain=binary",
                "ndcg@10|defaults:50b6cd49|threshold:1e400", "defaults:50b6cd49|threshold:-.-",
                "ndcg@10|defaults:50b6cd49|threshold:e", "discount=log2_max",
-               "gain=exponential_above",
-               "ideal=max,max_grade=2000", "duplicates=mean", "\x1b=\x1b"],
+               "gain=exponential_above", "ideal=max,max_grade=2000", "duplicates=mean",
+               "\x1b=\x1b"],
     "columns": ["user=uid", "user=item", "user=item,item=user", "estimated=true", "true=rank",
                 "rank=true", "user=\x1b]0;x\x07", "item=\u2066b\u2069,user=c\td", "=", "user", ",",
                 "user=", "x=y", "estimated=user", "user=user,user=item", "true=estimated"],
@@ -109,15 +108,9 @@ COMMON = {"--threshold": "number", "--preset": "preset", "--convention": "choice
           "--columns": "columns", "--format": "form", "--sep": "sep", "--decimal": "decimal",
           "--encoding": "encoding", "--labels": "other", "--results": "other", "--qrels": "other",
           "--run": "other"}  # fmt: skip
-GATES = {
-    "--fail-under": "limit",
-    "--fail-above": "limit",
-    "--fail-if-worse": "model",
-    "--metric": "metric",
-    "--margin": "number",
-    "--alpha": "number",
-    "--users": "users",
-}
+GATES = {"--fail-under": "limit", "--fail-above": "limit", "--fail-if-worse": "model",
+         "--metric": "metric", "--margin": "number", "--alpha": "number",
+         "--users": "users"}  # fmt: skip
 COMMANDS = {
     "evaluate": COMMON | GATES | {"-k": "k", "--metrics": "metric", "--per-user": "output",
                                   "--json": "output"},
@@ -176,10 +169,8 @@ def run(case: bytes, folder: Path) -> None:
     """
     given = json.loads(case)
     _prepare(folder)
-    streams = [
-        io.TextIOWrapper(io.BytesIO(), encoding=given["encoding"], newline="") for _ in range(2)
-    ]
-    out, err = streams
+    encoding = given["encoding"]
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2))
     code: Any = None
     words = given["words"]
     with (
@@ -196,21 +187,15 @@ def run(case: bytes, folder: Path) -> None:
         except SystemExit as end:
             code = end.code
     printed = []
-    for stream in streams:
+    for stream in (out, err):
         stream.flush()
-        printed.append(stream.buffer.getvalue().decode(given["encoding"]))
-    if code not in (None, 0, 1, 2):
-        msg = f"ended with {code!r}"
-        raise AssertionError(msg)
-    if code == 2 and not printed[1].startswith("error: "):
-        msg = f"no error is told: {printed[1]!r}"
-        raise AssertionError(msg)
-    if "--per-user" in given["words"] or "--per-user=-" in given["words"]:
+        printed.append(stream.buffer.getvalue().decode(encoding))
+    assert code in (None, 0, 1, 2), f"ended with {code!r}"
+    assert code != 2 or printed[1].startswith("error: "), f"no error message: {printed[1]!r}"
+    if "--per-user" in words or "--per-user=-" in words:
         del printed[0]  # perhaps for a program, which gets ids as they are
     acting = {one for one in "".join(printed) if category(one) in {"Cc", "Cf", "Cs"}} - {"\n"}
-    if acting:
-        msg = f"{sorted(acting)!r} in {''.join(printed)!r}"
-        raise AssertionError(msg)
+    assert not acting, f"{sorted(acting)!r} in {''.join(printed)!r}"
 
 
 def _prepare(folder: Path) -> None:
@@ -223,8 +208,9 @@ def _prepare(folder: Path) -> None:
         (folder / "folder.csv").mkdir(exist_ok=True)
         (folder / "folder.parquet").mkdir(exist_ok=True)
         rows: list[Any] = [("\x1b[31m", "a", 1.0, 2.0, {}), ("\u2066", "b", 3.0, 1.0, {})]
-        pd.DataFrame({"user": ["\x1b[1m", "b"], "item": [1, 2], "estimated": [1.0, 2.0],
-                      "true": [1.0, 0.0]}).to_parquet(folder / "ok.parquet")  # fmt: skip
+        table = [("\x1b[1m", 1, 1.0, 1.0), ("b", 2, 2.0, 0.0)]
+        names = ["user", "item", "estimated", "true"]
+        pd.DataFrame(table, columns=names).to_parquet(folder / "ok.parquet")
         (folder / "ok.pickle").write_bytes(pickle.dumps(rows))
         rn.evaluate(folder / "data.csv").save(folder / "saved.json")
         saved = (folder / "saved.json").read_text(encoding="utf-8")

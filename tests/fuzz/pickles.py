@@ -1,4 +1,4 @@
-"""Pickles made by chance: mutated real ones, and programs of random instructions."""
+"""Random pickles: damaged real ones, and programs of random instructions."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from surprise.prediction_algorithms.predictions import Prediction
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from tests.fuzz.damage import damage
 
 if TYPE_CHECKING:
     from random import Random
@@ -24,18 +25,11 @@ if TYPE_CHECKING:
 _ROWS = 6
 _MOST_INSTRUCTIONS = 60
 _NAMES = [
-    ("surprise.prediction_algorithms.predictions", "Prediction"),
-    ("numpy", "dtype"),
-    ("numpy", "ndarray"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.multiarray", "scalar"),
-    ("_codecs", "encode"),
-    ("copy_reg", "_reconstructor"),
-    ("__builtin__", "bytes"),
-    ("builtins", "object"),
-    ("collections", "defaultdict"),
-    ("os", "system"),
-]
+    b"surprise.prediction_algorithms.predictions Prediction", b"numpy dtype", b"numpy ndarray",
+    b"numpy.core.multiarray scalar", b"numpy._core.multiarray scalar", b"_codecs encode",
+    b"copy_reg _reconstructor", b"__builtin__ bytes", b"builtins object", b"os system",
+    b"collections defaultdict",
+]  # fmt: skip
 _NUMBERS = [0, 1, 2, 3, 5, 127, 255, 256, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1]
 _LINES = [
     b"0", b"1", b"00", b"01", b"-1", b"7L", b"1e999", b"nan", b"-0.0", b"9" * 400, b"9" * 5000,
@@ -45,7 +39,7 @@ _LINES = [
 
 
 def case(random: Random) -> bytes:
-    """Return a pickle, or what was one."""
+    """Return a pickle, perhaps a damaged one."""
     if random.random() < 0.4:
         return _program(random)
     content = random.choice(_real_ones())
@@ -55,7 +49,7 @@ def case(random: Random) -> bytes:
 
 
 def run(case: bytes, folder: Path) -> None:
-    """Evaluate it; any error but ours, and any warning but ours, is its finding."""
+    """Evaluate it; any other error than ours, or any other warning, is a failure."""
     path = folder / "case.pickle"
     path.write_bytes(case)
     with warnings.catch_warnings():
@@ -94,15 +88,8 @@ def _predictions() -> list[Prediction]:
     ]
 
 
-def _flipped(random: Random, content: bytes) -> bytes:
-    changed = bytearray(content)
-    for _ in range(random.choice((1, 1, 2, 8))):
-        changed[random.randrange(len(changed))] = random.choice((0, 1, 255, random.randrange(256)))
-    return bytes(changed)
-
-
-def _cut(random: Random, content: bytes) -> bytes:
-    return content[: random.randrange(1, len(content) + 1)]
+def _damaged(random: Random, content: bytes) -> bytes:
+    return damage(random, content, random.choice((1, 1, 2, 8)))
 
 
 def _spliced(random: Random, content: bytes) -> bytes:
@@ -143,13 +130,8 @@ def _beginnings(content: bytes) -> list[int]:
 
 
 _MUTATIONS: list[Callable[[Random, bytes], bytes]] = [
-    _flipped,
-    _cut,
-    _spliced,
-    _with_part_moved,
-    _with_instructions,
-    _without_instruction,
-]
+    _damaged, _damaged, _spliced, _with_part_moved, _with_instructions, _without_instruction,
+]  # fmt: skip
 
 
 def _program(random: Random) -> bytes:
@@ -219,15 +201,12 @@ def _argument(random: Random, opcode: pickletools.OpcodeInfo) -> bytes:
         number = random.choice(_NUMBERS) if random.random() < 0.2 else random.randrange(5)
         return (number % (1 << 8 * width)).to_bytes(width, "little")
     if opcode.name in ("GLOBAL", "INST"):
-        return b"".join(part.encode() + b"\n" for part in random.choice(_NAMES))
+        return random.choice(_NAMES).replace(b" ", b"\n") + b"\n"
     if width == pickletools.UP_TO_NEWLINE:
         return random.choice(_LINES) + b"\n"
-    length: int = {
-        pickletools.TAKEN_FROM_ARGUMENT1: 1,
-        pickletools.TAKEN_FROM_ARGUMENT4: 4,
-        pickletools.TAKEN_FROM_ARGUMENT4U: 4,
-        pickletools.TAKEN_FROM_ARGUMENT8U: 8,
-    }[width]
+    length = {pickletools.TAKEN_FROM_ARGUMENT1: 1, pickletools.TAKEN_FROM_ARGUMENT8U: 8}.get(
+        width, 4
+    )
     data = random.choice(_LINES)
     announced = len(data) if random.random() < 0.9 else random.choice(_NUMBERS)
     return (announced % (1 << 8 * length)).to_bytes(length, "little") + data

@@ -1,33 +1,28 @@
-"""Saved reports, damaged: `Report.load` refuses them, and takes neither long nor much room.
+"""Saved reports, damaged: `Report.load` rejects them quickly and in little memory.
 
-Nothing that was damaged by chance is read. What somebody changed on purpose may be, if the digest
-was made to fit: it is not looked at any further.
+No file that was damaged by chance is read. A file that was changed on purpose may be read, if its
+digest was computed anew.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import tempfile
 import zlib
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import recsys_ndcg as rn
-from tests.files.made_earlier import FOLDER
+from tests.comparison.models import models
+from tests.files.made_earlier import FOLDER, reports
 from tests.files.signing import signed
+from tests.fuzz.damage import damage, saved_bytes
 
 if TYPE_CHECKING:
     import random
 
-ROWS = [
-    ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
-    ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
-]  # fmt: skip
 NUMBERS: list[Any] = [
     0, -0.0, 1, -1, 2, 3, 0.5, 1e-320, 1e300, 1e308, -1e308, 2**31, 2**63, 2**64, -(2**63) - 1,
     10**30, 10**400, 10**4000, float("inf"), float("-inf"), float("nan"),
@@ -41,27 +36,11 @@ WORDS: list[Any] = [
 
 @cache
 def _samples() -> list[bytes]:
-    """Return real reports: of text and of numbers, of few and of many users, with all metrics."""
-    chance = np.random.default_rng(0)
-    many = [
-        (user, item, float(chance.integers(9)), int(chance.integers(6)))
-        for user in range(60)
-        for item in range(int(chance.integers(2, 9)))
-    ]
-    reports = [
-        rn.evaluate(ROWS, metrics=["ndcg@2", "precision@2", "rr", "rmse"], threshold=2),
-        rn.evaluate(ROWS, metrics="ndcg@5"),
-        rn.evaluate(many, threshold=3, k=3, convention=rn.Convention(short_list="drop")),
-        rn.evaluate(many, metrics=["ap@3", "auc", "mae", "dcg@3", "hit@2"], threshold=3),
-        rn.evaluate({2**70 + x: [(2, 1), (1, x)] for x in range(3)}, threshold=1),
-    ]
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "r.json"
-        for report in reports:
-            report.save(path)
-            found.append(path.read_bytes())
-    return [*found, *(one.read_bytes() for one in sorted(FOLDER.glob("report-*.json")))]
+    """Return real reports: of ids of every type, of few and of many users, with all metrics."""
+    names = ["ap@3", "auc", "mae", "dcg@3", "hit@2"]
+    made = [*reports().values(), rn.evaluate(models()["fair"], metrics=names, threshold=3)]
+    earlier = [path.read_bytes() for path in sorted(FOLDER.glob("report-*.json"))]
+    return [*map(saved_bytes, made), *earlier]
 
 
 def case(chance: random.Random) -> bytes:
@@ -72,7 +51,7 @@ def case(chance: random.Random) -> bytes:
 def damaged(chance: random.Random, content: bytes) -> bytes:
     """Change a saved file: in its structure, in its columns or in its bytes."""
     if chance.random() < 0.15:
-        return _other_bytes(chance, content)
+        return damage(chance, content, chance.choice((1, 2, 9)))
     stored = json.loads(content)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         _change(chance, stored)
@@ -82,21 +61,6 @@ def damaged(chance: random.Random, content: bytes) -> bytes:
     if chance.random() < 0.2:
         text = text.replace("{}", '{"a":' * 40_000 + "1" + "}" * 40_000, 1)
     return text.encode()
-
-
-def _other_bytes(chance: random.Random, content: bytes) -> bytes:
-    changed = bytearray(content)
-    for _ in range(chance.choice((1, 2, 9))):
-        place = chance.randrange(len(changed))
-        change = chance.randrange(3)
-        if change == 0:
-            changed[place] = chance.randrange(256)
-        elif change == 1:
-            del changed[place : place + chance.randrange(1, 200)]
-        else:
-            changed[place:place] = changed[: chance.randrange(1, 200)]
-        changed = changed or bytearray(b"{")
-    return bytes(changed)
 
 
 def _change(chance: random.Random, stored: Any) -> None:
@@ -125,9 +89,7 @@ def _somewhere(chance: random.Random, stored: Any) -> tuple[Any, ...]:
     """Return where a part stands, at any level: of packed columns mostly the whole."""
     where: tuple[Any, ...] = ()
     while isinstance(stored, dict | list) and stored:
-        key = (
-            chance.choice([*stored]) if isinstance(stored, dict) else chance.randrange(len(stored))
-        )
+        key = chance.choice([*(stored if isinstance(stored, dict) else range(len(stored)))])
         where, stored = (*where, key), stored[key]
         packed = isinstance(stored, dict) and "data" in stored
         if chance.random() < (0.8 if packed else 0.15):
@@ -155,13 +117,11 @@ def _other_column(chance: random.Random, packed: Any) -> Any:
     if chance.random() < 0.3:
         bomb = base64.b64encode(zlib.compress(bytes(chance.choice((10**5, 10**8))), 9)).decode()
         return packed | {"data": bomb} | ({"shape": [10**8]} if chance.random() < 0.5 else {})
-    data = bytearray(zlib.decompress(base64.b64decode(packed["data"])))
-    for _ in range(chance.choice((1, 2, 9))):
-        if data:
-            data[chance.randrange(len(data))] = chance.randrange(256)
+    unpacked = zlib.decompress(base64.b64decode(packed["data"]))
+    data = damage(chance, unpacked, chance.choice((1, 2, 9)))
     shape = chance.choice((packed.get("shape"), [len(data)], [-1], [1, len(data)], [2**62, 4]))
     kind = chance.choice((packed.get("dtype"), "<f8", "|u1", "|b1", "|O", "<U1"))
-    changed = base64.b64encode(zlib.compress(bytes(data))).decode()
+    changed = base64.b64encode(zlib.compress(data)).decode()
     return packed | {"data": changed, "shape": shape, "dtype": kind}
 
 

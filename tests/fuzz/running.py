@@ -1,4 +1,4 @@
-"""Cases in a process of their own, held to a time and a room, whose death is noticed."""
+"""Run cases in another process, within limits of time and memory, and report its death."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class Outcome:
 
 
 def targets() -> list[str]:
-    """Return the names of all targets: the modules beside this one that make and run cases."""
+    """Return the names of all targets: the modules of this folder that make and run cases."""
     names = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
-    return [name for name in names if name not in {"__init__", "__main__", "running"}]
+    return [name for name in names if name not in {"__init__", "__main__", "damage", "running"}]
 
 
 def fuzz(
@@ -101,10 +101,10 @@ def fuzz(
             for seed in seeds:
                 if time.monotonic() >= end:
                     break
-                what = worker.told_of(seed)
+                fault = worker.run_case(seed)
                 outcome.cases += 1
-                if what:
-                    outcome.failures.append((seed, what))
+                if fault:
+                    outcome.failures.append((seed, fault))
                     kept.mkdir(parents=True, exist_ok=True)
                     shutil.copy(worker.case, kept / f"{target}-{seed}.case")
         finally:
@@ -121,21 +121,21 @@ class _Worker:
         self._process: SpawnProcess | None = None
         self._ours: Connection[Any, Any] | None = None
 
-    def told_of(self, seed: int) -> str:
-        """Return what went wrong in the case with this seed; nothing if nothing did."""
+    def run_case(self, seed: int) -> str:
+        """Return the fault of the case with this seed, "" if there is none."""
         if self._process is None or self._ours is None:
-            process, ours = self._started()
+            process, ours = self._start()
         else:
             process, ours = self._process, self._ours
         ours.send(seed)
         try:
-            said = str(ours.recv()) if ours.poll(_PATIENCE) else f"no answer in {_PATIENCE:g} s"
+            fault = str(ours.recv()) if ours.poll(_PATIENCE) else f"no answer in {_PATIENCE:g} s"
         except EOFError:
             process.join()
-            said = self._death(process.exitcode or 0)
-        if said:
+            fault = self._describe_death(process.exitcode or 0)
+        if fault:
             self.stop()
-        return said
+        return fault
 
     def stop(self) -> None:
         """End the process."""
@@ -144,7 +144,7 @@ class _Worker:
             self._process.join()
         self._process = self._ours = None
 
-    def _started(self) -> tuple[SpawnProcess, Connection[Any, Any]]:
+    def _start(self) -> tuple[SpawnProcess, Connection[Any, Any]]:
         context = get_context("spawn")
         self._ours, theirs = context.Pipe()
         self._process = context.Process(
@@ -158,7 +158,7 @@ class _Worker:
             raise RuntimeError(msg)
         return self._process, self._ours
 
-    def _death(self, code: int) -> str:
+    def _describe_death(self, code: int) -> str:
         if code == -signal.SIGPROF:
             return f"more than {self._limits.seconds:g} s of the processor"
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit with {code}"
@@ -167,7 +167,7 @@ class _Worker:
 def _work(
     target: str, theirs: Connection[Any, Any], folder: Path, written: Path, limits: Limits
 ) -> None:
-    """Run the cases that are asked for, the first few of them unlimited: they import."""
+    """Run the cases of the given seeds, the first few of them unlimited: they import."""
     warnings.simplefilter("ignore")
     module = importlib.import_module(target if "." in target else f"tests.fuzz.{target}")
     for name in rn.__all__:  # imported here, before there is a limit to what that takes
@@ -183,14 +183,14 @@ def _work(
             return
         case = module.case(_chance(target, seed))
         written.write_bytes(case)
-        theirs.send(_said_of(module, case, folder, limits))
+        theirs.send(_find_fault(module, case, folder, limits))
 
 
 def _chance(target: str, seed: int) -> random.Random:
     return random.Random(f"{target} {seed}")
 
 
-def _said_of(module: Any, case: bytes, folder: Path, limits: Limits) -> str:
+def _find_fault(module: Any, case: bytes, folder: Path, limits: Limits) -> str:
     import resource  # noqa: PLC0415 - not everywhere, where the tests beside this are collected
 
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]

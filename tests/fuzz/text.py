@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input.dispatch import read_ratings
+from tests.fuzz.damage import damage, write_named
 from tests.input.tables import compare_readings
 
 if TYPE_CHECKING:
@@ -38,15 +39,9 @@ def case(chance: random.Random) -> bytes:
     text = end.join(separator.join(row) for row in rows) + chance.choice(("", end))
     if chance.random() < 0.05:
         text += chance.choice(('"' + "x" * 10**6, separator * 10**6, "\n" * 10**6, "1" * 10**6))
-    content = bytearray(text.encode(chance.choice(ENCODINGS) if chance.random() < 0.1 else "utf-8",
-                                    "replace"))  # fmt: skip
-    for _ in range(chance.choice((0, 0, 0, 1, 3))):
-        if content:
-            place = chance.randrange(len(content))
-            content[place : place + chance.randrange(3)] = bytes(
-                [chance.randrange(chance.choice((128, 128, 256)))]
-            )
-    return kind.encode() + b"\n" + bytes(content)
+    encoding = chance.choice(ENCODINGS) if chance.random() < 0.1 else "utf-8"
+    content = damage(chance, text.encode(encoding, "replace"), chance.choice((0, 0, 0, 1, 3)))
+    return kind.encode() + b"\n" + content
 
 
 def _row(kind: str, place: int) -> tuple[str, ...]:
@@ -75,17 +70,15 @@ def _damage(chance: random.Random, rows: list[list[str]]) -> None:
 
 
 def run(case: bytes, folder: Path) -> None:
-    """Read it as what it is called."""
-    kind, _, content = case.partition(b"\n")
-    path = folder / kind.decode()
-    path.write_bytes(content)
-    if kind == b"ratings":
+    """Read the file by its name."""
+    path = write_named(case, folder)
+    if path.name == "ratings":
         read_ratings(path)
         return
     other = {"0": {"i0": 1.0, "i1": 2.0}, "1": {"i1": 1.0}}
-    if kind == b"qrels":
+    if path.name == "qrels":
         data = rn.RankedLists.from_trec(path, other)
-    elif kind == b"run":
+    elif path.name == "run":
         data = rn.RankedLists.from_trec(other, path)
     else:
         compare_readings(Content.of(path), rn.TextFormat(), None)

