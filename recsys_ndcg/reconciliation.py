@@ -95,7 +95,7 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
 def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
     """Reconcile the metrics of a plan."""
     facts = plan.facts_of(lists)
-    plan.settle(facts, lists)  # what is wrong with one's own choices is an error, not a note
+    plan.resolve(facts, lists)  # what is wrong with one's own choices is an error, not a note
     if reported is not None and not is_number(reported):
         msg = f"reported must be a number, not {quote(reported)}."
         raise InvalidInputError(msg)
@@ -271,18 +271,18 @@ class Numbers:
         facts = Plan(tuple(new)).facts_of(self.lists, self.facts)
         for one in [*new]:
             try:
-                (new[one],) = Plan((one,)).settle(facts, self.lists).measurements
+                (new[one],) = Plan((one,)).resolve(facts, self.lists).measurements
             except InvalidInputError as error:
                 self.known[one] = Number(np.nan, reason=str(error))
                 del new[one]
         # those that share a sort stand together
-        pairs = sorted(new.items(), key=lambda pair: repr(pair[1].order))
+        pairs = sorted(new.items(), key=lambda pair: repr(pair[1].sort_key))
         most = max(_CELLS // max(len(self.lists), 1), 1)
         for first in range(0, len(pairs), most):
             keys, settled = zip(*pairs[first : first + most], strict=True)
             scores = Plan(settled).measure(self.lists)
             for place, one in enumerate(keys):
-                self.known[one] = self._number(scores.select(slice(place, place + 1)))
+                self.known[one] = self._number(scores.select_measurements(slice(place, place + 1)))
 
     def _number(self, scores: Scores) -> Number:
         if why := scores.objection():

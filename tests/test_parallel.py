@@ -91,7 +91,7 @@ def test_n_jobs_also_limits_later_computations(
     later: list[Callable[[], Any]] = [
         lambda: report.audit,
         lambda: report.by("activity").summary,
-        lambda: audited.measure_again(Plan.of(["ndcg@5"]).measurements).full_scores,
+        lambda: audited.measure_again(Plan.of(["ndcg@5"]).measurements).scores_with_orders,
         lambda: report.save(tmp_path / "report.json"),
     ]
     for ask in later:

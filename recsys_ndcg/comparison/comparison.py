@@ -696,7 +696,7 @@ def _from_file(
         counts=ListCounts.from_columns(columns),
         roles={"own": table("scores"), "chance": table("chance"), "best": table("best")},
         signatures=dict(zip(measurements, map(Signature, head["signatures"]), strict=True)),
-        truth=table("truth"),
+        label_digests=table("truth"),
         runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
         parameters=head.get("parameters", {}),
     )

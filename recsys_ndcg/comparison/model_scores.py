@@ -48,7 +48,7 @@ class ModelScores(Scores):
     ----------
     signatures : mapping of str to Signature
         How each metric was computed, by the metric's name.
-    truth : uint64 array, shape (n_users, n_metrics)
+    label_digests : uint64 array, shape (n_users, n_metrics)
         A digest of each user's ratings, by metric.
     runs : float64 array, shape (n_runs, n_metrics)
         The means of each fold or seed; one row if there is only one.
@@ -59,7 +59,7 @@ class ModelScores(Scores):
     """
 
     signatures: Mapping[str, Signature]
-    truth: NDArray[np.uint64]
+    label_digests: NDArray[np.uint64]
     runs: Floats
     report: Report | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class ModelScores(Scores):
         cls, audit: Audit, names: Sequence[str] | None = None, report: Report | None = None
     ) -> ModelScores:
         """Return the scores of one evaluation."""
-        scores = audit.full_scores
+        scores = audit.scores_with_orders
         own, known = scores.per_user, ~np.isnan(scores.per_user)
         others = {role: np.where(known, scores.roles[role], np.nan) for role in ("chance", "best")}
         signatures = [audit.signatures[name] for name in scores.names]
@@ -82,7 +82,9 @@ class ModelScores(Scores):
             counts=scores.counts,
             roles={"own": own, **others},
             signatures=dict(zip(names or scores.names, signatures, strict=True)),
-            truth=np.repeat(audit.truth.astype(np.uint64)[:, None], len(scores.names), axis=1),
+            label_digests=np.repeat(
+                audit.label_digests.astype(np.uint64)[:, None], len(scores.names), axis=1
+            ),
             runs=audit.totals.mean[None, :],
             report=report,
         )
@@ -94,7 +96,7 @@ class ModelScores(Scores):
         first = spread[0]
         tables: dict[str, Any] = {
             name: np.hstack([getattr(one, name) for one in spread])
-            for name in (*first.parts, "truth", "runs")
+            for name in (*first.parts, "label_digests", "runs")
         }
         return replace(
             first,
@@ -117,7 +119,8 @@ class ModelScores(Scores):
         spread = _expand_to_all_users(parts)
         first, columns = spread[0], [one.columns() for one in spread]
         is_same = all(
-            len(one.users) == len(each.users) and np.array_equal(each.truth, first.truth)
+            len(one.users) == len(each.users)
+            and np.array_equal(each.label_digests, first.label_digests)
             for one, each in zip(parts, spread, strict=True)
         )
         if not is_same:
@@ -161,7 +164,7 @@ class ModelScores(Scores):
             "denominator": self.denominator,
             "chance": self.roles["chance"],
             "best": self.roles["best"],
-            "truth": self.truth,
+            "truth": self.label_digests,
         }
 
     def take(self, users: Positions) -> ModelScores:
@@ -173,9 +176,9 @@ class ModelScores(Scores):
         """Return the scores in some of the metrics."""
         places = [self.index_of_metric(name) for name in names]
         return replace(
-            self.select(places),
+            self.select_measurements(places),
             signatures={name: self.signatures[name] for name in names},
-            truth=self.truth[:, places],
+            label_digests=self.label_digests[:, places],
             runs=self.runs[:, places],
         )
 
@@ -202,7 +205,7 @@ class ModelScores(Scores):
         assert lists is not None, "report_for has checked this"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists
-        return lists.take(report.scores.places_of(self.users))
+        return lists.take(report.scores.positions_of(self.users))
 
     def index_of_metric(self, name: str) -> int:
         """Return the column of a metric."""
@@ -241,13 +244,13 @@ def _average_scores(tables: Sequence[Floats]) -> Floats:
     return divide(total, there)
 
 
-def _hash_digests(truth: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hash a fold's digests, so that their sums do not depend on the order of the folds.
 
     The same ratings in different folds are different lists.
     """
-    mixed = pd.util.hash_array(truth.ravel(), categorize=False).reshape(truth.shape)
-    return np.asarray(mixed * (truth != 0))
+    mixed = pd.util.hash_array(digests.ravel(), categorize=False).reshape(digests.shape)
+    return np.asarray(mixed * (digests != 0))
 
 
 def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
@@ -393,7 +396,7 @@ def _check_truth(found: Mapping[str, ModelScores]) -> None:
     """Raise if two models were measured on different ratings."""
     (first, reference), *rest = found.items()
     for name, one in rest:
-        other = (one.truth != reference.truth).any(axis=1)
+        other = (one.label_digests != reference.label_digests).any(axis=1)
         if other.any():
             user = reference.users[other][0]
             msg = (

@@ -373,7 +373,7 @@ def _lists_of_both(
             return None
         own = places
         if len(one.report.users) != len(one.users):
-            own = one.report.scores.places_of(one.users)[places]
+            own = one.report.scores.positions_of(one.users)[places]
         side = build_user_lists(one.report.audited, own, name)
         if side is None:
             return None

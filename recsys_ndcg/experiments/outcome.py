@@ -367,7 +367,7 @@ class Outcome:
     def _format_code(self, comparison: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {format_call(one.given)}," for name, one in self.models.items()]
-        how = comparison.signatures[comparison.metrics[0]].as_python
+        how = comparison.signatures[comparison.metrics[0]].as_arguments
         splitter, is_number = self.ratings.splitter, self.ratings.is_default_kind
         lines = [
             "import recsys_ndcg as rn",

@@ -115,7 +115,7 @@ class CheckedSplits:
         lists = group_rows(Rows(columns, "dataset"), first.duplicates, RankedLists)
         if plan.rated is None:
             lists = replace(lists, protocol="catalogue")
-        plan = plan.map(lambda one: one.settle(one.facts_of(lists), lists))
+        plan = plan.map(lambda one: one.resolve(one.facts_of(lists), lists))
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
         for message in dict.fromkeys(
             chain.from_iterable(one.threshold_warnings(facts) for one in plans)

@@ -246,7 +246,7 @@ def _score(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Pro
     if not plan.keep_per_user:
         return ProtocolScores(names, Totals.of(own.score_lists(lists)), None, has_no_order(lists))
     facts = own.facts_of(lists)
-    audit = Audit.of(lists, own.settle(facts, lists), facts).without_lists()
+    audit = Audit.of(lists, own.resolve(facts, lists), facts).without_lists()
     return ProtocolScores(names, audit.totals, audit, has_no_order(lists))
 
 

@@ -318,7 +318,7 @@ def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     yield from (*find_suspicions(facts), *plan.threshold_warnings(facts))
     place = _find_metric_below_chance(audit)
     if place is not None:
-        totals = audit.order_totals
+        totals = audit.totals_with_orders
         mean, chance = totals.mean[place], totals.mean_of("chance")[place]
         yield (
             f"{totals.names[place]} is {mean:.4f}, but the same lists in random order score "
@@ -358,9 +358,9 @@ def _find_metric_below_chance(audit: Audit) -> int | None:
     """
     if audit.lists is not None and audit.n_users > _SAMPLE:
         some = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE).astype(np.intp))
-        if _find_furthest_below(some.order_totals, far=0, clear=0) is None:
+        if _find_furthest_below(some.totals_with_orders, far=0, clear=0) is None:
             return None
-    return _find_furthest_below(audit.order_totals)
+    return _find_furthest_below(audit.totals_with_orders)
 
 
 def _find_furthest_below(totals: Totals, *, far: float = 0.1, clear: float = 4.0) -> int | None:

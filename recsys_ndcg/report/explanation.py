@@ -32,7 +32,7 @@ def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
         )
         raise InvalidInputError(msg)
     check_k(k)
-    (place,) = audit.scores.places_of([user]).tolist()
+    (place,) = audit.scores.positions_of([user]).tolist()
     ((own, best),) = _rank_users(lists.slice_users(place, place + 1), measurement, k)
     listed, depth = len(own["gain"]), len(best["gain"])
     weights = measurement.convention.compute_discounts(depth)

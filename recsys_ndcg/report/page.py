@@ -59,7 +59,7 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
 
     `command`: the command line that made the page, if there was one.
     """
-    brief, full = report.document(answer=True), report.audited.full_scores
+    brief, full = report.document(answer=True), report.audited.scores_with_orders
     scores, remarks, _ = brief.sections
     signatures = report.signatures.values()
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
@@ -130,7 +130,7 @@ def plot_report(
     check_choice("kind", kind, ("k", "users"))
     if kind == "k":
         return plot(kind, _measure_cutoffs(report, _group_by_cutoff(report, metric)))
-    scores = report.audited.full_scores
+    scores = report.audited.scores_with_orders
     name = (
         scores.names[0] if metric is None else find_metric_name(metric, scores.names, "This report")
     )
@@ -210,7 +210,7 @@ def _check_scored(report: Report, names: list[str]) -> None:
 
 def _build_user_section(report: Report) -> Section:
     """Return the section of the users, in the order of the first metric."""
-    scores = report.audited.full_scores
+    scores = report.audited.scores_with_orders
     score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
     sign = 1 if scores.measurements[0].metric.greater_is_better else -1
     places = select_users(sign * score, sign * z, trivial, scores.counts.n_items)
@@ -317,7 +317,7 @@ def format_options(signatures: Iterable[Signature]) -> list[str]:
     """
     alike: dict[str, list[str]] = {}
     for one in signatures:
-        alike.setdefault(one.as_python, []).append(one.metric)
+        alike.setdefault(one.as_arguments, []).append(one.metric)
     calls = []
     for how, names in alike.items():
         # otherwise names without a cutoff would get the default one

@@ -88,7 +88,7 @@ class Report(Readable, Mapping[str, float]):
             As in `from_audit`.
         """
         facts = plan.facts_of(lists)
-        plan = plan.settle(facts, lists)
+        plan = plan.resolve(facts, lists)
         return cls.from_audit(Audit.of(lists, plan, facts), facts, plan)
 
     @classmethod
@@ -189,7 +189,7 @@ class Report(Readable, Mapping[str, float]):
         ``trivial ndcg@10``. Rows: unlabelled, unlisted (labels of items outside the lists),
         impossible (predictions that the model could not make), duplicates (merged rows).
         """
-        totals, protocol = self.audited.order_totals, self.audited.protocol
+        totals, protocol = self.audited.totals_with_orders, self.audited.protocol
         counts = dict(totals.counts)
         users, ratings, candidates = map(counts.pop, ("users", "ratings", "candidates"))
         rows = {"ratings" if protocol == "rated" else "recommended": ratings}
@@ -205,7 +205,7 @@ class Report(Readable, Mapping[str, float]):
     @property
     def summary(self) -> pd.DataFrame:
         """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
-        totals, ends = self.audited.order_totals, self.intervals()
+        totals, ends = self.audited.totals_with_orders, self.intervals()
         columns = {
             "mean": totals.mean,
             "ci_low": ends["mean_low"].to_numpy(),
@@ -255,7 +255,7 @@ class Report(Readable, Mapping[str, float]):
 
         NaN if a number does not exist.
         """
-        totals = self.audited.full_totals
+        totals = self.audited.totals_with_all_roles
         counts, best = totals.counts, totals.mean_of("best")
         zero, top = totals.mean_of("zero"), totals.mean_of("top")
         if not counts["unlabelled"] and "zero" in totals.roles:
@@ -269,8 +269,8 @@ class Report(Readable, Mapping[str, float]):
             "trivial": divide(totals.trivial, np.where(np.isnan(best), 0, totals.n_scored)),
             "tie_low": totals.mean_of("lowest"),
             "tie_high": totals.mean_of("highest"),
-            "decided_by_ties": totals.mean_of("moved"),
-            "short": totals.short_of / counts["users"],
+            "decided_by_ties": totals.mean_of("decided_by_ties"),
+            "short": totals.n_short / counts["users"],
             "skipped": 1 - totals.n_scored / counts["users"],
             "unlabelled": counts["unlabelled"] / max(counts["ratings"], 1),
             "judged": totals.mean_of("judged"),
@@ -333,8 +333,8 @@ class Report(Readable, Mapping[str, float]):
         totals = self.audited.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
-            own, parts = totals.scores, totals.parts
-            low, high = mean_interval(own.count, own.mean_x, own.length, level)
+            own, parts = totals.score_moments, totals.ratio_moments
+            low, high = mean_interval(own.count, own.mean_x, own.x_length, level)
             ratios: Iterable[Any] = ratio_interval(
                 parts.count, parts.ratio, parts.mean_x, parts.residual, level
             )
@@ -386,7 +386,7 @@ class Report(Readable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        place, scores = self._position_of(metric), self.audited.full_scores
+        place, scores = self._position_of(metric), self.audited.scores_with_orders
         counts = scores.counts
         known = not np.isnan(counts.n_relevant).any()
         tables = {
@@ -442,7 +442,7 @@ class Report(Readable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        place, scores = self._position_of(metric), self.audited.full_scores
+        place, scores = self._position_of(metric), self.audited.scores_with_orders
         check_integer("n", n, 1)
         check_choice("by", by, self.BY)
         needed = {"adjusted": "best", "z": "deviation"}
@@ -490,7 +490,7 @@ class Report(Readable, Mapping[str, float]):
         >>> report.take(["ann"]).mean["ndcg@10"]
         np.float64(1.0)
         """
-        return Report(self.audited.take(self.scores.places_of(users)))
+        return Report(self.audited.take(self.scores.positions_of(users)))
 
     def by(
         self,
@@ -555,7 +555,7 @@ class Report(Readable, Mapping[str, float]):
     def truth(self) -> pd.Series[int]:
         """A digest of each user's labels; the digest of all users is the sum modulo 2^32."""
         users = make_index(self.users, "user")
-        return pd.Series(self.audited.truth, index=users, name="truth", copy=True)
+        return pd.Series(self.audited.label_digests, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:
         """Return whether another report has the same users and was measured on the same ratings.
@@ -569,7 +569,9 @@ class Report(Readable, Mapping[str, float]):
         True
         """
         same_users = self.users.tolist() == other.users.tolist()
-        return same_users and np.array_equal(self.audited.truth, other.audited.truth)
+        return same_users and np.array_equal(
+            self.audited.label_digests, other.audited.label_digests
+        )
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
         """Return how a user's DCG and NDCG are computed, rank by rank.

@@ -92,7 +92,7 @@ _FORM = "report 5"
 _FROM_LISTS = {
     "tie_low": "lowest",
     "tie_high": "highest",
-    "decided_by_ties": "moved",
+    "decided_by_ties": "decided_by_ties",
     "judged": "judged",
     "unlabelled_zero": "zero",
     "unlabelled_top": "top",
@@ -130,7 +130,7 @@ def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
         "metrics": {str(one): one.to_dict() for one in audit.measurements},
         **summary,
     }
-    return Archive(head, audit.kept_scores.columns())
+    return Archive(head, audit.scores_to_save.columns())
 
 
 def save(report: Report, path: str | Path) -> None:

@@ -263,7 +263,9 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def _summary(self) -> pd.DataFrame:
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
-        difference, p = compare_with_others([one.audited.totals.scores for one in self.reports])
+        difference, p = compare_with_others(
+            [one.audited.totals.score_moments for one in self.reports]
+        )
         corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
         columns = {"difference": difference, "p": p, "corrected": corrected}
         rows, names = np.indices(p.shape).reshape(2, -1).tolist()
@@ -353,7 +355,7 @@ def _test_differences(one: Moments, others: Moments) -> tuple[Floats, Floats]:
     highest = np.fmax(np.abs(mean), np.abs(other))
     difference = np.where(np.abs(mean - other) <= _ROUNDING * highest, 0.0, mean - other)
     spread, others_spread = (
-        side.length / np.sqrt(np.maximum(side.count - 1, 1)) for side in (one, others)
+        side.x_length / np.sqrt(np.maximum(side.count - 1, 1)) for side in (one, others)
     )
     scale = np.maximum.reduce([np.abs(difference), spread, others_spread])
     tested = (one.count > 1) & (others.count > 1)

@@ -203,8 +203,8 @@ class Accumulator:
             self._raise_contradiction("so far", f"this batch has others{there}")
         highest = grades.highest
         if self._part is not None:
-            highest = float(np.fmax(highest, self._part.totals.highest))
-        audit = Audit.of(lists, plan, facts, highest=highest)
+            highest = float(np.fmax(highest, self._part.totals.highest_grade))
+        audit = Audit.of(lists, plan, facts, highest_grade=highest)
         part = PartialReport.of(audit, keep=self._per_user)
         self._part = part if self._part is None else self._part + part
         self._resolved, self._seen, self._n_numbered = plan, seen, numbered

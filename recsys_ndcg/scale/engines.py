@@ -216,7 +216,7 @@ class PartialReport:
     >>> plan, parts = Plan.of("ndcg@2"), []
     >>> for user in ("ann", "bob"):
     ...     lists = RankedLists.from_tuples({user: [(4.5, 3), (3.0, 5)]})
-    ...     parts.append(PartialReport.of(Audit.of(lists, plan, highest=5.0)))
+    ...     parts.append(PartialReport.of(Audit.of(lists, plan, highest_grade=5.0)))
     >>> (parts[0] + parts[1]).report(plan).counts["users"]
     2
     """
@@ -236,9 +236,9 @@ class PartialReport:
         keep : bool
             Whether every user's scores are kept.
         """
-        kept = (audit.kept_scores,) if keep else None
+        kept = (audit.scores_to_save,) if keep else None
         assert audit.source is not None, "it holds the lists"  # noqa: S101
-        return cls(audit.source.facts, audit.full_totals, kept)
+        return cls(audit.source.facts, audit.totals_with_all_roles, kept)
 
     def __add__(self, other: PartialReport) -> PartialReport:
         """Merge two parts that were measured alike; users are kept if both keep them.
@@ -278,10 +278,10 @@ class PartialReport:
         DataWarning
             As `recsys_ndcg.evaluate` does.
         """
-        plan.settle(self.facts)
+        plan.resolve(self.facts)
         signed = self.totals.make_signatures(self.facts)
         if self.kept is None:
-            audit = Audit(signed, self.totals, known_median=median, where=where)
+            audit = Audit(signed, self.totals, known_median=median, scores_hint=where)
         else:
             scores = Scores.concat(self.kept)
             distinct, place = encode_ids(scores.users, "user")
@@ -359,7 +359,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
         def parts() -> Iterator[PartialReport]:
             is_kept = True
             for batch in batches():
-                audit = Audit.of(lists(batch), plan, highest=grades.highest)
+                audit = Audit.of(lists(batch), plan, highest_grade=grades.highest)
                 is_kept = keep(audit.scores) and is_kept
                 yield PartialReport.of(audit, keep=is_kept)
                 del batch, audit  # before the next batch is read

@@ -320,7 +320,7 @@ class Job:
             lists = build_lists(_split_by_kind(table), self.plan)
             if self.grades_only:
                 return [], Facts.of(lists).all_grades
-            audit = Audit.of(lists, self.plan, highest=self.highest)
+            audit = Audit.of(lists, self.plan, highest_grade=self.highest)
             part = PartialReport.of(audit, keep=False)
             # without the measurements, which may hold custom functions
             return [_score_users(audit, schema)], _with_measurements((), part)

@@ -19,21 +19,21 @@ from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.scoring.scores import ORDERS, Scores
+from recsys_ndcg.scoring.scores import ORDER_TABLES, Scores
 from recsys_ndcg.scoring.signature import Signature
-from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Totals
+from recsys_ndcg.scoring.totals import LABEL_ROLES, ORDER_ROLES, TIE_ROLES, Totals
 
 Roles = dict[str, "Floats"]
 
-_TIES_IN = dict(zip(LEVELS, ("expected", "worst", "best"), strict=True))
+_TIES_OF_ROLE = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
 
 
 @dataclass(eq=False, repr=False)
 class Audit:
     """Scores, and the other roles of the same lists (`Scores.roles`) that explain them.
 
-    If the lists are known, other roles are measured when they are first read. Else there are the
-    scores of every user in some roles, or only totals.
+    With the lists, other roles are measured when first read. Without, only the scores of every
+    user in some roles are known, or only totals.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class Audit:
         The lists that were measured.
     known_median : float64 array, shape (n_measurements,), or callable that returns it, optional
         The median of the scores, if `by_user` is not known.
-    where : str
-        A sentence: where the scores of each user are, or how to get them, if they are not here.
+    scores_hint : str
+        If `by_user` is None: a sentence that says where the users' scores are, or how to get them.
     n_jobs : int, optional
         The number of threads for later measurements: by default the current limit.
     """
@@ -58,7 +58,7 @@ class Audit:
     by_user: Scores | None = None
     source: MeasuredLists | None = None
     known_median: Floats | Callable[[], Floats] | None = None
-    where: str = ""
+    scores_hint: str = ""
     n_jobs: int | None = field(default_factory=get_thread_limit)
 
     @classmethod
@@ -68,19 +68,19 @@ class Audit:
         plan: Plan,
         facts: Facts | None = None,
         *,
-        highest: float | None = None,
+        highest_grade: float | None = None,
     ) -> Audit:
-        """Measure lists by a settled plan.
+        """Measure lists by a resolved plan.
 
         Parameters
         ----------
         lists : GroupedLists
             All lists, or complete lists of some users.
         plan : Plan
-            Settled against the facts of all lists.
+            The plan, resolved with the facts of all lists.
         facts : Facts, optional
-            The facts of these lists (`Plan.facts_of`), if they are known.
-        highest : float, optional
+            The facts of these lists (`Plan.facts_of`); by default they are computed.
+        highest_grade : float, optional
             The highest grade of all data, of which these lists may be a part; NaN if unknown.
 
         Raises
@@ -92,9 +92,10 @@ class Audit:
         plan.check(facts, lists)
         scores = _measure_with_tie_range(lists, plan)
         InvalidInputError.raise_if(scores.objection())
-        top = facts.all_grades.highest if highest is None else highest
+        top = facts.all_grades.highest if highest_grade is None else highest_grade
         source = MeasuredLists(lists, facts, plan, top)
-        return cls(scores.make_signatures(facts), Totals.of(scores), scores.with_roles({}), source)
+        signatures = scores.make_signatures(facts)
+        return cls(signatures, Totals.of(scores), scores.replace_roles({}), source)
 
     @property
     def scores(self) -> Scores:
@@ -106,48 +107,48 @@ class Audit:
             Only totals are known.
         """
         if self.by_user is None:
-            msg = f"This report has only the totals of {self.n_users} users. {self.where}"
+            msg = f"This report has only the totals of {self.n_users} users. {self.scores_hint}"
             raise InvalidInputError(msg)
         return self.by_user
 
     @lazy_property
-    def full_scores(self) -> Scores:
-        """The scores of every user with the roles from other orders (`ORDERS`)."""
+    def scores_with_orders(self) -> Scores:
+        """The scores of every user with the roles from other orders (`ORDER_TABLES`)."""
         if self.source is None:
             return self.scores
         with limit_threads(self.n_jobs):
-            return self.scores.with_roles(self.source.measure_orders())
+            return self.scores.replace_roles(self.source.measure_orders())
 
     @lazy_property
-    def truth(self) -> NDArray[np.uint32]:
+    def label_digests(self) -> NDArray[np.uint32]:
         """A digest of each user's labels: shape (n_users,)."""
         if self.source is not None:
             with limit_threads(self.n_jobs):
                 return digest_truth(self.source.lists)
-        known = self.scores.truth
-        assert known is not None, "scores without lists have it"  # noqa: S101
-        return known
+        digests = self.scores.label_digests
+        assert digests is not None, "scores without lists have digests"  # noqa: S101
+        return digests
 
     @property
-    def kept_scores(self) -> Scores:
-        """The scores of every user in all roles that a file keeps."""
-        return replace(self.full_scores, truth=self.truth)
+    def scores_to_save(self) -> Scores:
+        """The scores of every user in all roles that a file saves."""
+        return replace(self.scores_with_orders, label_digests=self.label_digests)
 
     @lazy_property
-    def order_totals(self) -> Totals:
+    def totals_with_orders(self) -> Totals:
         """The totals with the roles from other orders."""
         if self.source is None:
             return self.totals
-        return self.totals.with_roles_of(self.full_scores)
+        return self.totals.add_roles(self.scores_with_orders)
 
     @lazy_property
-    def full_totals(self) -> Totals:
+    def totals_with_all_roles(self) -> Totals:
         """The totals in every role: other orders, ties and labels."""
         if self.source is None:
             return self.totals
         with limit_threads(self.n_jobs):
-            labels = self.scores.with_roles(self.source.measure_labels(self.scores))
-        return self.order_totals.with_roles_of(labels, self.source.highest)
+            labels = self.scores.replace_roles(self.source.measure_labels(self.scores))
+        return self.totals_with_orders.add_roles(labels, self.source.highest_grade)
 
     @lazy_property
     def median(self) -> Floats:
@@ -179,22 +180,22 @@ class Audit:
         return str(next(iter(self.signatures.values())).fields["protocol"])
 
     def take(self, users: Positions) -> Audit:
-        """Return the audit of some users, given by their places in ascending order.
+        """Return the audit of some users, given by their positions in ascending order.
 
-        It is the same as measuring only their lists. Without the lists, the roles of ties and
-        labels are unknown.
+        The result is the same as measuring only their lists. Without lists, the roles in
+        `TIE_ROLES` and `LABEL_ROLES` are unknown.
         """
         if self.source is not None:
             with limit_threads(self.n_jobs):
                 return Audit.of(self.source.lists.take(users), self.source.plan)
         scores = self.scores.take(users)
-        signed = zip(self.signatures.items(), scores.n_scored, strict=True)
-        signatures = {name: one.with_users(count) for (name, one), count in signed}
+        counted = zip(self.signatures.items(), scores.n_scored, strict=True)
+        signatures = {name: signature.with_users(n) for (name, signature), n in counted}
         return Audit(signatures, Totals.of(scores), scores)
 
     def without_lists(self) -> Audit:
-        """Return the audit with only what a file keeps."""
-        return Audit(self.signatures, Totals.of(self.kept_scores), self.kept_scores)
+        """Return the audit without its lists, as a file saves it."""
+        return Audit(self.signatures, Totals.of(self.scores_to_save), self.scores_to_save)
 
     def measure_again(self, measurements: tuple[Measurement, ...]) -> Audit:
         """Return the audit of other measurements of the same lists, which must be known."""
@@ -203,12 +204,12 @@ class Audit:
         with limit_threads(self.n_jobs):
             plan = Plan(measurements)
             facts = plan.facts_of(lists)
-            return self.of(lists, plan.settle(facts, lists), facts)
+            return self.of(lists, plan.resolve(facts, lists), facts)
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredLists:
-    """Lists that were measured, from which other roles are measured.
+    """Lists that were measured in their own role, and can be measured in other roles.
 
     Parameters
     ----------
@@ -217,34 +218,34 @@ class MeasuredLists:
     facts : Facts
         Their facts.
     plan : Plan
-        The settled plan by which they were measured.
-    highest : float
+        The resolved plan by which they were measured.
+    highest_grade : float
         The highest grade of all data; NaN if unknown.
     """
 
     lists: GroupedLists
     facts: Facts
     plan: Plan
-    highest: float
+    highest_grade: float
 
     def measure_orders(self) -> Roles:
         """Measure random order and the extreme orders."""
         lists = CandidateLists.from_lists(self.lists)
-        wanted = {
-            role: [self._in_order(one, ties) for one in self.plan.measurements]
-            for role, ties in _TIES_IN.items()
+        by_role = {
+            role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
+            for role, ties in _TIES_OF_ROLE.items()
         }
-        plan = self._settle(wanted)
-        width = len(self.plan.measurements)
+        plan, n_metrics = self._plan_with_reasons(by_role), len(self.plan.measurements)
 
         def measure(block: Block) -> list[Floats]:
             scores = block.score(plan.measurements)
-            deviation = block.compute_deviations(plan.measurements[:width])
-            expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :width])
-            return [*np.hsplit(scores.per_user, len(wanted)), expected, deviation]
+            # the first role is random order
+            deviation = block.compute_deviations(plan.measurements[:n_metrics])
+            expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
+            return [*np.hsplit(scores.per_user, len(by_role)), expected, deviation]
 
         parts = zip(*map_blocks(lists, plan.measurements, measure), strict=True)
-        return {role: np.concatenate(part) for role, part in zip(ORDERS, parts, strict=True)}
+        return {role: np.concatenate(part) for role, part in zip(ORDER_TABLES, parts, strict=True)}
 
     def measure_labels(self, scores: Scores) -> Roles:
         """Measure the labelled share, and the scores as if unlabelled items had a grade.
@@ -254,76 +255,83 @@ class MeasuredLists:
         scores : Scores
             The scores in their own role.
         """
-        kinds = (self._judged, self._as_zero, self._as_top)
-        wanted = {
-            role: [kind(one) for one in self.plan.measurements]
-            for role, kind in zip(LABELS, kinds, strict=True)
+        changes = (self._to_labelled_share, self._with_zero_grade, self._with_top_grade)
+        by_role = {
+            role: [change(measurement) for measurement in self.plan.measurements]
+            for role, change in zip(LABEL_ROLES, changes, strict=True)
         }
-        plan = self._settle(wanted)
+        plan = self._plan_with_reasons(by_role)
         if self.facts.unlabelled:
 
             def measure(block: Block) -> Floats:  # keeps only the scores of each block
                 return block.score(plan.measurements).per_user
 
-            found = np.concatenate(map_blocks(self.lists, plan.measurements, measure))
-        else:  # nothing has to be measured
-            listed = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
-            judged = np.where(listed, 1.0, np.nan)
-            known = [not one.reason for one in plan.measurements]
-            found = np.where(known, np.hstack([judged, scores.per_user, scores.per_user]), np.nan)
-        return dict(zip(wanted, np.hsplit(found, len(wanted)), strict=True))
+            table = np.concatenate(map_blocks(self.lists, plan.measurements, measure))
+        else:  # all items are labelled: the scores are the same
+            has_items = ~scores.left_out & (scores.counts.n_items > 0)[:, None]
+            share = np.where(has_items, 1.0, np.nan)
+            is_measured = [not measurement.no_score_reason for measurement in plan.measurements]
+            table = np.hstack([share, scores.per_user, scores.per_user])
+            table = np.where(is_measured, table, np.nan)
+        return dict(zip(by_role, np.hsplit(table, len(by_role)), strict=True))
 
-    def _settle(self, wanted: dict[str, list[Measurement]]) -> Plan:
-        """Return a plan of all measurements, with reasons in those that cannot be computed."""
-        plan = Plan(tuple(chain(*wanted.values())))
+    def _plan_with_reasons(self, by_role: dict[str, list[Measurement]]) -> Plan:
+        """Return a plan of all measurements, with a reason in each one that cannot be computed."""
+        plan = Plan(tuple(chain(*by_role.values())))
         return plan.with_reasons(plan.facts_of(self.lists, self.facts))
 
-    def _in_order(self, one: Measurement, ties: str) -> Measurement:
-        """Return the measurement of random order, or of an extreme order."""
-        all_tied = replace(one.with_ties(ties), all_tied=True)
-        if not one.metric.orders:
+    def _with_all_tied(self, measurement: Measurement, ties: str) -> Measurement:
+        """Return the measurement of random order (``"expected"``) or of an extreme order."""
+        all_tied = replace(measurement.with_ties(ties), all_tied=True)
+        if not measurement.metric.orders:
             return all_tied.without_score("its score does not depend on the order")
-        why = "" if self.lists.candidates is None else one.draw_objection(self.facts)
-        return all_tied.without_score(why) if why else all_tied
+        is_whole = self.lists.candidates is None
+        reason = "" if is_whole else measurement.random_lists_objection(self.facts)
+        return all_tied.without_score(reason) if reason else all_tied
 
-    def _judged(self, one: Measurement) -> Measurement:
-        """Return the measurement of the labelled share of the first k."""
-        known = replace(one, metric=Judged(one.metric.k))
-        return known.with_choices(ties="expected", undefined="skip", unlabelled="zero")
+    def _to_labelled_share(self, measurement: Measurement) -> Measurement:
+        """Return the measurement of the share of the first k items that is labelled."""
+        share = replace(measurement, metric=Judged(measurement.metric.k))
+        return share.with_choices(ties="expected", undefined="skip", unlabelled="zero")
 
-    def _as_zero(self, one: Measurement) -> Measurement:
+    def _with_zero_grade(self, measurement: Measurement) -> Measurement:
         """Return the measurement in which unlabelled items are irrelevant."""
-        undefined = "skip" if one.convention.undefined == "raise" else one.convention.undefined
-        other = one.with_choices(unlabelled="zero", undefined=undefined)
-        if one.metric.orders and one.metric.own_ties is None:
-            return other
-        return other.without_score("its score depends on more than the labels")
+        undefined = measurement.convention.undefined
+        undefined = "skip" if undefined == "raise" else undefined
+        zero = measurement.with_choices(unlabelled="zero", undefined=undefined)
+        if measurement.metric.orders and measurement.metric.own_ties is None:
+            return zero
+        return zero.without_score("its score depends on more than the labels")
 
-    def _as_top(self, one: Measurement) -> Measurement:
+    def _with_top_grade(self, measurement: Measurement) -> Measurement:
         """Return the measurement in which unlabelled items have the top grade.
 
-        It is `max_grade`, or the highest grade of the data or the threshold.
+        The top grade: `max_grade`, else the larger of the highest grade and the threshold.
         """
-        if math.isnan(self.highest) and one.convention.max_grade is None:
-            return one.without_score("the highest grade of all users is not known")
-        top = self.highest if one.threshold is None else max(self.highest, one.threshold)
-        if one.convention.max_grade is not None:
-            top = one.convention.max_grade
-        return replace(self._as_zero(one), unlabelled_as=top)
+        top = measurement.convention.max_grade
+        if top is None:
+            if math.isnan(self.highest_grade):
+                return measurement.without_score("the highest grade of all users is not known")
+            threshold = measurement.threshold
+            top = self.highest_grade if threshold is None else max(self.highest_grade, threshold)
+        return replace(self._with_zero_grade(measurement), unlabelled_as=top)
 
 
 def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
-    """Measure lists, and the same with ties in their worst and best order, in one pass."""
-    extremes = [
-        tuple(one.with_ties(ties) for one in plan.measurements) for ties in ("worst", "best")
-    ]
-    has_range = [one.has_tie_range for one in plan.measurements]
+    """Measure lists, also with ties in their worst and in their best order, in one pass."""
+    worst, best = (
+        tuple(measurement.with_ties(ties) for measurement in plan.measurements)
+        for ties in ("worst", "best")
+    )
+    has_range = [measurement.has_tie_range for measurement in plan.measurements]
 
     def score_block(block: Block) -> Scores:
-        own = block.score(plan.measurements)
+        scores = block.score(plan.measurements)
         is_tied = block.has_ties(plan.measurements)
-        tables = [block.score(one).per_user if is_tied else own.per_user for one in extremes]
+        tables = [
+            block.score(each).per_user if is_tied else scores.per_user for each in (worst, best)
+        ]
         ranges = [np.where(has_range, table, np.nan) for table in tables]
-        return replace(own, roles=dict(zip(TIES, ranges, strict=True)))
+        return replace(scores, roles=dict(zip(TIE_ROLES, ranges, strict=True)))
 
     return Scores.concat(map_blocks(lists, plan.measurements, score_block))

@@ -1,4 +1,4 @@
-"""Measurement: a metric under a convention, with all that decides one column of scores."""
+"""Measurement: a metric under a convention, the definition of one column of scores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections
 from recsys_ndcg.metrics import Metric, SavedMetric, parse_metrics
 
-#: Choices that no ranking and no metric reads: they decide which users count. The rule for ties
-#: is among them, as it matters only if there are ties.
-_NOT_READ = ("undefined", "mean_over", "duplicates", "ties")
-_READ = [one.name for one in fields(Convention) if one.name not in _NOT_READ]
+#: Choices that are not in `choices_key`: no ranking or metric reads them. `ties` is left out, too,
+#: because it matters only if there are ties.
+_NOT_IN_KEY = ("undefined", "mean_over", "duplicates", "ties")
+_IN_KEY = [choice.name for choice in fields(Convention) if choice.name not in _NOT_IN_KEY]
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Measurement:
     unlabelled_as : float, optional
         The grade that unlabelled items get.
     short_below : int
-        Under ``short_list="drop"``, lists of fewer items are left out.
-    reason : str
+        The least length of a list under ``short_list="drop"``.
+    no_score_reason : str
         Why there is no score; the column is NaN then.
 
     Examples
@@ -57,33 +57,33 @@ class Measurement:
     all_tied: bool = False
     unlabelled_as: float | None = None
     short_below: int = 0
-    reason: str = ""
+    no_score_reason: str = ""
 
     def __post_init__(self) -> None:
         """Use the metric's own rule for ties, if it has one."""
-        own = self.metric.own_ties
-        if own is not None and self.convention.ties != own:
-            object.__setattr__(self, "convention", self.convention.replace(ties=own))
+        ties = self.metric.own_ties
+        if ties is not None and self.convention.ties != ties:
+            object.__setattr__(self, "convention", self.convention.replace(ties=ties))
 
     def __str__(self) -> str:
         """Return the name of the metric."""
         return str(self.metric)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a saved file needs to show the scores, as plain values; NaN is None."""
+        """Return what a saved file needs to show the scores, as JSON values; NaN is None."""
         metric = self.metric
         return {
             "k": metric.k,
             "bounded": metric.bounded,
             "orders": metric.orders,
             "greater_is_better": metric.greater_is_better,
-            "a_ratio": type(metric).score is Metric.score,
+            "a_ratio": type(metric).score is Metric.score,  # whether the score is a quotient
             "undefined": None if np.isnan(self.undefined) else self.undefined,
         }
 
     @classmethod
-    def from_dict(cls, name: str, stored: Mapping[str, Any], known: frozenset[str]) -> Measurement:
-        """Return the measurement of a saved column; an unknown metric can only show its scores.
+    def from_dict(cls, name: str, stored: Mapping[str, Any], names: frozenset[str]) -> Measurement:
+        """Return the measurement of a saved column; an unregistered metric can only show scores.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Measurement:
             The metric's name.
         stored : mapping of str
             The result of `to_dict`.
-        known : frozenset of str
+        names : frozenset of str
             The names of registered metrics.
 
         Raises
@@ -105,31 +105,30 @@ class Measurement:
             raise ValueError(name)
         undefined = stored["undefined"]
         rule = Convention(undefined="skip" if undefined is None else undefined)
-        if re.split(r"\W", name, maxsplit=1)[0].lower() in known:
+        if re.split(r"\W", name, maxsplit=1)[0].lower() in names:
             with suppress(RecsysNdcgError):
                 return cls(parse_metrics(name)[0], rule)
         if not stored["a_ratio"]:
-            msg = f"{name} computes its score in a way of its own: import its module first."
+            msg = f"{name} has its own formula for the score: import its module first."
             raise InvalidInputError(msg)
         metric = SavedMetric(
             stored["k"],
             text=name,
             bounded=stored["bounded"],
             orders=stored["orders"],
-            greater_is_better=stored.get(
-                "greater_is_better", True
-            ),  # absent in the first files of version 4
+            # absent in the first files of format 4
+            greater_is_better=stored.get("greater_is_better", True),
         )
         return cls(metric, rule)
 
     def without_score(self, reason: str) -> Measurement:
         """Return the measurement without scores, for a reason."""
-        return replace(self, reason=reason)
+        return replace(self, no_score_reason=reason)
 
     def with_ties(self, ties: str) -> Measurement:
         """Return the measurement with ties in their best, worst or expected order, if known."""
-        known = self.has_tie_range if ties != "expected" else self.metric.own_ties is None
-        if not known:
+        has_score = self.has_tie_range if ties != "expected" else self.metric.own_ties is None
+        if not has_score:
             return self.without_score("its best and worst order are not known")
         return self.with_choices(ties=ties)
 
@@ -154,34 +153,34 @@ class Measurement:
         return np.nan if isinstance(rule, str) else rule
 
     @lazy_property
-    def choices(self) -> Hashable:
-        """The choices that a ranking or a metric may read, except the rule for ties."""
-        return self.convention.select_choices(*_READ)
+    def choices_key(self) -> Hashable:
+        """A key of the choices that a ranking or a metric may read, except the rule for ties."""
+        return self.convention.select_choices(*_IN_KEY)
 
     @lazy_property
-    def order(self) -> Hashable:
-        """The sort key: measurements with equal keys share a sort."""
+    def sort_key(self) -> Hashable:
+        """A key of the sort: measurements with equal keys share it."""
         if self.all_tied:
-            return ("all tied", *self.rows)
-        return ("estimated", *self.rows, self.convention.tie_tolerance)
+            return ("all tied", *self.rows_key)
+        return ("estimated", *self.rows_key, self.convention.tie_tolerance)
 
     @lazy_property
-    def rows(self) -> tuple[str, bool]:
-        """The choices that decide which rows are ranked."""
-        filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None
-        return self.convention.impossible, filtered
+    def rows_key(self) -> tuple[str, bool]:
+        """A key of the rows that are ranked: `impossible`, and whether unlabelled rows are out."""
+        is_filtered = self.convention.unlabelled == "filter" and self.unlabelled_as is None
+        return self.convention.impossible, is_filtered
 
     @property
-    def needs_no_ties(self) -> bool:
-        """Whether it has no score under ties: no exact mean, or no known best order."""
+    def fails_under_ties(self) -> bool:
+        """Whether ties leave it without a score: its exact mean or best order is unknown."""
         return self.convention.has_symmetric_ties and bool(
             self.metric.tie_objection(self.convention)
         )
 
-    def depends_on_ties(self, facts: Facts) -> bool:
-        """Return whether it can only be computed if no estimates are equal."""
+    def requires_no_ties(self, facts: Facts) -> bool:
+        """Return whether it can only be computed if no two estimates are equal."""
         by_item = self.convention.ties.startswith(("item", "text"))
-        return not self.all_tied and (self.needs_no_ties or (by_item and not facts.has_items))
+        return not self.all_tied and (self.fails_under_ties or (by_item and not facts.has_items))
 
     def objection(self, facts: Facts, lists: GroupedLists | None = None) -> str:
         """Return why it cannot be computed; "" if it can.
@@ -195,23 +194,23 @@ class Measurement:
         """
         return self._list_objection(facts, lists) or self._metric_objection(facts, lists)
 
-    def draw_objection(self, facts: Facts) -> str:
-        """Return why it has no exact mean over lists drawn from the candidates; "" if it has.
+    def random_lists_objection(self, facts: Facts) -> str:
+        """Return why its mean over random lists of the candidates is not exact; "" if it is.
 
-        The denominator must be the same for all drawn lists.
+        The denominator must be the same for all random lists.
         """
-        convention, within = self.convention, self.metric.within_list
-        unknown = within is None and bool(self.metric.origin)
-        local = self.metric.uses_gains and "ideal" in self.metric.reads
-        depends = (
-            within
-            or unknown
-            or (local and convention.ideal == "local")
+        convention, reads_list = self.convention, self.metric.within_list
+        if reads_list is None and self.metric.origin:
+            reads_list = True  # unknown
+        has_ideal = self.metric.uses_gains and "ideal" in self.metric.reads
+        is_random = (
+            reads_list
+            or (has_ideal and convention.ideal == "local")
             or convention.unlabelled == "filter"
             or (convention.unlisted == "ignore" and facts.unlisted.values.size > 0)
             or (convention.impossible != "rank" and facts.impossible > 0)
         )
-        return "its denominator depends on which items are drawn" if depends else ""
+        return "its denominator depends on which items are drawn" if is_random else ""
 
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         if self.unlabelled_as is not None and facts.placement_choices is not None:
@@ -220,12 +219,12 @@ class Measurement:
             if self.convention.impossible == "last" and facts.impossible:
                 return (
                     f"impossible='last' moves estimates, which {self} compares with ratings. "
-                    "Ask for it under impossible='rank' or 'drop'."
+                    "Choose impossible='rank' or 'drop'."
                 )
             if facts.order_only or facts.protocol != "rated":
                 return (
                     f"{self} compares estimates with ratings, but these lists hold ranks, or "
-                    "scores that may be on another scale. Ask for it on predictions of ratings."
+                    "scores that may be on another scale. Evaluate predictions of ratings."
                 )
         limit = self.convention.recommend_from
         if limit is not None and "recommend_from" in self.metric.reads:
@@ -243,7 +242,7 @@ class Measurement:
         if (
             not facts.has_items
             and not self.all_tied
-            and np.isinf(facts.first_ties.get(self.order, 1))
+            and np.isinf(facts.first_ties.get(self.sort_key, 1))
         ):
             convention = convention.replace(ties="expected")  # without ties no rule is needed
         return Objections(convention, self.threshold, facts, lists).find_order_objection()
@@ -253,33 +252,33 @@ class Measurement:
         if self.metric.uses_gains:
             if "ideal" not in reads:
                 convention = convention.replace(ideal="global")
-            against = Objections(convention, self.threshold, facts, lists)
-            why = against.find_gain_objection(self.unlabelled_as)
-            if why:
-                return why
+            objections = Objections(convention, self.threshold, facts, lists)
+            reason = objections.find_gain_objection(self.unlabelled_as)
+            if reason:
+                return reason
         longest = facts.apply_convention(self.convention).longest
-        why = self.metric.objection(self.convention, longest)
-        if not why and self.metric.uses_gains and "discount" in reads:
+        reason = self.metric.objection(self.convention, longest)
+        if not reason and self.metric.uses_gains and "discount" in reads:
             k = self.metric.k or longest
-            why = self.convention.find_discount_objection(
+            reason = self.convention.find_discount_objection(
                 k if self.convention.ideal == "max" else min(k, longest)
             )
-        if not why and self.needs_no_ties:
-            first = 1.0 if self.all_tied else facts.first_ties.get(self.order, np.inf)
-            if first <= (self.metric.k or np.inf):
+        if not reason and self.fails_under_ties:
+            first_tie = 1.0 if self.all_tied else facts.first_ties.get(self.sort_key, np.inf)
+            if first_tie <= (self.metric.k or np.inf):
                 return self.metric.tie_objection(self.convention)
-        return why
+        return reason
 
 
-def shortest_lengths(metrics: Sequence[Metric]) -> list[int]:
-    """Return the shortest list that counts for each metric under ``short_list="drop"``.
+def find_least_lengths(metrics: Sequence[Metric]) -> list[int]:
+    """Return the least list length that counts for each metric under ``short_list="drop"``.
 
-    For a metric without a cutoff it is the smallest cutoff of the others.
+    For a metric without a cutoff it is the smallest cutoff of the other metrics.
 
     Examples
     --------
     >>> import recsys_ndcg as rn
-    >>> shortest_lengths([rn.RR(), rn.NDCG(10), rn.AP(5)])
+    >>> find_least_lengths([rn.RR(), rn.NDCG(10), rn.AP(5)])
     [5, 10, 5]
     """
     cutoffs = [metric.k for metric in metrics if metric.k is not None]

@@ -1,4 +1,4 @@
-"""Measuring blocks of users: one pass fills all columns that share a sort."""
+"""Measuring blocks of users: one pass over the lists, one sort for all columns that share it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def map_blocks(
     measurements : tuple of Measurement
         They decide how deep lists are ranked, and whether items are ordered as text.
     work : callable
-        The function.
+        The function, called with a `Block`.
     """
     depths = [one.metric.depth for one in measurements]
-    depth = None if None in depths else max(one for one in depths if one is not None)
+    depth = None if None in depths else max(depth for depth in depths if depth is not None)
     if any(one.convention.ties.startswith("text") for one in measurements):
         lists = lists.with_text_order()
-    width = lists.n_places
-    blocks = split_users(lists.offsets, width if depth is None else np.minimum(width, depth))
+    n_ranks = lists.n_places if depth is None else np.minimum(lists.n_places, depth)
+    blocks = split_users(lists.offsets, n_ranks)
 
     return map_in_threads(lambda users: work(Block(lists.slice_users(*users), depth)), blocks)
 
@@ -61,34 +61,38 @@ class Block:
     _cache: Cache = field(default_factory=Cache, init=False)
 
     def score(self, measurements: tuple[Measurement, ...]) -> Scores:
-        """Fill a column for each measurement; the first one decides how lists are counted."""
+        """Fill a column for each measurement; the counts of the lists are as in the first."""
         first, shape = measurements[0], (len(self.lists), len(measurements))
         numerator, denominator = np.full(shape, np.nan), np.full(shape, np.nan)
         left_out = np.zeros(shape, dtype=bool)
-        for place, one in enumerate(measurements):
-            if not one.reason:
-                numerator[:, place], denominator[:, place] = self._collect(one)
-                left_out[:, place] = self._find_left_out(one)
+        for column, one in enumerate(measurements):
+            if not one.no_score_reason:
+                numerator[:, column], denominator[:, column] = self._get_parts(one)
+                left_out[:, column] = self._find_left_out(one)
         key = "counts", self._grade(first), self._sort(first), first.threshold
-        counts = self._cache.get_or_compute(key, lambda: self._count(first))
+        counts = self._cache.get_or_compute(key, lambda: self._count_items(first))
         return Scores(measurements, self.lists.users, numerator, denominator, left_out, counts)
 
     def compute_deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
         """Compute the standard deviations of the numerators over all orders of the lists."""
-        found = np.full((len(self.lists), len(measurements)), np.nan)
-        for place, one in enumerate(measurements):
-            if not one.reason:
-                found[:, place] = one.metric.deviation(self._rank(one, self._ranking_key(one)))
-        return found
+        deviations = np.full((len(self.lists), len(measurements)), np.nan)
+        for column, one in enumerate(measurements):
+            if not one.no_score_reason:
+                deviations[:, column] = one.metric.deviation(
+                    self._rank(one, self._ranking_key(one))
+                )
+        return deviations
 
     def has_ties(self, measurements: tuple[Measurement, ...]) -> bool:
         """Return whether any of the measurements has ties at the ranks that are read."""
-        return any(self._sort(one).tie_groups.has_ties for one in measurements if not one.reason)
+        return any(
+            self._sort(one).tie_groups.has_ties for one in measurements if not one.no_score_reason
+        )
 
-    def _collect(self, one: Measurement) -> tuple[Floats, Floats]:
+    def _get_parts(self, one: Measurement) -> tuple[Floats, Floats]:
         key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (one.metric, key), lambda: _collect(one.metric, self._rank(one, key))
+            (one.metric, key), lambda: _compute_parts(one.metric, self._rank(one, key))
         )
 
     def _rank(self, one: Measurement, key: Hashable) -> Ranking:
@@ -97,33 +101,33 @@ class Block:
         )
 
     def _ranking_key(self, one: Measurement) -> Hashable:
-        """Return a key that differs between rankings; without ties, the rule for ties does not."""
-        in_order = self._sort(one)
-        ties = one.convention.ties if in_order.tie_groups.has_ties else ""
-        return self._grade(one), in_order, one.threshold, ties, one.choices
+        """Return a key that differs between rankings: with the rule for ties if there are ties."""
+        sorted_lists = self._sort(one)
+        ties = one.convention.ties if sorted_lists.tie_groups.has_ties else ""
+        return self._grade(one), sorted_lists, one.threshold, ties, one.choices_key
 
     def _sort(self, one: Measurement) -> SortedLists:
         """Sort the rows, once for all measurements that compare the same estimates."""
         tolerance = None if one.all_tied else one.convention.tie_tolerance
         return self._cache.get_or_compute(
-            ("in order", self._rows(one), tolerance, one.all_tied),
+            ("sorted", self._rows_key(one), tolerance, one.all_tied),
             lambda: SortedLists(self._grade(one).lists, one.convention, self.depth, one.all_tied),
         )
 
     def _grade(self, one: Measurement) -> GradedLists:
         """Prepare the lists, once for all measurements with the same items and labels."""
-        impossible, filtered = self._rows(one)
+        impossible, is_filtered = self._rows_key(one)
         unlisted = one.convention.unlisted
         if impossible != "drop" and not len(self.lists.unlisted_true):
             unlisted = "count"
-        # the step that estimates are rounded to decides where impossible predictions rank
+        # where impossible predictions rank depends on the rounding step
         step = one.convention.tie_tolerance if impossible == "last" else None
         return self._cache.get_or_compute(
             (
                 "graded",
                 impossible,
                 step,
-                filtered,
+                is_filtered,
                 unlisted,
                 one.unlabelled_as,
                 one.all_tied,
@@ -134,19 +138,19 @@ class Block:
             ),
         )
 
-    def _rows(self, one: Measurement) -> tuple[str, bool]:
-        """Return the choices that decide which rows are ranked, if they matter for this data."""
-        impossible, filtered = one.rows
+    def _rows_key(self, one: Measurement) -> tuple[str, bool]:
+        """Return `Measurement.rows_key` without choices that do not matter for this data."""
+        impossible, is_filtered = one.rows_key
         if self.lists.impossible is None:
             impossible = "rank"
-        return impossible, filtered and self._has_unlabelled
+        return impossible, is_filtered and self._has_unlabelled
 
     @lazy_property
     def _has_unlabelled(self) -> bool:
         return self.lists.n_unlabelled > 0
 
     def _find_left_out(self, one: Measurement) -> Flags:
-        """Return which users the convention leaves out."""
+        """Return the users whom the convention leaves out, as flags."""
         graded, convention = self._grade(one), one.convention
         left_out = np.zeros(len(self.lists), dtype=bool)
         if convention.mean_over == "labelled":
@@ -159,13 +163,14 @@ class Block:
             left_out |= graded.lists.n_items < one.short_below
         return left_out
 
-    def _count(self, one: Measurement) -> ListCounts:
+    def _count_items(self, one: Measurement) -> ListCounts:
         lists, graded = self.lists, self._grade(one)
-        n = len(lists)
-        known = one.threshold is not None
+        n_users, has_threshold = len(lists), one.threshold is not None
         return ListCounts(
             n_items=graded.lists.n_items,
-            n_relevant=graded.n_relevant(one.threshold) if known else np.full(n, np.nan),
+            n_relevant=graded.n_relevant(one.threshold)
+            if has_threshold
+            else np.full(n_users, np.nan),
             tied=np.isfinite(self._sort(one).first_tie),
             missing=graded.lists.missing,
             ratings=lists.n_items,
@@ -173,14 +178,14 @@ class Block:
             unlabelled=lists.unlabelled_by_user,
             unlisted=lists.n_unlisted,
             impossible=lists.impossible_by_user,
-            repeats=np.zeros(n, dtype=np.int64) if lists.repeats is None else lists.repeats,
+            repeats=np.zeros(n_users, dtype=np.int64) if lists.repeats is None else lists.repeats,
         )
 
 
-def _collect(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
+def _compute_parts(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of every user."""
-    with np.errstate(over="ignore"):  # `Scores.objection` raises with the name
+    with np.errstate(over="ignore"):  # `Scores.objection` names the metric
         numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
-    if metric.bounded:  # only the last digit of a sum can exceed 1
+    if metric.bounded:  # rounding can put a sum just above 1
         numerator = np.minimum(numerator, denominator)
     return numerator, denominator

@@ -34,7 +34,7 @@ def dcg_at_k(
     threshold : float, optional
         The least grade of a relevant item, for ``gain="binary"``.
     convention : Convention or str, optional
-        Every choice, or a library's name, as in `recsys_ndcg.evaluate`.
+        All choices, or the name of a library, as in `recsys_ndcg.evaluate`.
     **choices
         Fields of `Convention` to replace.
 
@@ -53,7 +53,7 @@ def dcg_at_k(
     return _score("dcg", x, k, threshold, convention=convention, **choices)
 
 
-def ndcg_at_k(x: Grades, k: int | None, **how: Any) -> float:
+def ndcg_at_k(x: Grades, k: int | None, **options: Any) -> float:
     """Return the normalised DCG of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
@@ -61,10 +61,12 @@ def ndcg_at_k(x: Grades, k: int | None, **how: Any) -> float:
     >>> round(ndcg_at_k([3, 2, 2, 1, 2], 5), 12)
     0.992739406476
     """
-    return _score("ndcg", x, k, **how)
+    return _score("ndcg", x, k, **options)
 
 
-def precision_at_k(x: Grades, k: int | None, threshold: float | None = None, **how: Any) -> float:
+def precision_at_k(
+    x: Grades, k: int | None, threshold: float | None = None, **options: Any
+) -> float:
     """Return the precision of one list; parameters as in `dcg_at_k`.
 
     Examples
@@ -72,10 +74,10 @@ def precision_at_k(x: Grades, k: int | None, threshold: float | None = None, **h
     >>> precision_at_k([1, 1, 1, 0, 0], 5)
     0.6
     """
-    return _score("precision", x, k, threshold, **how)
+    return _score("precision", x, k, threshold, **options)
 
 
-def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **how: Any) -> float:
+def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **options: Any) -> float:
     """Return the recall of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
@@ -83,11 +85,11 @@ def recall_at_k(x: Grades, k: int | None, threshold: float | None = None, **how:
     >>> recall_at_k([1, 0, 1], 2)
     0.5
     """
-    return _score("recall", x, k, threshold, **how)
+    return _score("recall", x, k, threshold, **options)
 
 
 def average_precision_at_k(
-    x: Grades, k: int | None, threshold: float | None = None, **how: Any
+    x: Grades, k: int | None, threshold: float | None = None, **options: Any
 ) -> float:
     """Return the average precision of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
@@ -96,11 +98,11 @@ def average_precision_at_k(
     >>> round(average_precision_at_k([1, 0, 1], 3), 4)
     0.8333
     """
-    return _score("ap", x, k, threshold, **how)
+    return _score("ap", x, k, threshold, **options)
 
 
 def reciprocal_rank(
-    x: Grades, k: int | None = None, threshold: float | None = None, **how: Any
+    x: Grades, k: int | None = None, threshold: float | None = None, **options: Any
 ) -> float:
     """Return 1 over the rank of the first relevant item of one list, NaN if there is none.
 
@@ -111,7 +113,7 @@ def reciprocal_rank(
     >>> reciprocal_rank([0, 1, 1])
     0.5
     """
-    return _score("rr", x, k, threshold, **how)
+    return _score("rr", x, k, threshold, **options)
 
 
 def _score(
@@ -122,10 +124,10 @@ def _score(
     convention: Convention | str | None = None,
     **choices: Any,
 ) -> float:
-    form = "give one list: pairs (estimated, true), or grades in ranked order"
+    request = "give one list: pairs (estimated, true), or grades in ranked order"
     if hasattr(x, "columns"):
-        msg = f"Found a table; {form}."
+        msg = f"Found a table; {request}."
         raise InvalidInputError(msg)
-    lists = RankedLists.from_tuples({"the list": parse_list(x, "Found", form)})
+    lists = RankedLists.from_tuples({"the list": parse_list(x, "Found", request)})
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
     return float(plan.with_choices(**choices).score_lists(lists).per_user[0, 0])

@@ -1,4 +1,4 @@
-"""Plan: the requested measurements, settled, so that nothing is decided while scoring."""
+"""Plan: the requested measurements, resolved, so that nothing is decided while scoring."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_
 from recsys_ndcg.lists import Facts, Grades, GroupedLists, prepare_lists
 from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
 from recsys_ndcg.ranking import SortedLists
-from recsys_ndcg.scoring.measurement import Measurement, shortest_lengths
+from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
 from recsys_ndcg.scoring.measuring import map_blocks
 from recsys_ndcg.scoring.scores import Scores
 
@@ -35,8 +35,8 @@ class Plan:
     measurements : tuple of Measurement
         All with the same threshold.
     is_default : bool
-        Whether the metrics are the default ones: without a threshold, those that need one are left
-        out.
+        Whether the metrics are the defaults: metrics that need a threshold are left out if there
+        is none.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Plan:
     measurements: tuple[Measurement, ...]
     is_default: bool = False
 
-    #: Equal sums over neighbours may differ: 4.0 and 3.9999999999999996.
+    #: Sums over the same neighbours may differ: 4.0 and 3.9999999999999996.
     TIE_TOLERANCE: ClassVar[float] = 1e-9
 
     @classmethod
@@ -72,17 +72,17 @@ class Plan:
                 msg = f"threshold must be a finite number, not {quote(threshold)}."
                 raise InvalidInputError(msg)
             threshold = as_float(threshold)
-        chosen = read_metrics(_DEFAULT_METRICS if metrics is None else metrics, k)
-        if metrics is None and threshold is None:  # without what the preset does not fit
-            chosen = [
-                one
-                for one in chosen
-                if not (one.needs_threshold and _find_preset_mismatch(one, convention))
+        requested = read_metrics(_DEFAULT_METRICS if metrics is None else metrics, k)
+        if metrics is None and threshold is None:  # drop metrics that the preset does not fit
+            requested = [
+                metric
+                for metric in requested
+                if not (metric.needs_threshold and _find_preset_mismatch(metric, convention))
             ]
         return cls(
             tuple(
                 Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
-                for metric, n in zip(chosen, shortest_lengths(chosen), strict=True)
+                for metric, n in zip(requested, find_least_lengths(requested), strict=True)
             ),
             is_default=metrics is None,
         )
@@ -110,8 +110,8 @@ class Plan:
     def depends_on_merging(self, *, unlabelled: bool) -> bool:
         """Return whether the plan needs the grades after repeated rows are merged.
 
-        It does to find the threshold, and the highest grade for unlabelled items; by the rule
-        ``"max"`` merging does not change the highest.
+        It needs them for the threshold, and for the highest grade if items are unlabelled; merging
+        by ``"max"`` does not change that grade.
         """
         if self.duplicates == "raise":
             return False
@@ -121,7 +121,9 @@ class Plan:
     def threshold_readers(self) -> list[str]:
         """The metrics and choices that need to know which items are relevant."""
         return list(
-            dict.fromkeys(why for one in self.measurements for why in _threshold_readers_of(one))
+            dict.fromkeys(
+                name for one in self.measurements for name in _find_threshold_readers(one)
+            )
         )
 
     def threshold_warnings(self, facts: Facts) -> Iterator[str]:
@@ -148,38 +150,39 @@ class Plan:
 
         def change(one: Measurement) -> Measurement:
             step = one.convention.tie_tolerance
-            fine = not isinstance(step, str) and step < self.TIE_TOLERANCE
-            return one.with_choices(tie_tolerance=self.TIE_TOLERANCE) if fine else one
+            is_too_small = not isinstance(step, str) and step < self.TIE_TOLERANCE
+            return one.with_choices(tie_tolerance=self.TIE_TOLERANCE) if is_too_small else one
 
         return self.map_measurements(change)
 
     def with_metrics(self, metrics: Sequence[Metric]) -> Plan:
-        """Return the plan with more metrics, under the choices of the first."""
-        first, cutoffs = self.measurements[0], shortest_lengths([*self.metrics, *metrics])
-        added = zip(metrics, cutoffs[len(self.measurements) :], strict=True)
-        more = (replace(first, metric=one, short_below=n) for one, n in added)
-        return replace(self, measurements=(*self.measurements, *more))
+        """Return the plan with more metrics, under the choices of the first measurement."""
+        first, lengths = self.measurements[0], find_least_lengths([*self.metrics, *metrics])
+        pairs = zip(metrics, lengths[len(self.measurements) :], strict=True)
+        added = (replace(first, metric=metric, short_below=n) for metric, n in pairs)
+        return replace(self, measurements=(*self.measurements, *added))
 
-    def facts_of(self, lists: GroupedLists, known: Facts | None = None) -> Facts:
-        """Return the facts of lists that settle the plan.
+    def facts_of(self, lists: GroupedLists, facts: Facts | None = None) -> Facts:
+        """Return the facts that resolve the plan.
 
         Parameters
         ----------
         lists : GroupedLists
             All lists, or a part whose facts are merged with the other parts' facts.
-        known : Facts, optional
-            The facts without the first ties that these measurements depend on.
+        facts : Facts, optional
+            The facts, if known; only their first ties are computed anew.
         """
-        exact = any(not isinstance(one.convention.gain, str) for one in self.measurements)
-        facts = Facts.of(lists, distinct=exact) if known is None else known
-        wanted = {one.order: one for one in self.measurements if one.depends_on_ties(facts)}
+        if facts is None:
+            distinct = any(not isinstance(one.convention.gain, str) for one in self.measurements)
+            facts = Facts.of(lists, distinct=distinct)
+        by_key = {one.sort_key: one for one in self.measurements if one.requires_no_ties(facts)}
         ties = {}
-        for order, one in wanted.items():
+        for key, one in by_key.items():
             ready = prepare_lists(lists, one.convention, unlabelled_as=one.unlabelled_as)
-            ties[order] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
+            ties[key] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
         return replace(facts, first_ties=ties)
 
-    def settle(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
+    def resolve(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, after checking that everything can be computed.
 
         Parameters
@@ -202,7 +205,7 @@ class Plan:
     def measure(self, lists: GroupedLists) -> Scores:
         """Rank lists block by block, and fill a column for each measurement.
 
-        The plan is settled against the facts of all the lists, so nothing raises here.
+        The plan must be resolved with the facts of all the lists, so nothing raises here.
 
         Returns
         -------
@@ -217,23 +220,24 @@ class Plan:
         >>> Plan.of("rr", threshold=4).measure(lists).per_user.ravel().tolist()
         [0.5, 1.0]
         """
-        wanted = self.measurements
-        return Scores.concat(map_blocks(lists, wanted, lambda block: block.score(wanted)))
+        measurements = self.measurements
+        parts = map_blocks(lists, measurements, lambda block: block.score(measurements))
+        return Scores.concat(parts)
 
     def score_lists(self, lists: GroupedLists) -> Scores:
-        """Settle the plan against lists, and measure them.
+        """Resolve the plan with the facts of lists, and measure them.
 
         Raises
         ------
         InvalidInputError
             A measurement cannot be computed, or a score is undefined under ``undefined="raise"``.
         """
-        scores = self.settle(self.facts_of(lists), lists).measure(lists)
+        scores = self.resolve(self.facts_of(lists), lists).measure(lists)
         InvalidInputError.raise_if(scores.objection())
         return scores
 
     def check(self, facts: Facts, lists: GroupedLists | None = None) -> None:
-        """Raise if a measurement cannot be computed of lists, or of a part of them.
+        """Raise if a measurement cannot be computed on lists, or on a part of them.
 
         Raises
         ------
@@ -246,13 +250,13 @@ class Plan:
     def with_reasons(self, facts: Facts) -> Plan:
         """Return the plan with a reason in each measurement that cannot be computed."""
         return self.map_measurements(
-            lambda one: replace(one, reason=one.reason or one.objection(facts))
+            lambda one: replace(one, no_score_reason=one.no_score_reason or one.objection(facts))
         )
 
     def with_threshold(self, grades: Grades) -> Plan:
-        """Return the plan with the threshold 1 if it needs one and all grades are 0 or 1.
+        """Return the plan with threshold 1 if it needs a threshold and all grades are 0 or 1.
 
-        If it needs one and grades are others, default metrics that need one are left out.
+        For other grades, default metrics that need a threshold are left out.
 
         Raises
         ------
@@ -270,14 +274,14 @@ class Plan:
         if not grades.is_binary:
             msg = (
                 f"{', '.join(readers)} needs to know which items are relevant: pass "
-                "threshold=4.0 (--threshold 4), for instance, so that items with a true value of "
-                "at least 4.0 are."
+                "threshold=4.0 (--threshold 4), for instance, for items with a true value of at "
+                "least 4.0."
             )
             raise InvalidInputError(msg)
         return self.map_measurements(lambda one: replace(one, threshold=1.0))
 
 
-def _threshold_readers_of(one: Measurement) -> list[str]:
+def _find_threshold_readers(one: Measurement) -> list[str]:
     """Return the metric and the choices of a measurement that need a threshold."""
     gain = one.convention.gain
     readers = {
@@ -292,35 +296,35 @@ def read_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> 
     """Return the requested metrics, each once, in the order of the request."""
     if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         metrics = [metrics]
-    single = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
-    ks: list[Any] = [k] if single else list(k)  # type: ignore[arg-type]
+    is_one = isinstance(k, str | bytes) or not hasattr(k, "__iter__") or getattr(k, "ndim", 1) == 0
+    ks: list[Any] = [k] if is_one else list(k)  # type: ignore[arg-type]
     groups: list[list[Metric]] = []
-    for one in metrics:
-        if not isinstance(one, str | Metric):
-            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {quote(one)}."
+    for metric in metrics:
+        if not isinstance(metric, str | Metric):
+            msg = f"A metric is a name such as 'ndcg@10' or a metric object, not {quote(metric)}."
             raise InvalidInputError(msg)
-        if isinstance(one, Metric):
-            check_name_is_free(type(one))
-        groups.append([one] if isinstance(one, Metric) else parse_metrics(one, ks))
-    found = dict.fromkeys(chain(*groups))
-    names = [str(one) for one in found]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        msg = f"Two different metrics are called {twice[0]!r}: give one of them another name."
+        if isinstance(metric, Metric):
+            check_name_is_free(type(metric))
+        groups.append([metric] if isinstance(metric, Metric) else parse_metrics(metric, ks))
+    distinct = dict.fromkeys(chain(*groups))
+    names = [str(metric) for metric in distinct]
+    duplicates = [name for name in names if names.count(name) > 1]
+    if duplicates:
+        msg = f"Two different metrics are called {duplicates[0]!r}: give one of them another name."
         raise InvalidInputError(msg)
     if not groups or not all(groups):
         msg = "Name at least one metric and one k, such as 'ndcg@10'."
         raise InvalidInputError(msg)
-    return list(found)
+    return list(distinct)
 
 
-def find_metric_name(metric: str | Metric, names: Sequence[str], whose: str) -> str:
-    """Return the name of a metric among measured ones, also if it is typed in another way.
+def find_metric_name(metric: str | Metric, names: Sequence[str], owner: str) -> str:
+    """Return the name that a metric has in a report, also if it is spelled differently.
 
     Raises
     ------
     InvalidInputError
-        The metric is not among them.
+        The report does not have the metric.
 
     Examples
     --------
@@ -333,48 +337,49 @@ def find_metric_name(metric: str | Metric, names: Sequence[str], whose: str) -> 
             name = str(parse_metrics(name)[0])
     if name in names:
         return name
-    asked = name if isinstance(metric, Metric) else repr(metric)
-    msg = f"{whose} has no metric {asked}; it has {', '.join(names)}."
+    shown_name = name if isinstance(metric, Metric) else repr(metric)
+    msg = f"{owner} has no metric {shown_name}; it has {', '.join(names)}."
     raise InvalidInputError(msg)
 
 
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
     """Return the convention of a metric; a library's name is its preset for that metric."""
-    chosen = Convention.validate(convention)
-    if isinstance(chosen, str):
-        return Convention.preset(chosen, str(metric))
-    InvalidInputError.raise_if(_find_preset_mismatch(metric, chosen))
-    return chosen
+    valid = Convention.validate(convention)
+    if isinstance(valid, str):
+        return Convention.preset(valid, str(metric))
+    InvalidInputError.raise_if(_find_preset_mismatch(metric, valid))
+    return valid
 
 
 def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -> str:
-    """Return why the preset of another metric does not fit a metric; "" if it does."""
+    """Return why a convention, a preset for other metrics, does not fit; "" if it does."""
     return (
         convention.find_preset_mismatch(str(metric)) if isinstance(convention, Convention) else ""
     )
 
 
 def _find_mistake(facts: Facts) -> str:
-    """Return why scores of such data are meaningless; "" if they are not."""
-    no_others = math.isnan(facts.unlisted.highest)
-    if facts.unlabelled == facts.ratings and no_others:
+    """Return why scores of data with these facts are meaningless; "" if they are not."""
+    nothing_unlisted = math.isnan(facts.unlisted.highest)
+    if facts.unlabelled == facts.ratings and nothing_unlisted:
         return (
             "No item has a true value, so there is nothing to compare the estimates with. "
             "Give the users' own ratings as 'true' (Surprise: r_ui)."
         )
-    catalogue = facts.placement_choices is not None
-    whole = no_others and not facts.unlabelled
-    same = whole and facts.listed.lowest == facts.listed.highest
-    if same and (catalogue or facts.protocol == "rated") and facts.users > 1 and facts.ratings > 2:
-        real = (
-            " of a test instead."
-            if catalogue
+    is_catalogue = facts.placement_choices is not None
+    all_labelled = nothing_unlisted and not facts.unlabelled
+    all_equal = all_labelled and facts.listed.lowest == facts.listed.highest
+    has_ratings = is_catalogue or facts.protocol == "rated"
+    if all_equal and has_ratings and facts.users > 1 and facts.ratings > 2:
+        advice = (
+            " of the test set instead."
+            if is_catalogue
             else ": RankedLists.from_labels(test_ratings, predictions), or rank all items by the "
             "plug-in's evaluate_catalogue(algo, trainset, testset)."
         )
         return (
             f"Every true value is {facts.listed.lowest} ({facts.ratings} rows, {facts.users} "
             "users), so every order scores the same. If they come from Surprise's "
-            f"build_anti_testset(), which fills in the mean, give the real ratings{real}"
+            f"build_anti_testset(), which fills in the mean, give the real ratings{advice}"
         )
     return ""

@@ -29,15 +29,15 @@ from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
 
 _LARGEST = 1e300  # sums over many users must fit a float64
-_SMALLEST = 1e-305  # a share of it, such as the mean of a tie group, must have all its digits
-_TOLERANCE = 1e-12  # of the higher of two scores: their sums differ in the last digits
+_SMALLEST = 1e-305  # a share of less, such as the mean of a tie group, would lose digits
+_TOLERANCE = 1e-12  # relative to the higher score: sums differ in their last digits
 
 
 @dataclass(frozen=True, eq=False)
 class ListCounts(Record):
     """Counts of each user's list: arrays of shape (n_users,).
 
-    If measurements rank different items or have different ties, the first one decides.
+    If measurements rank different items or have different ties, the counts are as in the first.
 
     Parameters
     ----------
@@ -50,9 +50,8 @@ class ListCounts(Record):
     missing : bool array
         Whether the user has labels but no list.
     ratings, candidates, unlabelled, unlisted, impossible, repeats : arrays
-        Rows as they were read; the items that they were chosen from; rows without a true value;
-        labels outside the list; predictions that the model could not make; rows that were merged
-        into others.
+        Rows as read; candidates that they were chosen from; rows without a true value; labels
+        outside the list; impossible predictions; rows merged into others.
     """
 
     n_items: Positions
@@ -69,7 +68,7 @@ class ListCounts(Record):
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
         """Return the counts from the columns with their names."""
-        return cls(**{one.name: columns[one.name] for one in fields(cls)})
+        return cls(**{each.name: columns[each.name] for each in fields(cls)})
 
     @property
     def activity(self) -> Floats:
@@ -79,9 +78,9 @@ class ListCounts(Record):
 
 #: The tables of shape (n_users, n_measurements).
 _PARTS = ("numerator", "denominator", "left_out")
-#: Roles from other orders of the same lists: the scores of random order and of the extreme orders;
+#: Tables from other orders of the same lists: the scores of random order and of the extreme orders;
 #: the mean and standard deviation of the numerator in random order, NaN for non-linear metrics.
-ORDERS = ("chance", "worst", "best", "expected", "deviation")
+ORDER_TABLES = ("chance", "worst", "best", "expected", "deviation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +99,12 @@ class Means:
     total: Floats
 
     @classmethod
-    def of(cls, values: Floats, among: Flags | None = None) -> Means:
-        """Sum up a table without NaN, and without the cells that are not `among` those to count."""
-        there = ~np.isnan(values)
-        if among is not None:
-            there &= among
-        return cls(there.sum(axis=0), column_sums(np.where(there, values, 0.0)))
+    def of(cls, values: Floats, mask: Flags | None = None) -> Means:
+        """Sum up the cells of a table that are not NaN, and for which `mask` is true."""
+        is_counted = ~np.isnan(values)
+        if mask is not None:
+            is_counted &= mask
+        return cls(is_counted.sum(axis=0), column_sums(np.where(is_counted, values, 0.0)))
 
     def __add__(self, other: Means) -> Means:
         """Return the means of both sets of values."""
@@ -134,13 +133,13 @@ class MetricColumns:
 
     def make_signatures(self, facts: Facts) -> dict[str, Signature]:
         """Return the signature of every metric by name."""
-        users = zip(self.measurements, self.n_scored, strict=True)
-        return {str(one): Signature.of(one, facts, count) for one, count in users}
+        counted = zip(self.measurements, self.n_scored, strict=True)
+        return {str(one): Signature.of(one, facts, n_users) for one, n_users in counted}
 
     def score_ratios(self, ratio: Floats) -> Floats:
-        """Return the score that each metric derives from its numerator over its denominator."""
-        own = zip(self.measurements, ratio, strict=True)
-        return np.array([one.metric.score(np.array([value]))[0] for one, value in own])
+        """Return each metric's score of a ratio, numerator over denominator."""
+        ratios = zip(self.measurements, ratio, strict=True)
+        return np.array([one.metric.score(np.array([value]))[0] for one, value in ratios])
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,12 +160,12 @@ class Scores(MetricColumns, Record):
         Counts of the users' lists.
     roles : mapping of str to float64 array, same shape
         Other scores of the same lists, NaN if there is none: ``"chance"``, ``"worst"``,
-        ``"best"``, ``"expected"`` and ``"deviation"``, of other orders (`ORDERS`); ``"lowest"``
-        and ``"highest"``, with all ties in their worst and best order; ``"judged"``, the share of
-        the first k that is labelled; ``"zero"`` and ``"top"``, if unlabelled items were
-        irrelevant, or of the top grade; ``"own"``, if a score is a mean of several, and not its
-        numerator over its denominator.
-    truth : uint32 array, shape (n_users,), optional
+        ``"best"``, ``"expected"`` and ``"deviation"``, from other orders (`ORDER_TABLES`);
+        ``"lowest"`` and ``"highest"``, with all ties in their worst and best order; ``"judged"``,
+        the share of the first k that is labelled; ``"zero"`` and ``"top"``, if unlabelled items
+        were irrelevant, or of the top grade; ``"own"``, if a score is a mean of several, and not
+        its numerator over its denominator.
+    label_digests : uint32 array, shape (n_users,), optional
         A digest of each user's labels.
     """
 
@@ -177,29 +176,29 @@ class Scores(MetricColumns, Record):
     left_out: Flags
     counts: ListCounts
     roles: Mapping[str, Floats] = field(default_factory=dict)
-    truth: NDArray[np.unsignedinteger[Any]] | None = None
+    label_digests: NDArray[np.unsignedinteger[Any]] | None = None
 
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
         """Join the scores of several parts with the same measurements."""
         if len(parts) == 1:
             return parts[0]
-        tables = [one.columns() for one in parts]
+        tables = [part.columns() for part in parts]
         joined = {
-            name: np.concatenate([one[name] for one in tables])
+            name: np.concatenate([table[name] for table in tables])
             for name in tables[0]
-            if all(name in one for one in tables)
+            if all(name in table for table in tables)
         }
-        joined["user"] = concat_ids([one.users for one in parts])
+        joined["user"] = concat_ids([part.users for part in parts])
         return cls.from_columns(parts[0].measurements, joined)
 
     def table(self) -> pd.DataFrame:
         """Return n_items, n_relevant and a column per metric, indexed by user."""
         counts = self.counts
-        known = not np.isnan(counts.n_relevant).any()  # with a threshold
+        has_threshold = not np.isnan(counts.n_relevant).any()
         table = pd.DataFrame(self.per_user, columns=self.names, copy=True)
         table.insert(0, "n_items", counts.n_items.copy())
-        table.insert(1, "n_relevant", counts.n_relevant.astype(int if known else float))
+        table.insert(1, "n_relevant", counts.n_relevant.astype(int if has_threshold else float))
         return table.set_index(make_index(self.users, "user"))
 
     def take(self, users: Any) -> Self:
@@ -207,60 +206,64 @@ class Scores(MetricColumns, Record):
 
         Parameters
         ----------
-        users : slice, or array of places or of flags
-            An index of NumPy's for the first axis of an array.
+        users : slice, or array of positions or flags
+            A NumPy index for the first axis of an array.
         """
-        return self.with_columns({name: one[users] for name, one in self.columns().items()})
+        return self.with_columns({name: array[users] for name, array in self.columns().items()})
 
-    def places_of(self, wanted: Iterable[Any]) -> Positions:
-        """Return the places of some users, ascending.
+    def positions_of(self, users: Iterable[Any]) -> Positions:
+        """Return the positions of some users, ascending.
+
+        Parameters
+        ----------
+        users : iterable
+            The ids.
 
         Raises
         ------
         InvalidInputError
-            A user does not exist or is given twice, or there is none; the message tells an id of
-            another type, such as 1 for "1".
+            A user does not exist or is given twice, or there is none; the message mentions a
+            similar id of another type, such as 1 for "1".
         """
-        if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable):
-            msg = f"Give the users as a list of their ids, not {quote(wanted)}."
+        if isinstance(users, str | bytes) or not isinstance(users, Iterable):
+            msg = f"Give the users as a list of their ids, not {quote(users)}."
             raise InvalidInputError(msg)
-        place_of = {user: place for place, user in enumerate(self.users.tolist())}
-        asked = wanted.tolist() if hasattr(wanted, "tolist") else list(wanted)
-        for user in asked:
-            if not isinstance(user, Hashable) or user not in place_of:
+        position_of = {user: position for position, user in enumerate(self.users.tolist())}
+        ids = users.tolist() if hasattr(users, "tolist") else list(users)
+        for user in ids:
+            if not isinstance(user, Hashable) or user not in position_of:
                 raise InvalidInputError(self._describe_unknown(user))
-        places = sorted({place_of[user] for user in asked})
-        if len(places) < len(asked) or not asked:
-            msg = "Some users are given twice." if asked else "Name at least one user."
+        positions = sorted({position_of[user] for user in ids})
+        if len(positions) < len(ids) or not ids:
+            msg = "Some users are given twice." if ids else "Name at least one user."
             raise InvalidInputError(msg)
-        return np.array(places, dtype=np.int64)
+        return np.array(positions, dtype=np.int64)
 
     def _describe_unknown(self, user: Any) -> str:
         ids = self.users.tolist()
-        names = [str(one) for one in ids]
-        if str(user) in names:
-            own = type(ids[names.index(str(user))]).__name__
-            hint = f"There is one whose id is of type {own}, not {type(user).__name__}."
+        texts = [str(each) for each in ids]
+        if str(user) in texts:
+            type_name = type(ids[texts.index(str(user))]).__name__
+            hint = f"There is one whose id is of type {type_name}, not {type(user).__name__}."
         else:
             hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
-        return f"There is no user {quote(user)} among the {len(ids)} of this report. {hint}"
+        return f"This report has {len(ids)} users, but no user {quote(user)}. {hint}"
 
-    def select(self, places: slice | Sequence[int]) -> Self:
+    def select_measurements(self, columns: slice | Sequence[int]) -> Self:
         """Return the scores under some of the measurements."""
-        chosen = np.arange(len(self.measurements))[places].tolist()
         return replace(
             self,
-            measurements=tuple(self.measurements[place] for place in chosen),
-            **{name: getattr(self, name)[:, places] for name in _PARTS},
-            roles={role: table[:, places] for role, table in self.roles.items()},
+            measurements=tuple(np.array(self.measurements, dtype=object)[columns]),
+            **{name: getattr(self, name)[:, columns] for name in _PARTS},
+            roles={role: table[:, columns] for role, table in self.roles.items()},
         )
 
-    def with_roles(self, roles: Mapping[str, Floats]) -> Scores:
-        """Return the same scores with only these roles."""
-        found = replace(self, roles=roles)
+    def replace_roles(self, roles: Mapping[str, Floats]) -> Scores:
+        """Return the same scores with these roles, and no others."""
+        scores = replace(self, roles=roles)
         if "own" not in roles and "own" not in self.roles:
-            vars(found)["per_user"] = self.per_user  # already computed
-        return found
+            vars(scores)["per_user"] = self.per_user  # already computed
+        return scores
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return all arrays by name, for saving: a row per user.
@@ -268,12 +271,12 @@ class Scores(MetricColumns, Record):
         Returns
         -------
         dict of str to array
-            ``"user"``; ``"n_items"`` and the other counts; ``"truth"`` if it is known; and tables
-            with a column per measurement: ``"numerator"``, ``"denominator"``, ``"left_out"``, and
-            each role.
+            ``"user"``; ``"n_items"`` and the other counts; ``"truth"``, the digests of the labels
+            if they are known; and tables with a column per measurement: ``"numerator"``,
+            ``"denominator"``, ``"left_out"``, and each role.
         """
-        truth = {} if self.truth is None else {"truth": self.truth}
-        return {"user": self.users, **vars(self.counts), **truth, **self.parts, **self.roles}
+        digests = {} if self.label_digests is None else {"truth": self.label_digests}
+        return {"user": self.users, **vars(self.counts), **digests, **self.parts, **self.roles}
 
     @classmethod
     def from_columns(
@@ -281,18 +284,18 @@ class Scores(MetricColumns, Record):
     ) -> Scores:
         """Return the scores from the result of `columns`, with all roles in it."""
         counts = ListCounts.from_columns(columns)
-        others = {"user", "truth", *vars(counts), *_PARTS}
+        not_roles = {"user", "truth", *vars(counts), *_PARTS}
         return cls(
             measurements,
             columns["user"],
             **{name: columns[name] for name in _PARTS},
             counts=counts,
-            roles={name: table for name, table in columns.items() if name not in others},
-            truth=columns.get("truth"),
+            roles={name: table for name, table in columns.items() if name not in not_roles},
+            label_digests=columns.get("truth"),
         )
 
     def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return these scores with all arrays replaced, also for other users."""
+        """Return these scores with all arrays replaced, even the users."""
         return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
 
     def equals(self, other: Scores) -> bool:
@@ -325,9 +328,9 @@ class Scores(MetricColumns, Record):
         undefined = self.undefined
         ratio = divide(self.numerator, self.denominator, self.defined)
         values = np.empty(ratio.shape)
-        for place, one in enumerate(self.measurements):
-            values[:, place] = one.metric.score(ratio[:, place])
-            values[undefined[:, place], place] = one.undefined
+        for column, one in enumerate(self.measurements):
+            values[:, column] = one.metric.score(ratio[:, column])
+            values[undefined[:, column], column] = one.undefined
         return make_read_only(values)
 
     @property
@@ -335,15 +338,15 @@ class Scores(MetricColumns, Record):
         """The number of users with a score, by measurement."""
         return np.asarray((~np.isnan(self.per_user)).sum(axis=0))
 
-    def mean(self, among: Flags | None = None) -> Floats:
-        """Return the mean score, also of some users only."""
-        return Means.of(self.per_user, among).mean
+    def mean(self, mask: Flags | None = None) -> Floats:
+        """Return the mean score of all users, or of the users for whom `mask` is true."""
+        return Means.of(self.per_user, mask).mean
 
     @property
     def median(self) -> Floats:
         """The median score: the only statistic that `Totals` cannot have."""
-        there = [column[~np.isnan(column)] for column in self.per_user.T]
-        return np.array([np.median(some) if len(some) else np.nan for some in there])
+        columns = [column[~np.isnan(column)] for column in self.per_user.T]
+        return np.array([np.median(column) if len(column) else np.nan for column in columns])
 
     @lazy_property
     def order_independent(self) -> Flags:
@@ -361,8 +364,8 @@ class Scores(MetricColumns, Record):
         return adjust_for_chance(self.per_user, self.roles["chance"], self.roles["best"])
 
     @property
-    def order_dependent(self) -> Flags:
-        """Whether the numerator varies in random order, and has a mean and a deviation."""
+    def has_z(self) -> Flags:
+        """Whether the user has a z: the deviation in random order is known and not 0."""
         varies = (
             ~np.isnan(self.roles["deviation"])
             & ~self.order_independent
@@ -378,28 +381,29 @@ class Scores(MetricColumns, Record):
     @lazy_property
     def z(self) -> Floats:
         """Each numerator minus its mean in random order, over its standard deviation."""
-        return divide(self.excess, self.roles["deviation"], self.order_dependent)
+        return divide(self.excess, self.roles["deviation"], self.has_z)
 
     def objection(self) -> str:
         """Return why the scores of a user cannot be used; "" if all can."""
-        for place, one in enumerate(self.measurements):
-            parts = np.maximum(np.abs(self.numerator[:, place]), self.denominator[:, place])
-            beyond = (parts > _LARGEST) & ~self.left_out[:, place]
-            if beyond.any():
-                first = self.users[beyond][0]
+        for column, one in enumerate(self.measurements):
+            parts = np.maximum(np.abs(self.numerator[:, column]), self.denominator[:, column])
+            is_huge = (parts > _LARGEST) & ~self.left_out[:, column]
+            if is_huge.any():
+                first = self.users[is_huge][0]
                 return (
-                    f"{one} collects {parts[beyond][0]:g} of user {quote(first)}, too much to be "
-                    "added up. Rescale the grades or the estimates; a model that estimates such "
-                    "numbers has diverged."
+                    f"{one} of user {quote(first)} has a numerator or denominator of "
+                    f"{parts[is_huge][0]:g}, too large to add up. Rescale the grades or the "
+                    "estimates; a model that estimates such numbers has diverged."
                 )
-            ideal = self.denominator[:, place]
-            tiny = (ideal > 0) & (ideal < _SMALLEST) & ~self.left_out[:, place]
-            if tiny.any():
+            denominator = self.denominator[:, column]
+            is_tiny = (denominator > 0) & (denominator < _SMALLEST) & ~self.left_out[:, column]
+            if is_tiny.any():
+                first = self.users[is_tiny][0]
                 return (
-                    f"{one} divides by {ideal[tiny][0]:g} for user {quote(self.users[tiny][0])}, "
+                    f"{one} of user {quote(first)} divides by {denominator[is_tiny][0]:g}, "
                     "too little to be exact. Rescale the grades or the gains."
                 )
-            undefined = self.undefined[:, place]
+            undefined = self.undefined[:, column]
             if one.convention.undefined == "raise" and undefined.any():
                 users = ", ".join(repr(user) for user in self.users[undefined][:3].tolist())
                 return (
@@ -417,12 +421,12 @@ def nearly_equal(low: Floats, high: Floats) -> Flags:
 
 
 def adjust_for_chance(score: Floats, chance: Floats, best: Floats) -> Floats:
-    """Return (score - chance) / (best - chance), NaN if best is chance (Hubert & Arabie 1985).
+    """Return (score - chance) / (best - chance), NaN if best equals chance (Hubert & Arabie 1985).
 
     Examples
     --------
     >>> adjust_for_chance(np.array([0.75, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 1.0]))
     array([0.5, nan])
     """
-    open_ = ~nearly_equal(chance, best) & ~np.isnan(best - chance)
-    return divide(score - chance, best - chance, open_)
+    has_room = ~nearly_equal(chance, best) & ~np.isnan(best - chance)
+    return divide(score - chance, best - chance, has_room)

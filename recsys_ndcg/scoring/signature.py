@@ -1,4 +1,4 @@
-"""Signature: how a number was computed, as text that can be read back."""
+"""Signature: how a number was computed, as text that `Signature` reads back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recsys_ndcg.version import __version__
 _DEFAULTS = {"threshold": "none", "protocol": "rated"}
 
 
-class Signature(str):  # noqa: SLOT000 - caches the parsed text
+class Signature(str):  # noqa: SLOT000 - caches the parse_choice text
     """How a number was computed: text to report with it, and a value to compare.
 
     Parameters
@@ -77,14 +77,14 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
 
     @classmethod
     def from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
-        """Return the signature of parts that are known to be valid."""
+        """Return the signature of a metric and the texts of its fields, which must be valid."""
         order = (*Convention.field_names(), *REPORT_FIELDS)
         parts = [metric, *(f"{name}:{texts[name]}" for name in order if name in texts)]
         return str.__new__(cls, "|".join(parts))
 
     @classmethod
-    def of(cls, one: Measurement, facts: Facts, users: int) -> Self:
-        """Return the signature of a measurement of some data, over this number of users."""
+    def of(cls, one: Measurement, facts: Facts, n_users: int) -> Self:
+        """Return the signature of a measurement of data with these facts, over `n_users` users."""
         longest = facts.apply_convention(one.convention).longest
         texts = {**one.convention.texts, **_function_texts(one, facts, longest)}
         texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
@@ -92,9 +92,9 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             texts["short_below"] = str(one.short_below)
         if one.metric.origin:
             values = one.metric.compute_fingerprint(one.metric.k or longest)
-            mark = "" if values is None else f"#{_fingerprint(values)}"
-            texts["own"] = f"{one.metric.origin}{mark}"
-        texts |= {"protocol": facts.protocol, "users": str(users), "version": __version__}
+            fingerprint = "" if values is None else f"#{_fingerprint(values)}"
+            texts["own"] = f"{one.metric.origin}{fingerprint}"
+        texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
         return cls.from_parts(str(one), texts)
 
     @property
@@ -113,7 +113,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
 
         A user's own function is given by its text.
         """
-        values = {name: _value(name, text) for name, text in self._texts.items()}
+        values = {name: _parse_value(name, text) for name, text in self._texts.items()}
         return {"metric": self.metric, **values}
 
     @property
@@ -128,14 +128,17 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         return Convention.from_signature(self.text)
 
     @property
-    def as_python(self) -> str:
-        """Python arguments for the same number: the threshold, and choices other than the defaults.
+    def as_arguments(self) -> str:
+        """Python arguments for the same number: the threshold, and choices that are not defaults.
+
+        They begin with a comma, to follow other arguments.
 
         Examples
         --------
         >>> import recsys_ndcg as rn
         >>> linear = rn.Convention(gain="linear")
-        >>> rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear).signature("ndcg@10").as_python
+        >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear)
+        >>> report.signature("ndcg@10").as_arguments
         ", convention=rn.Convention(gain='linear')"
         """
         values, texts = self.fields, self._texts
@@ -151,16 +154,16 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
     @property
     def reads(self) -> frozenset[str]:
         """The choices that can move the number, and the threshold if it can."""
-        kind = self._kind
-        if kind is None:
+        metric_type = self._metric_type
+        if metric_type is None:
             return frozenset({*Convention.field_names(), "threshold"})
         texts = self._texts
-        by_threshold = (
-            kind.needs_threshold
-            or ("gain" in kind.reads and texts["gain"] in THRESHOLD_GAINS)
+        needs_threshold = (
+            metric_type.needs_threshold
+            or ("gain" in metric_type.reads and texts["gain"] in THRESHOLD_GAINS)
             or texts["mean_over"] == "relevant"
         )
-        return kind.reads | {"threshold"} if by_threshold else kind.reads
+        return metric_type.reads | {"threshold"} if needs_threshold else metric_type.reads
 
     @property
     def short(self) -> str:
@@ -188,13 +191,13 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             if name not in defaults or (name in reads and text != defaults[name])
         }
         choices = [part for name, part in parts.items() if name in Convention.field_names()]
-        others = [part for name, part in parts.items() if name not in Convention.field_names()]
+        rest = [part for name, part in parts.items() if name not in Convention.field_names()]
         digest = f"defaults:{Convention.digest_defaults()}"
-        return "|".join([self.metric, *choices, digest, *others])
+        return "|".join([self.metric, *choices, digest, *rest])
 
-    def with_users(self, users: int) -> Signature:
-        """Return the signature of the same number over other users."""
-        return self.from_parts(self.metric, {**self._texts, "users": str(users)})
+    def with_users(self, n_users: int) -> Signature:
+        """Return the signature with another number of users."""
+        return self.from_parts(self.metric, {**self._texts, "users": str(n_users)})
 
     def differences(self, other: str) -> dict[str, tuple[Any, Any]]:
         """Return the differences that can move the number: ``{field: (mine, theirs)}``.
@@ -202,47 +205,47 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         Raises
         ------
         InvalidInputError
-            The other is not a signature.
+            `other` is not a signature.
         """
-        theirs = Signature(other)
-        mine, others = self.fields, theirs.fields
+        signature = Signature(other)
+        mine, theirs = self.fields, signature.fields
         return {
-            name: (mine.get(name), others.get(name))
-            for name in {**self._compared, **theirs._compared}
-            if mine.get(name) != others.get(name)
+            name: (mine.get(name), theirs.get(name))
+            for name in {**self._parts_to_compare, **signature._parts_to_compare}
+            if mine.get(name) != theirs.get(name)
         }
 
     def __eq__(self, other: object) -> bool:
-        """Compare everything that can move the number."""
+        """Return whether everything that can move the number is equal."""
         if not isinstance(other, str):
             return NotImplemented
         try:
-            theirs = Signature(other)
+            signature = Signature(other)
         except InvalidInputError:
             return False
-        return self._compared == theirs._compared
+        return self._parts_to_compare == signature._parts_to_compare
 
     def __ne__(self, other: object) -> bool:
-        """Compare everything that can move the number."""
+        """Return whether anything that can move the number differs."""
         return not self == other
 
     def __hash__(self) -> int:
-        """Agree with equality."""
-        return hash(frozenset(self._compared.items()))
+        """Return equal hashes for equal signatures."""
+        return hash(frozenset(self._parts_to_compare.items()))
 
     @lazy_property
     def _texts(self) -> dict[str, str]:
         return Convention.parse_texts(self.text)[1]
 
     @lazy_property
-    def _kind(self) -> type[Metric] | None:
+    def _metric_type(self) -> type[Metric] | None:
         """The class of the metric, if it is registered."""
         with suppress(RecsysNdcgError):
             return type(parse_metrics(self.metric)[0])
         return None
 
     @lazy_property
-    def _compared(self) -> dict[str, str]:
+    def _parts_to_compare(self) -> dict[str, str]:
         """The parts that must agree in equal signatures."""
         ignored = {*Convention.field_names(), "threshold"} - self.reads
         texts = {name: text for name, text in self._texts.items() if name not in ignored}
@@ -250,22 +253,22 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
 
 
 def _function_texts(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
-    """Return the texts of choices that are functions, with a fingerprint of their values.
+    """Return the texts of choices that are functions, with fingerprints of the functions' values.
 
     A function that the metric does not read is not called.
     """
     convention = one.convention
-    given: dict[str, Floats] = {}
+    values_of: dict[str, Floats] = {}
     reads = one.metric.reads if one.metric.uses_gains else ()
     if callable(convention.gain) and "gain" in reads:
-        top = [] if convention.max_grade is None else [convention.max_grade]
-        grades = np.unique(np.concatenate([facts.find_grades(convention).values, top]))
-        given["gain"] = convention.compute_gains(grades, one.threshold)
+        top_grade = [] if convention.max_grade is None else [convention.max_grade]
+        grades = np.unique(np.concatenate([facts.find_grades(convention).values, top_grade]))
+        values_of["gain"] = convention.compute_gains(grades, one.threshold)
     if callable(convention.discount) and "discount" in reads:
-        given["discount"] = convention.compute_discounts(one.metric.depth or longest)
+        values_of["discount"] = convention.compute_discounts(one.metric.depth or longest)
     return {
         name: f"{format_choice(getattr(convention, name))[:-1]}#{_fingerprint(values)})"
-        for name, values in given.items()
+        for name, values in values_of.items()
     }
 
 
@@ -282,25 +285,26 @@ def _normalise(texts: dict[str, str]) -> dict[str, str]:
     InvalidInputError
         A text is not a valid value of its field.
     """
-    plain = {name: text for name, text in texts.items() if not text.startswith("callable(")}
+    readable = {name: text for name, text in texts.items() if not text.startswith("callable(")}
     values = {
-        name: parse_choice(name, plain[name]) for name in Convention.field_names() if name in plain
+        name: parse_choice(name, readable[name])
+        for name in Convention.field_names()
+        if name in readable
     }
-    found = texts | {
-        name: text for name, text in Convention(**values).texts.items() if name in values
-    }
-    for name, kind in (("threshold", float), ("users", int), ("short_below", int)):
-        text = found.get(name, "none")
+    canonical = Convention(**values).texts
+    result = texts | {name: text for name, text in canonical.items() if name in values}
+    for name, number in (("threshold", float), ("users", int), ("short_below", int)):
+        text = result.get(name, "none")
         try:
-            found |= {} if text == "none" else {name: str(kind(text) + 0)}  # -0.0 is 0.0
+            result |= {} if text == "none" else {name: str(number(text) + 0)}  # -0.0 becomes 0.0
         except ValueError:
             msg = f"{name}:{quote(text)} is not a number, in a signature."
             raise InvalidInputError(msg) from None
-    return found
+    return result
 
 
-def _value(name: str, text: str) -> Any:
-    """Return the value of a field from its text; the text itself for functions and names."""
+def _parse_value(name: str, text: str) -> Any:
+    """Return a field's value; the text itself for functions, `own`, `protocol` and `version`."""
     if text.startswith("callable(") or name in {"own", "protocol", "version"}:
         return text
     return int(text) if name in {"users", "short_below"} else parse_choice(name, text)

@@ -12,12 +12,12 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_su
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import Means, MetricColumns, Scores, adjust_for_chance, nearly_equal
 
-#: Roles whose means are kept, by what they need: other orders of the same lists, extreme orders of
-#: the ties, other labels.
-LEVELS = ("chance", "worst", "best")
-TIES = ("lowest", "highest")
-LABELS = ("judged", "zero", "top")
-_SUMMED = ("tied", "unlabelled", "unlisted", "missing", "impossible")
+#: Roles whose means are kept: from other orders of the same lists, extreme orders of ties, other
+#: labels.
+ORDER_ROLES = ("chance", "worst", "best")
+TIE_ROLES = ("lowest", "highest")
+LABEL_ROLES = ("judged", "zero", "top")
+_SUMMED_COUNTS = ("tied", "unlabelled", "unlisted", "missing", "impossible")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,8 @@ class Moments:
     """Moments of two columns, x and y, for each measurement: arrays of shape (n_measurements,).
 
     The centred values of both columns are kept as the triangle of their QR decomposition: nothing
-    is squared, so nothing overflows, and if y is nearly a multiple of x, the rest is not lost in
-    the difference of two large numbers.
+    is squared, so nothing overflows, and if y is nearly a multiple of x, the small remainder is not
+    lost in the difference of two large numbers.
 
     Parameters
     ----------
@@ -34,40 +34,40 @@ class Moments:
         The number of values in each column.
     sum_x, sum_y : float64 arrays
         The sums of the columns.
-    length, along, rest : float64 arrays
-        The length of the centred x; the length of the part of the centred y along x, and of the
-        rest of y.
+    x_length, y_along_x, y_rest : float64 arrays
+        The Euclidean length of the centred x; of the centred y, the component along x, and the
+        length of the rest.
     """
 
     count: Positions
     sum_x: Floats
     sum_y: Floats
-    length: Floats
-    along: Floats
-    rest: Floats
+    x_length: Floats
+    y_along_x: Floats
+    y_rest: Floats
 
     @classmethod
-    def of(cls, x: Floats, y: Floats, among: Flags) -> Moments:
-        """Return the moments of two tables (n_users, n_measurements), of the cells `among` them."""
-        count = among.sum(axis=0)
-        x, y = np.where(among, x, 0.0), np.where(among, y, 0.0)
+    def of(cls, x: Floats, y: Floats, mask: Flags) -> Moments:
+        """Return the moments of two tables (n_users, n_measurements), where `mask` is true."""
+        count = mask.sum(axis=0)
+        x, y = np.where(mask, x, 0.0), np.where(mask, y, 0.0)
         sum_x, sum_y = column_sums(x), column_sums(y)
-        number = np.maximum(count, 1)
-        x = np.where(among, x - sum_x / number, 0.0)
-        y = np.where(among, y - sum_y / number, 0.0)
+        divisor = np.maximum(count, 1)
+        x = np.where(mask, x - sum_x / divisor, 0.0)
+        y = np.where(mask, y - sum_y / divisor, 0.0)
         return cls(count, sum_x, sum_y, *_triangle(x, y))
 
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of values (Chan, Golub & LeVeque 1983)."""
         count = self.count + other.count
         mine, theirs = np.maximum(self.count, 1), np.maximum(other.count, 1)
-        both = np.where((self.count > 0) & (other.count > 0), 1.0, 0.0)
-        weight = both * np.sqrt(mine / np.maximum(count, 1)) * np.sqrt(theirs)
-        zero = np.zeros(len(count))
-        apart_x = weight * (self.sum_x / mine - other.sum_x / theirs)
-        apart_y = weight * (self.sum_y / mine - other.sum_y / theirs)
-        x = np.array([self.length, zero, other.length, zero, apart_x])
-        y = np.array([self.along, self.rest, other.along, other.rest, apart_y])
+        has_both = np.where((self.count > 0) & (other.count > 0), 1.0, 0.0)
+        weight = has_both * np.sqrt(mine / np.maximum(count, 1)) * np.sqrt(theirs)
+        zeros = np.zeros(len(count))
+        difference_x = weight * (self.sum_x / mine - other.sum_x / theirs)
+        difference_y = weight * (self.sum_y / mine - other.sum_y / theirs)
+        x = np.array([self.x_length, zeros, other.x_length, zeros, difference_x])
+        y = np.array([self.y_along_x, self.y_rest, other.y_along_x, other.y_rest, difference_y])
         return Moments(count, self.sum_x + other.sum_x, self.sum_y + other.sum_y, *_triangle(x, y))
 
     @property
@@ -84,7 +84,7 @@ class Moments:
     def residual(self) -> Floats:
         """The length of y - ratio · x over all values."""
         slope = self.ratio
-        length: Floats = np.hypot(self.along - slope * self.length, self.rest)
+        length: Floats = np.hypot(self.y_along_x - slope * self.x_length, self.y_rest)
         return length
 
 
@@ -92,137 +92,138 @@ class Moments:
 class Totals(MetricColumns):
     """Counts, means and moments of scores, by measurement; they merge in any order and grouping.
 
-    The median is not among them: it needs the users (`Scores.median`).
+    There is no median: it needs every user's score (`Scores.median`).
 
     Parameters
     ----------
     measurements : tuple of Measurement
         What was measured.
-    scores : Moments
+    score_moments : Moments
         The moments of the scores (x and y are the same).
-    parts : Moments
+    ratio_moments : Moments
         The moments of denominators (x) and numerators (y) of users whose denominator is not 0.
     undefined : int64 array, shape (n_measurements,)
         The number of users whose denominator is 0.
-    short_of : int64 array, shape (n_measurements,)
+    n_short : int64 array, shape (n_measurements,)
         The number of lists that are shorter than each cutoff.
     counts : mapping of str to int
-        ``"users"``; ``"ratings"``, the rows as they were read; ``"candidates"``, the items that
-        these were chosen from; ``"left_out"``, users left out of any column; ``"trivial"``, users
-        who are trivial under every measurement that has orders; all others as in
+        ``"users"``; ``"ratings"``, the rows as read; ``"candidates"``, the items that these were
+        chosen from; ``"left_out"``, users left out of a column; ``"trivial"``, users who are
+        trivial under every measurement that reads the order; all others as in
         `recsys_ndcg.Report.counts`.
     trivial : int64 array, shape (n_measurements,)
-        The number of users with a score that is the same in every order. Like the next two, 0
-        until orders are measured.
+        The number of users with a score that is the same in every order; 0 until orders are
+        measured, as the next two.
     excess, deviation : float64 arrays, shape (n_measurements,)
         The sum of all numerators minus its mean in random order, and its standard deviation.
     roles : mapping of str to Means
-        The mean scores in other roles (`Scores.roles`), if measured, over the users who have a
-        score, in roles of labels over all users; and ``"moved"``, the share of users whose score
+        The mean scores in other roles (`Scores.roles`), if measured: over users with a score, or
+        over all users for `LABEL_ROLES`; and ``"decided_by_ties"``, the share of users whose score
         depends on the order of ties.
-    highest : float
+    highest_grade : float
         The highest grade known when ``"top"`` was measured; NaN if there was none.
     """
 
     measurements: tuple[Measurement, ...]
-    scores: Moments
-    parts: Moments
+    score_moments: Moments
+    ratio_moments: Moments
     undefined: Positions
-    short_of: Positions
+    n_short: Positions
     counts: Mapping[str, int]
     trivial: Positions
     excess: Floats
     deviation: Floats
     roles: Mapping[str, Means] = field(default_factory=dict)
-    highest: float = math.nan
+    highest_grade: float = math.nan
 
     @classmethod
     def of(cls, scores: Scores) -> Totals:
         """Sum up scores in every role that they have."""
         values, counts = scores.per_user, scores.counts
         ks = [one.metric.k or 0 for one in scores.measurements]
-        none = np.zeros(len(ks))
+        zeros = np.zeros(len(ks))
         totals = cls(
             measurements=scores.measurements,
-            scores=Moments.of(values, values, ~np.isnan(values)),
-            parts=Moments.of(scores.denominator, scores.numerator, scores.defined),
+            score_moments=Moments.of(values, values, ~np.isnan(values)),
+            ratio_moments=Moments.of(scores.denominator, scores.numerator, scores.defined),
             undefined=scores.undefined.sum(axis=0),
-            short_of=np.array([int((counts.n_items < k).sum()) for k in ks]),
+            n_short=np.array([int((counts.n_items < k).sum()) for k in ks]),
             counts={
                 "users": len(scores.users),
                 "ratings": int(counts.ratings.sum()),
                 "candidates": int(counts.candidates.sum()),
                 "short": int((counts.n_items < max(ks)).sum()),
                 "trivial": 0,
-                **{name: int(getattr(counts, name).sum()) for name in _SUMMED},
+                **{name: int(getattr(counts, name).sum()) for name in _SUMMED_COUNTS},
                 "duplicates": int(counts.repeats.sum()),
                 "left_out": int(scores.left_out.any(axis=1).sum()),
             },
-            trivial=none.astype(np.int64),
-            excess=none,
-            deviation=none,
+            trivial=zeros.astype(np.int64),
+            excess=zeros,
+            deviation=zeros,
         )
-        return totals.with_roles_of(scores)
+        return totals.add_roles(scores)
 
-    def with_roles_of(self, scores: Scores, highest: float = math.nan) -> Totals:
-        """Return the totals with the roles of scores of the same users added."""
+    def add_roles(self, scores: Scores, highest_grade: float = math.nan) -> Totals:
+        """Add the mean scores in the roles that `scores` of the same users have."""
         roles = scores.roles
         if not roles:
             return self
-        scored = ~np.isnan(scores.per_user)
+        has_score = ~np.isnan(scores.per_user)
         means = {
-            role: Means.of(table, None if role in LABELS else scored)
+            role: Means.of(table, None if role in LABEL_ROLES else has_score)
             for role, table in roles.items()
-            if role in {*LEVELS, *TIES, *LABELS}
+            if role in {*ORDER_ROLES, *TIE_ROLES, *LABEL_ROLES}
         }
         if "highest" in roles:
-            means["moved"] = _count_moved(scores, scored)
-        found = replace(self, roles={**self.roles, **means}, highest=np.fmax(self.highest, highest))
-        return _add_orders(found, scores) if "deviation" in roles else found
+            means["decided_by_ties"] = _count_decided_by_ties(scores, has_score)
+        top = np.fmax(self.highest_grade, highest_grade)
+        totals = replace(self, roles={**self.roles, **means}, highest_grade=top)
+        return _add_orders(totals, scores) if "deviation" in roles else totals
 
     def with_means(self, means: Mapping[str, Floats]) -> Totals:
-        """Return the totals with more roles, of which a file has only the means."""
+        """Return the totals with more roles, from the means that a file has."""
         ones = np.ones(len(self.measurements), dtype=np.int64)
-        known = {role: Means(ones, mean) for role, mean in means.items()}
-        return replace(self, roles={**self.roles, **known})
+        added = {role: Means(ones, mean) for role, mean in means.items()}
+        return replace(self, roles={**self.roles, **added})
 
     def __add__(self, other: Totals) -> Totals:
         """Return the totals of the users of both; the measurements must be the same."""
-        highest = float(np.fmax(self.highest, other.highest))
-        mine, theirs = self._with_highest(highest), other._with_highest(highest)
+        highest = float(np.fmax(self.highest_grade, other.highest_grade))
+        mine, theirs = self._with_highest_grade(highest), other._with_highest_grade(highest)
         both = [role for role in mine.roles if role in theirs.roles]
         return Totals(
             self.measurements,
-            scores=mine.scores + theirs.scores,
-            parts=mine.parts + theirs.parts,
+            score_moments=mine.score_moments + theirs.score_moments,
+            ratio_moments=mine.ratio_moments + theirs.ratio_moments,
             undefined=mine.undefined + theirs.undefined,
-            short_of=mine.short_of + theirs.short_of,
+            n_short=mine.n_short + theirs.n_short,
             counts={name: count + theirs.counts[name] for name, count in mine.counts.items()},
             trivial=mine.trivial + theirs.trivial,
             excess=mine.excess + theirs.excess,
             deviation=np.hypot(mine.deviation, theirs.deviation),
             roles={role: mine.roles[role] + theirs.roles[role] for role in both},
-            highest=highest,
+            highest_grade=highest,
         )
 
-    def _with_highest(self, highest: float) -> Totals:
-        """Return the totals for a highest grade of all data, at least as high as here.
+    def _with_highest_grade(self, highest: float) -> Totals:
+        """Return the totals with the highest grade of all data.
 
-        The role ``"top"`` was measured with the lower grade: it becomes NaN unless the convention
-        or the threshold sets the top grade.
+        If it is above `highest_grade`, the role ``"top"`` was measured with a lower grade and
+        becomes NaN, unless the convention or the threshold sets the top grade.
         """
-        known = replace(self, highest=highest)
+        totals = replace(self, highest_grade=highest)
         top = self.roles.get("top")
-        is_same = highest == self.highest or math.isnan(highest)
+        is_same = highest == self.highest_grade or math.isnan(highest)
         if is_same or top is None or not self.counts["unlabelled"]:
-            return known
+            return totals
         is_set = [
             one.convention.max_grade is not None
-            or (one.threshold is not None and self.highest <= highest <= one.threshold)
+            or (one.threshold is not None and self.highest_grade <= highest <= one.threshold)
             for one in self.measurements
         ]
         top = replace(top, total=np.where(is_set, top.total, np.nan))
-        return replace(known, roles={**self.roles, "top": top})
+        return replace(totals, roles={**self.roles, "top": top})
 
     def mean_of(self, role: str) -> Floats:
         """Return the mean scores in a role, NaN if it was not measured."""
@@ -238,17 +239,17 @@ class Totals(MetricColumns):
     @property
     def n_scored(self) -> Positions:
         """The number of users with a score."""
-        return self.scores.count
+        return self.score_moments.count
 
     @property
     def mean(self) -> Floats:
         """The mean score; NaN if no user has one."""
-        return self.scores.mean_x
+        return self.score_moments.mean_x
 
     @property
     def pooled(self) -> Floats:
         """The sum of the numerators over the sum of the denominators."""
-        return self.score_ratios(self.parts.ratio)
+        return self.score_ratios(self.ratio_moments.ratio)
 
     @property
     def adjusted(self) -> Floats:
@@ -256,24 +257,26 @@ class Totals(MetricColumns):
         return adjust_for_chance(self.mean, self.mean_of("chance"), self.mean_of("best"))
 
 
-def _count_moved(scores: Scores, scored: Flags) -> Means:
+def _count_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
     """Return the share of users with a score that depends on the order of ties."""
     low, high = scores.roles["lowest"], scores.roles["highest"]
-    moved = scored & ~np.isnan(high) & ~nearly_equal(low, high)
-    known = [one.has_tie_range for one in scores.measurements]
-    return Means(np.where(known, scored.sum(axis=0), 0), moved.sum(axis=0).astype(np.float64))
+    depends = has_score & ~np.isnan(high) & ~nearly_equal(low, high)
+    has_range = [one.has_tie_range for one in scores.measurements]
+    count = np.where(has_range, has_score.sum(axis=0), 0)
+    return Means(count, depends.sum(axis=0).astype(np.float64))
 
 
 def _add_orders(totals: Totals, scores: Scores) -> Totals:
     """Return totals with the sums over other orders of all lists."""
-    fixed, varying = scores.order_independent, scores.order_dependent
-    moved = ~fixed & ~np.isnan(scores.roles["best"])
+    is_fixed, has_z = scores.order_independent, scores.has_z
+    varies = ~is_fixed & ~np.isnan(scores.roles["best"])
+    n_trivial = int((is_fixed.any(axis=1) & ~varies.any(axis=1)).sum())
     return replace(
         totals,
         trivial=scores.trivial.sum(axis=0),
-        counts={**totals.counts, "trivial": int((fixed.any(axis=1) & ~moved.any(axis=1)).sum())},
-        excess=column_sums(np.where(varying, scores.excess, 0.0)),
-        deviation=column_norms(np.where(varying, scores.roles["deviation"], 0.0)),
+        counts={**totals.counts, "trivial": n_trivial},
+        excess=column_sums(np.where(has_z, scores.excess, 0.0)),
+        deviation=column_norms(np.where(has_z, scores.roles["deviation"], 0.0)),
     )
 
 
@@ -282,7 +285,7 @@ def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
 
     Both are of shape (n, n_measurements); modified Gram-Schmidt.
     """
-    length = column_norms(x)
-    unit = np.divide(x, length, where=length != 0, out=np.zeros_like(x))
-    along = column_sums(unit * y)
-    return length, along, column_norms(y - unit * along)
+    x_length = column_norms(x)
+    unit = np.divide(x, x_length, where=x_length != 0, out=np.zeros_like(x))
+    y_along_x = column_sums(unit * y)
+    return x_length, y_along_x, column_norms(y - unit * y_along_x)

@@ -143,7 +143,7 @@ def test_some_users_of_a_catalogue_have_the_report_of_their_test_rows(
 def test_users_that_do_not_exist_are_rejected(report: rn.Report, tmp_path: Path) -> None:
     """By a report of data, and by one from a file."""
     report.save(tmp_path / "r.json")
-    no_dan = "no user 'dan' among the 3 of this report. The users run from 'ann' to"
+    no_dan = "This report has 3 users, but no user 'dan'. The users run from 'ann' to"
     cases: dict[str, list[Any]] = {
         no_dan: [["ann", "dan"]], "no user": [[["ann"]], [7]], "Name at least one user": [[]],
         "given twice": [["ann", "bob", "ann"]], "as a list of their ids, not": ["ann", None],

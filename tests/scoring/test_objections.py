@@ -69,7 +69,7 @@ def test_a_discount_is_only_checked_at_the_ranks_that_are_used() -> None:
         plan = Plan.of(metric, k=None, convention=convention)
         assert np.isfinite(plan.score_lists(lists).per_user).all()
     plan = Plan.of("ndcg@5", convention=top)
-    assert_rejected("discount gives .* at rank 4", plan.settle, plan.facts_of(lists))
+    assert_rejected("discount gives .* at rank 4", plan.resolve, plan.facts_of(lists))
 
 
 def test_a_top_grade_needs_a_gain_only_as_the_ideal() -> None:

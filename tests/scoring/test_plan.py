@@ -132,10 +132,10 @@ def test_a_measurement_that_cannot_be_computed_raises_before_scoring(
     kind = type(plan.metrics[0])
     monkeypatch.setattr(kind, "numerator", lambda *_: pytest.fail("it was scored"))
     facts = plan.facts_of(lists)
-    assert_rejected(why, plan.settle, facts, lists)
+    assert_rejected(why, plan.resolve, facts, lists)
     assert_rejected(why, rn.evaluate, ROWS, metrics=metric, k=None, threshold=4, convention=own)
     known = plan.with_reasons(facts)
-    assert known.measurements[0].reason
+    assert known.measurements[0].no_score_reason
     assert np.isnan(known.measure(lists).per_user).all(axis=0).tolist() == [True, False]
 
 
@@ -154,7 +154,7 @@ def test_nothing_raises_while_scoring(data: Sample, chosen: Any) -> None:
     plan = plan.with_reasons(plan.facts_of(lists))
     scores = plan.measure(lists)
     for place, one in enumerate(plan.measurements):
-        assert np.isnan(scores.per_user[:, place]).all() or not one.reason
+        assert np.isnan(scores.per_user[:, place]).all() or not one.no_score_reason
 
 
 def test_rows_are_sorted_once_per_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:

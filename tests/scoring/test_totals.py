@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.scoring import Plan, Scores, Totals
 from recsys_ndcg.scoring.audit import Audit
-from recsys_ndcg.scoring.scores import ORDERS
-from recsys_ndcg.scoring.totals import LABELS, LEVELS, TIES, Moments
+from recsys_ndcg.scoring.scores import ORDER_TABLES
+from recsys_ndcg.scoring.totals import LABEL_ROLES, ORDER_ROLES, TIE_ROLES, Moments
 from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -76,7 +76,7 @@ def test_a_list_is_short_of_the_cutoffs_beyond_its_length() -> None:
     lists = {"one": [(1, 2)], "two": [(2, 1), (1, 2)], "three": [(3, 1), (2, 2), (1, 3)]}
     report = rn.evaluate(lists, metrics="ndcg", k=[1, 2, 3])
     assert report.counts["short"] == 2
-    assert Totals.of(report.scores).short_of.tolist() == [0, 1, 2]
+    assert Totals.of(report.scores).n_short.tolist() == [0, 1, 2]
 
 
 def _exact_length(values: list[Fraction]) -> float:
@@ -105,12 +105,12 @@ def test_moments_agree_with_exact_fractions(grades: list[list[float]]) -> None:
         if exact:
             size = float(max(map(abs, exact)))
             length = pytest.approx(_exact_length(exact), rel=1e-9, abs=1e-13 * size)
-            assert float(totals.scores.length[column]) == length
+            assert float(totals.score_moments.x_length[column]) == length
         kept = scores.defined[:, column]
         top, bottom = scores.numerator[kept, column], scores.denominator[kept, column]
         if bottom.any():
             expected, size = _exact_residual(top, bottom), max(np.abs([*top, *bottom]))
-            found = float(totals.parts.residual[column])
+            found = float(totals.ratio_moments.residual[column])
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-13 * size)
 
 
@@ -139,26 +139,32 @@ def test_scores_are_cut_and_joined() -> None:
 def _audit(users: range) -> Audit:
     rows = {user: [(user % 3, user % 5), (1, 3), (user % 2, 5)] for user in users}
     lists = rn.RankedLists.from_tuples(rows)
-    return Audit.of(lists, Plan.of(["ndcg@2", "rr", "rmse"], threshold=4), highest=5.0)
+    return Audit.of(lists, Plan.of(["ndcg@2", "rr", "rmse"], threshold=4), highest_grade=5.0)
 
 
 def test_scores_come_back_from_their_columns_in_every_role() -> None:
     """Files hold columns, and know of no roles."""
-    scores = _audit(range(7)).kept_scores
+    scores = _audit(range(7)).scores_to_save
     again = Scores.from_columns(scores.measurements, scores.columns())
     assert again.equals(scores)
-    assert again.roles.keys() == scores.roles.keys() == {*ORDERS}
+    assert again.roles.keys() == scores.roles.keys() == {*ORDER_TABLES}
     for role, table in scores.roles.items():
         np.testing.assert_array_equal(again.roles[role], table)
     np.testing.assert_array_equal(again.z, scores.z)
-    np.testing.assert_array_equal(again.truth, scores.truth)
+    np.testing.assert_array_equal(again.label_digests, scores.label_digests)
 
 
 def test_totals_of_parts_have_the_means_of_the_whole_in_every_role() -> None:
     """Chance and extreme orders, ties, labels."""
-    whole = _audit(range(9)).full_totals
-    merged = reduce(add, [_audit(range(first, first + 3)).full_totals for first in (0, 3, 6)])
-    assert merged.roles.keys() == whole.roles.keys() == {*LEVELS, *TIES, *LABELS, "moved"}
+    whole = _audit(range(9)).totals_with_all_roles
+    merged = reduce(
+        add, [_audit(range(first, first + 3)).totals_with_all_roles for first in (0, 3, 6)]
+    )
+    assert (
+        merged.roles.keys()
+        == whole.roles.keys()
+        == {*ORDER_ROLES, *TIE_ROLES, *LABEL_ROLES, "decided_by_ties"}
+    )
     for role in whole.roles:
         np.testing.assert_allclose(merged.mean_of(role), whole.mean_of(role), rtol=1e-14)
     np.testing.assert_allclose(merged.z, whole.z, rtol=1e-12)
