@@ -158,7 +158,7 @@ def test_users_that_do_not_exist_are_rejected(report: rn.Report, tmp_path: Path)
 def test_user_ids_may_be_in_any_collection() -> None:
     """Text is no number; a number of NumPy is one. Users keep the order of the report."""
     report = rn.evaluate([(7, 1, 2.0, 1), (7, 2, 1.0, 3), (8, 1, 1.0, 2)])
-    with rejects("no user '7' .*whose id is of type int, not str"):
+    with rejects("no user '7'. .*whose id is of type int, not str"):
         report.take(["7"])
     for users in ({7}, np.array([7]), pd.Series([7]), iter([7]), {7: "x"}):
         assert report.take(users).users.tolist() == [7]
