@@ -1,8 +1,8 @@
 """Do CatBoost, scikit-learn and we agree on DCG and NDCG? Yes, once the gain is the same.
 
 CatBoost's type=Exp and type=Base are our gain="exponential" and gain="linear". scikit-learn is
-always linear, so for the exponential rows it receives 2^t - 1 instead of t. They differ if no item
-is relevant: CatBoost scores 1, scikit-learn 0, and we give no score by default.
+always linear, so for the exponential rows it receives 2^t - 1 instead of t. The three differ if
+no item is relevant: CatBoost scores 1, scikit-learn 0, and we give no score by default.
 """
 
 from importlib import import_module
@@ -36,7 +36,7 @@ def our_score(metric: str, k: int, gain: str, true: list[int]) -> float:
 
 
 def peer_scores(metric: str, k: int, gain: str, true: list[int]) -> list[str]:
-    """Return CatBoost's and scikit-learn's, with a dash if one is not installed."""
+    """Return CatBoost's and scikit-learn's scores, a dash if not installed."""
     values = ["-", "-"]
     if catboost:
         name = f"{metric}:top={k};type={TYPES[gain]}"

@@ -1,4 +1,4 @@
-"""What implicit, LensKit, RecTools and RecBole return, evaluated with a line or two each.
+"""Evaluate what implicit, LensKit, RecTools and RecBole return, with a line or two each.
 
 If a library is not installed, the list of the most popular items replaces its results, in the
 format that it returns, so that the script runs everywhere; the output says so.
@@ -52,7 +52,7 @@ users = test["user_id"].unique()
 
 
 def matrix(frame: pd.DataFrame) -> csr_matrix:
-    """Return the likes as a matrix, users x items."""
+    """Return the liked items as a matrix, users x items."""
     return csr_matrix((np.ones(len(frame)), (frame["user_id"], frame["item_id"])), shape)
 
 
@@ -65,13 +65,13 @@ def most_popular() -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_table(items: np.ndarray, scores: np.ndarray) -> pd.DataFrame:
-    """Return the same as one row per user and item."""
+    """Return items and scores as a table, one row per user and item."""
     rank = np.tile(np.arange(1, K + 1), len(users))
     columns = {"user_id": users.repeat(K), "item_id": items.ravel(), "score": scores.ravel()}
     return pd.DataFrame({**columns, "rank": rank})
 
 
-# implicit: two arrays, users x K, and matrices of likes
+# implicit: two arrays, users x K, and matrices of liked items
 if installed("implicit"):
     from implicit.als import AlternatingLeastSquares
 
@@ -116,8 +116,8 @@ lists = rn.RankedLists.from_labels(
 )
 print_scores("rectools", lists, threshold=4)
 
-# RecBole: scores and items of full_sort_topk, whose external ids are text. It trains from files
-# and a configuration, so its results are always replaced here:
+# RecBole: scores and items of full_sort_topk, whose external ids are text. RecBole trains from
+# files and a configuration, so its results are always replaced here:
 #   scores, items = full_sort_topk(uids, model, test_data, k=K, device=config["device"])
 #   tokens = dataset.id2token(dataset.iid_field, items.cpu())
 #   names = dataset.id2token(dataset.uid_field, uids)

@@ -1,4 +1,4 @@
-"""From Surprise's FAQ to recsys_ndcg: the same predictions, the same names, other numbers.
+"""From Surprise's FAQ to recsys_ndcg: the same predictions and metric names, other numbers.
 
 The FAQ has two popular recipes: precision and recall at k, and the top n of every user. This
 example compares both with ours, and gives the reason for each difference.
@@ -15,8 +15,8 @@ from recsys_ndcg.surprise import rank_catalogue
 
 K, THRESHOLD = 5, 4.0
 REASONS = {
-    "recommend_from=threshold": "the FAQ counts an item as recommended only if it is estimated at "
-    "least the threshold: a cautious model, which rarely says 4, is punished for its caution",
+    "recommend_from=threshold": "the FAQ counts an item as recommended only if its estimate is at "
+    "least the threshold: a cautious model, which rarely estimates 4, is punished for its caution",
     "undefined=0.0": "a user to whom the FAQ recommends nothing, or who likes nothing, scores 0 "
     "there; here such a user has no score, is counted, and is left out of the mean",
     "ties=input": "the FAQ leaves equal estimates in the order of the test set; here they score "
@@ -38,12 +38,12 @@ for name in names:
     print(f"{name:14}{theirs.mean[name]:8.4f}{ours.mean[name]:8.4f}")
 
 table = rn.reconcile(predictions, names, threshold=THRESHOLD)
-print("\nWhat makes the FAQ's number differ from ours, choice by choice:")
-said = set()
+print("\nWhy the FAQ's number differs from ours, choice by choice:")
+used = set()
 for row in table[table["preset"] == "surprise_faq"].itertuples():
     print(f"  {row.metric}: {row.changes}")
-    said |= {choice for choice in REASONS if choice in row.changes}
-for choice in sorted(said):
+    used |= {choice for choice in REASONS if choice in row.changes}
+for choice in sorted(used):
     print(f"- {choice}: {REASONS[choice]}.")
 
 # the top n: predict everything the user has not rated, sort, cut
@@ -57,5 +57,9 @@ fast = rank_catalogue(algo, trainset, k=K, clip=True)  # clipped to the scale, a
 same = sum(
     [item for item, _ in top[user]] == rows["item"].tolist() for user, rows in fast.groupby("user")
 )
-print(f"\nThe top {K}, the FAQ's way and by rank_catalogue(clip=True): the same for {same} of")
-print(f"{len(top)} users. Without clip, estimates above the scale are told apart instead of tied.")
+print(
+    f"\nThe top {K} of the FAQ's recipe and of rank_catalogue(clip=True) are the same for {same} of"
+)
+print(
+    f"{len(top)} users. Without clip, estimates above the scale are distinguished instead of tied."
+)

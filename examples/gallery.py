@@ -1,7 +1,7 @@
-"""Pages of four Surprise models: on sample ratings, and on a file of ratings.
+"""Compare four Surprise models on a page: on sample ratings, and on a file of ratings.
 
-``python examples/gallery.py [ratings.dat] [--picture page.png]`` writes a page for each into this
-folder, and a picture of the first page if a Chromium is installed.
+``python examples/gallery.py [ratings.dat] [--picture page.png]`` writes a page for each into the
+current folder, and a picture of the first page if a Chromium is installed.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def draw(page: Path, picture: Path) -> None:
 
 def main() -> None:
     """Write the requested pages."""
-    warnings.simplefilter("ignore", rn.DataWarning)  # of ties: the pages report them
+    warnings.simplefilter("ignore", rn.DataWarning)  # about ties; the pages report them
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings", nargs="?", type=Path)
     parser.add_argument("--picture", type=Path)

@@ -1,8 +1,8 @@
 """NDCG after every epoch: a model learns ratings, and its lists are scored batch by batch.
 
 An accumulator takes batches of whole users and keeps no lists. Accumulators of several processes
-are merged. The model is a matrix factorisation in NumPy; if torch is installed, the end uses its
-tensors.
+are merged. The model is a matrix factorisation in NumPy; if torch is installed, the last part
+uses its tensors.
 """
 
 from importlib.util import find_spec
@@ -26,17 +26,17 @@ class Model:
         self.items = draw.normal(0, 0.1, (n_items, FACTORS))
 
     def learn(self, known: np.ndarray) -> None:
-        """Move the factors of the users, and then those of the items, a part of the way."""
+        """Move the users' factors, then the items' factors, towards their best values."""
         self.users += STEP * (solve(known, self.items) - self.users)
         self.items += STEP * (solve(known.T, self.users) - self.items)
 
     def estimates(self, users: np.ndarray) -> np.ndarray:
-        """Return a table, users × items."""
+        """Return the estimates as a table, users × items."""
         return self.users[users] @ self.items.T
 
 
 def solve(known: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Return the best factors of each row, given those of the columns (Hu, Koren & Volinsky)."""
+    """Return the best factors of each row, given the columns' factors (Hu, Koren & Volinsky)."""
     weight = np.where(known, WEIGHT, 1.0)
     gram = np.einsum("rc,cf,cg->rfg", weight, factors, factors, optimize=True)
     target = ((weight * known) @ factors)[..., None]
@@ -64,8 +64,8 @@ for epoch in range(EPOCHS):
         estimated = model.estimates(batch)
         scores.update(users[batch], estimated, truth[batch], items, mask=~known[batch])
     report = scores.report()
-    told = ", ".join(f"{name} {mean:.4f}" for name, mean in report.items())
-    print(f"epoch {epoch + 1}: {told} of {len(scores)} users")
+    means = ", ".join(f"{name} {mean:.4f}" for name, mean in report.items())
+    print(f"epoch {epoch + 1}: {means} of {len(scores)} users")
 
 # the report also has the baselines
 print(report.summary[["mean", "ci_low", "ci_high", "chance"]].round(4).to_string())
@@ -85,7 +85,7 @@ print("merged:", bool(np.allclose(merged.summary, report.summary, rtol=1e-12, eq
 try:
     scores.update(users[:1], model.estimates(np.arange(1)), truth[:1], items)
 except rn.InvalidInputError as error:
-    print("refused:", str(error).partition(".")[0])
+    print("error:", str(error).partition(".")[0])
 
 # tensors are accepted as they are
 if find_spec("torch"):

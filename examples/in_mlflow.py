@@ -1,4 +1,4 @@
-"""Two models in MLflow: parameters, scores under names that it accepts, and the whole report.
+"""Log two models to MLflow: parameters, scores under names that it accepts, whole reports.
 
 Needs the extra `trackers` (mlflow-skinny, and the libraries of its local store). Everything is
 written to a temporary folder, and nothing is sent anywhere.
@@ -19,7 +19,7 @@ os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # no usage statistics
 os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
 import mlflow
 
-logging.disable(logging.INFO)  # messages about its tables
+logging.disable(logging.INFO)  # messages about database tables
 
 # a fifth of the ratings are the test set
 ratings = sample_ratings().sample(frac=1, random_state=0)
@@ -28,14 +28,14 @@ test, train = ratings[: len(ratings) // 5], ratings[len(ratings) // 5 :]
 
 def estimates(shrinkage):
     """Return the mean rating of each test item, shrunk towards the mean of all items."""
-    mean, of = train["rating"].mean(), train.groupby("item")["rating"]
-    known = (of.sum() + shrinkage * mean) / (of.count() + shrinkage)
+    mean, by_item = train["rating"].mean(), train.groupby("item")["rating"]
+    known = (by_item.sum() + shrinkage * mean) / (by_item.count() + shrinkage)
     table = test.rename(columns={"rating": "true"})
     return table.assign(estimated=test["item"].map(known).fillna(mean))
 
 
 with TemporaryDirectory() as folder, chdir(folder):
-    # new versions do not accept a folder (file:...)
+    # new versions of MLflow do not accept a folder (file:...)
     mlflow.set_tracking_uri("sqlite:///runs.db")
     experiment = mlflow.create_experiment("item means", Path("artifacts").absolute().as_uri())
 

@@ -1,4 +1,4 @@
-"""Models of several libraries on the same folds.
+"""Train and compare models of several libraries on the same folds.
 
 A model of another library is a function: it receives the training ratings and returns a
 function that estimates pairs of user and item. This one trains implicit's alternating least

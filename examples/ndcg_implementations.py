@@ -1,8 +1,8 @@
 """Is the NDCG of a data set averaged or pooled? Both are in use, and they differ.
 
-One list in the order given, in the worst and in the best order; then several lists, where the mean
-of the ratios and the ratio of the sums differ; then custom gains, for any grade; and a user
-without a relevant item, whose ideal DCG is 0: left out of the mean, and counted.
+The example scores one list in the given, the worst and the best order; then several lists, for
+which the mean of the ratios and the ratio of the sums differ (a list whose ideal DCG is 0 is
+counted, but left out of the mean); then custom gains for any grade.
 """
 
 import recsys_ndcg as rn
@@ -34,11 +34,11 @@ print("\nA data set of three lists:")
 print(report.per_user.drop(columns="n_relevant").round(6).to_string())
 print(f"averaged over the lists: {report.mean['ndcg@5']:.12f}")
 print(f"pooled, sum over sum:    {report.pooled['ndcg@5']:.12f}")
-print("lists without an ideal, skipped:", report.counts["undefined ndcg@5"])
+print("lists with an ideal DCG of 0, left out:", report.counts["undefined ndcg@5"])
 
 doubling = {0: 0, 1: 1, 2: 3, 3: 7}
-print("\nGains of one's own, by grade:")
-print(f"{doubling}: {rn.ndcg_at_k(grades, 5, gain=doubling):.12f}, the default's number")
+print("\nCustom gains, by grade:")
+print(f"{doubling}: {rn.ndcg_at_k(grades, 5, gain=doubling):.12f}, the same as by default")
 own = {0: 0, 1: 0, 2: 1, 3: 10}
 print(f"{own}: {rn.ndcg_at_k(grades, 5, gain=own):.12f}")
 stars = {0: 0, 2.5: 1, 40: 5}

@@ -34,7 +34,7 @@ else:
 metrics = ["ndcg", "precision", "recall"]
 with spark.evaluate(predictions, metrics=metrics, k=10, threshold=asked.threshold) as report:
     print(report)
-    worst = report.per_user.orderBy("ndcg@10").limit(3)  # a DataFrame of Spark
+    worst = report.per_user.orderBy("ndcg@10").limit(3)  # a Spark DataFrame
     print("The lowest ndcg@10:", [round(row["ndcg@10"], 4) for row in worst.collect()])
     if asked.scores:
         report.per_user.write.parquet(asked.scores)

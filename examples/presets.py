@@ -1,6 +1,6 @@
-"""One file of predictions, one metric's name: how many numbers? Almost one per library.
+"""How many numbers does one metric have for one file of predictions? Almost one per library.
 
-Ratings are predicted from the means of user and item, and evaluated under each library's
+Ratings are predicted from user and item means, and evaluated under each library's
 conventions. Pass a file of user, item, rating (CSV or '::'-separated) and a threshold to use your
 own ratings.
 """
@@ -16,7 +16,7 @@ from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import read_ratings
 
 METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
-# short lists and ties are what libraries differ in
+# about short lists and ties, which are what libraries treat differently
 warnings.filterwarnings("ignore", category=rn.DataWarning)
 
 

@@ -1,10 +1,10 @@
 """How do missing labels and the choice of the ideal change NDCG? One list scores from 0.2 to 1.
 
-Two queries have judged documents and result lists, which overlap in part: query 2 returned an
+Two queries have judged documents and result lists, which overlap partly: query 2 returned an
 unjudged document, and both lists miss judged documents. Every decision below is
 one field of the convention. The data is that of Doug Turnbull's notebook "Real life NDCG". Its
-last cut keeps ranks below 10, "@10" here keeps rank 10 too; no list is that long, so the numbers
-are the same.
+last cutoff keeps ranks below 10, and "@10" here also keeps rank 10; no list is that long, so the
+numbers are the same.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""RMSE picks the wrong model: a grid search by four criteria, and the choice of each.
+"""RMSE picks the wrong model: a grid search with four criteria shows the choice of each.
 
-Surprise's SVD with 16 combinations of parameters and 3 folds. Pass a file of user, item, rating
-(CSV or '::'-separated) to use your own ratings; users with fewer than 20 ratings are left out. A
-rating is relevant if it is at least four fifths of the highest one.
+It searches 16 combinations of SVD's parameters in 3 folds, with Surprise. Pass a file of user,
+item, rating (CSV or '::'-separated) to use your own ratings; users with fewer than 20 ratings are
+left out. A rating is relevant if it is at least four fifths of the highest one.
 """
 
 import sys
@@ -57,7 +57,7 @@ print(
     f"{len(ratings)} ratings, {users} users, {items} items; "
     f"{0.8 * scale[1]:g} and above is relevant"
 )
-headings = ["parameters", "RMSE", "NDCG@10", ":catalogue", "recall@10"]
+headings = ["parameters", "RMSE", "NDCG@10", "NDCG:cat.", "recall:cat."]
 table = pd.DataFrame.from_dict(rows, orient="index", columns=headings)
 print(table.to_string(float_format="{:.4f}".format, na_rep="-"))
 
@@ -68,7 +68,8 @@ better, worse = ((sign * (by_user[best] - by_user[wrong]) > 0).sum() for sign in
 gain = comparison.leaderboard["mean"][best] / comparison.leaderboard["mean"][wrong] - 1
 tiers = comparison.leaderboard["tier"]
 print(
-    f"\nIn the catalogue the model chosen by NDCG scores {gain:+.0%} over the one chosen by RMSE:\n"
+    f"\nIn the catalogue, the model chosen by NDCG scores {gain:.0%} more than the one "
+    "chosen by RMSE:\n"
     f"better for {better} of {len(by_user)} users, worse for {worse}. "
-    f"Of {len(tiers)} models they are in tiers {tiers[best]} and {tiers[wrong]}."
+    f"Of {len(tiers)} models, they are in tiers {tiers[best]} and {tiers[wrong]}."
 )

@@ -3,7 +3,7 @@
 Ten test ratings get made-up estimates, alternately half a star too low and too high, so several
 are tied. A stable sort keeps the order of the test set within a tie (ties="input"). The default
 is the exact mean over all orders of the tied items, which does not depend on the order of the
-rows. The end shows a user with fewer ratings than k.
+rows. The last part shows a user with fewer ratings than k.
 """
 
 import warnings

@@ -11,7 +11,7 @@ MARGIN = 0.005  # of NDCG@10: the largest difference that does not matter
 
 
 def predictions(noise: float, users: int = 300, seed: int = 0) -> list[tuple]:
-    """Return a model's predictions; in a pipeline, use the path of a file instead."""
+    """Return made-up predictions; in a pipeline, use the path of a file instead."""
     rows = sample_ratings().rename(columns={"rating": "true"})
     rows = rows[rows["user"].isin(rows["user"].unique()[:users])]
     error = np.random.default_rng(seed).normal(scale=noise, size=len(rows))

@@ -169,7 +169,7 @@ def test_rows_in_the_order_of_surprise_are_told() -> None:
     tuples = list(frame[columns].itertuples(index=False, name=None))
     for data in (tuples, exchanged, exchanged.to_dict("list")):
         first, *_ = (str(one.message) for one in told(data))
-        assert "The columns estimated and true look exchanged" in first
+        assert "The columns estimated and true look swapped" in first
         assert "the estimates are the steps of a scale from 1 to 5, as ratings are" in first
         assert "(uid, iid, r_ui, est) have the true rating first: give them as Predictions" in first
     assert told(frame) == []

@@ -156,7 +156,7 @@ class Comparison(Readable):
         it covers all pairs at once and agrees with p_corrected, or else "per pair";
         deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
         effect, difference / deviation (d_z); wins, ties, losses (users for whom a is better);
-        p, p_corrected; detectable, the smallest difference that would have been found with 80 %
+        p, p_corrected; detectable, the smallest difference that would be found with 80 %
         power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected; and for
         the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p and
         pooled_p_corrected, by a separate test.

@@ -144,7 +144,7 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
 
 
 def _describe_detectable(result: MetricComparison) -> str:
-    """Describe which difference would have been found."""
+    """Describe which differences would be found with 80 % power."""
     least = result.mean_tests.detectable
     known = least[np.isfinite(least) & ~(result.metric.bounded & (least > 1))]
     if not len(known):
@@ -243,7 +243,7 @@ def decide_gate(result: MetricComparison) -> Gate:
         deviation, two_sided = float(found.deviation[0]), min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=two_sided)
         reason = (
-            f"{what}. It may be worse by {margin:g} or more ({level}): too few users. If the "
-            f"difference stays the same, about {needed} are enough."
+            f"{what}. {model} may still be worse by {margin:g} or more ({level}): too few users. "
+            f"If the difference stays the same, about {needed} are enough."
         )
     return Gate(passed=bool(p <= alpha), reason=escape_invisible(reason))

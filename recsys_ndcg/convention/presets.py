@@ -92,11 +92,10 @@ _TREC: Choices = {
     "missing_user": "skip",
     "mean_over": "labelled",
 }
-_WHOLE = "fractional grades are refused or truncated there"
+_WHOLE = "the library rejects or truncates fractional grades"
 _RANX: Choices = {"gain": "linear", "ties": "input", "undefined": 0.0, "mean_over": "labelled"}
-_RANX_TIES = "ties in lists of 16 items and more stand as an unstable sort leaves them"
-# graders of given lists: what is not in a list, or has none, does not exist; so the ideal is that
-# of the list either way, and "local" says so
+_RANX_TIES = "ties in lists of 16 or more items are in the order of an unstable sort"
+# libraries that score given lists ignore unlisted items and missing users: their ideal is "local"
 _LISTS: Choices = {"ideal": "local", "unlisted": "ignore", "missing_user": "skip"}
 _CATBOOST: Choices = {
     **_LISTS,
@@ -106,15 +105,15 @@ _CATBOOST: Choices = {
     "undefined": 1.0,
 }
 _CATBOOST_ZERO = {"ap": {"undefined": 0.0}, "rr": {"undefined": 0.0}}
-_BORDER = "its border is strict: relevant is above it"
-# tables of relevant items: only their users count, all of them the same
+_BORDER = "relevant means above its option border, not at it"
+# tables of relevant items: only users who have one count, and all grades are equal
 _TRUTH: Choices = {"gain": "binary", "ties": "input", "mean_over": "relevant"}
 _OF_BOTH: Choices = {"missing_user": "skip"}
 
 PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
         "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision", _TREC,
-        caveat="-c is missing_user='zero'; version 10 holds scores in double precision; "
+        caveat="option -c is missing_user='zero'; version 10 has double precision; "
         "grades are truncated",
     ),
     "pytrec_eval": Preset(
@@ -125,11 +124,11 @@ PRESETS: dict[str, Preset] = {
         "ir_measures 0.4.3", "ndcg precision recall ap rr hit rprecision f1",
         {**_TREC, "missing_user": "zero"},
         {"rr@": {"ties": "text_asc", "tie_tolerance": 0.0}},
-        caveat=f"with the providers it picks itself; {_WHOLE}",
+        caveat=f"with its default providers; {_WHOLE}",
     ),
     "ranx": Preset(
         "ranx 0.3.21", "ndcg dcg precision recall f1 ap rr hit rprecision", _RANX,
-        caveat=f"of objects, with make_comparable; {_RANX_TIES}; {_WHOLE}",
+        caveat=f"via its classes, with make_comparable; {_RANX_TIES}; {_WHOLE}",
     ),
     "ranx_burges": Preset(
         "ranx 0.3.21", "ndcg dcg", {**_RANX, "gain": "exponential"},
@@ -137,7 +136,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "sklearn": Preset(
         "scikit-learn 1.9.1", "ndcg dcg", {**_LISTS, "gain": "linear", "undefined": 0.0},
-        caveat="lists of one item are refused there",
+        caveat="the library rejects lists of one item",
     ),
     "catboost": Preset(
         "CatBoost 1.2.10", "ndcg dcg precision recall ap rr", {**_CATBOOST, "gain": "linear"},
@@ -149,20 +148,20 @@ PRESETS: dict[str, Preset] = {
     "lightgbm": Preset(
         "LightGBM 4.7.0", "ndcg ap",
         {**_LISTS, "ties": "input", "ap_over": "capped", "undefined": 1.0},
-        caveat="label_gain has to be given for half stars",
+        caveat="half stars need its option label_gain",
     ),
     "xgboost": Preset(
         "XGBoost 3.2.0", "ndcg precision ap",
         {**_LISTS, "ties": "input", "tie_tolerance": "float32", "short_list": "n",
          "ap_over": "capped", "undefined": 1.0},
-        caveat="without @k it cuts at 32; half stars are refused there",
+        caveat="without @k the library cuts at 32; it rejects half stars",
     ),
     "torchmetrics": Preset(
         "torchmetrics 1.9.0", _BINARY,
         {**_LISTS, "gain": "linear", "tie_tolerance": "float32", "ap_over": "hits",
          "undefined": 0.0},
         {name: {"ties": "input"} for name in ("precision", "recall", "ap", "rr", "hit")},
-        caveat="values in single precision; equal scores have no stable order but in ndcg; items "
+        caveat="values in single precision; ties have no stable order, except in ndcg; items "
         "scored 0 or less count as irrelevant in precision, recall, ap and rr",
     ),
     "tensorflow_ranking": Preset(
@@ -181,20 +180,21 @@ PRESETS: dict[str, Preset] = {
     ),
     "rectools": Preset(
         "RecTools 0.19.0", f"{_BINARY} f1", {**_TRUTH, "ideal": "max"},
-        caveat="of the ranks that it is given",
+        caveat="computed from the ranks that it receives",
     ),
     "replay": Preset(
         "RePlay 0.22.0", _BINARY, {**_TRUTH, "ties": "item_desc", "ap_over": "capped"},
-        caveat="of data frames",
+        caveat="for data frames",
     ),
     "replay_dict": Preset(
-        "RePlay 0.22.0", _BINARY, {**_TRUTH, "ap_over": "capped"}, caveat="of dictionaries",
+        "RePlay 0.22.0", _BINARY, {**_TRUTH, "ap_over": "capped"}, caveat="for dictionaries",
     ),
     "lenskit": Preset(
         "LensKit 2025.8.1", f"{_BINARY} dcg",
         {"gain": "binary", "ties": "input", "discount": "log2_max", "short_list": "n",
          "recall_over": "capped", "ap_over": "capped", "undefined": 0.0, "missing_user": "skip"},
-        caveat="as list_metrics() fills gaps; ap fails there for users with nothing relevant",
+        caveat="undefined scores as in list_metrics(); "
+        "its ap fails for users without a relevant item",
     ),
     "implicit": Preset(
         "implicit 0.7.3", "ndcg ap", {**_TRUTH, "recall_over": "capped", "ap_over": "capped"},
@@ -202,7 +202,7 @@ PRESETS: dict[str, Preset] = {
             "precision": "the pooled recall@k of this preset, "
             "report.pooled['recall@10']",
         },
-        caveat="of models that recommend in a stable order",
+        caveat="for models whose lists have a stable order",
     ),
     "recbole": Preset(
         "RecBole 1.2.1", _BINARY, {**_TRUTH, "ap_over": "capped"},
@@ -216,11 +216,11 @@ PRESETS: dict[str, Preset] = {
     "recpack": Preset(
         "RecPack 0.3.6", "ndcg dcg precision recall rr", _TRUTH,
         not_reproduced={"hit": "the mean number of hits"},
-        caveat="of 0/1 labels and no ties; CalibratedRecallK is recall_over='capped'",
+        caveat="for 0/1 labels without ties; CalibratedRecallK is recall_over='capped'",
     ),
     "cornac": Preset(
         "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_TRUTH, "missing_user": "skip"},
-        caveat="rr fails there for users without a hit; users without a list get default scores",
+        caveat="its rr fails for users without a hit; users without a list get default scores",
     ),
     "evidently": Preset(
         "evidently 0.7.23", "ndcg precision recall hit rr",
@@ -230,7 +230,7 @@ PRESETS: dict[str, Preset] = {
             "ap": "a number that depends on the order of the rows and can exceed 1",
             "f1": "the F1 of mean precision and mean recall",
         },
-        caveat="without ties, to all of which it gives one rank",
+        caveat="for lists without ties (it gives tied items equal ranks)",
     ),
     "surprise_faq": Preset(
         "Surprise 1.1.5, the FAQ's example", "precision recall",

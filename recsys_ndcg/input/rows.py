@@ -51,7 +51,7 @@ class Rows:
         What messages call the estimates.
     """
 
-    #: The score with which implicit marks what it does not recommend.
+    #: The score of the rows with which the library implicit fills up short lists.
     FILLER_SCORE: ClassVar = float(np.finfo(np.float32).min)
 
     columns: Mapping[str, Any]
@@ -200,8 +200,8 @@ class Rows:
             msg = f"Every {column} is {cls.FILLER_SCORE}: the model recommends nothing. Check it."
             raise InvalidInputError(msg)
         msg = (
-            f"{count} of {among} results have the score {cls.FILLER_SCORE:.7g}, with which "
-            "implicit marks what it does not recommend: left out. To silence this, leave them out."
+            f"{count} of {among} results have the score {cls.FILLER_SCORE:.7g}: they are "
+            "placeholder rows of implicit, and are left out. To silence this, remove these rows."
         )
         warn(msg)
 

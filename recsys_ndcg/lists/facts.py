@@ -71,7 +71,7 @@ def _exchanged(facts: Facts) -> Iterator[str]:
     if grades.few is not None and len(grades.few) <= min(FEW, _MOST * n_labelled):
         return
     yield (
-        "The columns estimated and true look exchanged: the estimates are the steps of a scale "
+        "The columns estimated and true look swapped: the estimates are the steps of a scale "
         f"from {estimated.lowest:g} to {estimated.highest:g}, as ratings are, and true values such "
         f"as {quote(off_steps.lowest)} are not. Rows are (user, item, estimated, true), but "
         "Surprise's (uid, iid, r_ui, est) have the true rating first: give them as Predictions, or "

@@ -69,6 +69,6 @@ def test_exchanged_columns_are_suspected_unless_a_part_has_ordinary_estimates() 
         )
     )
     messages = [*find_suspicions(forth)]
-    assert any("look exchanged" in one for one in messages)
+    assert any("look swapped" in one for one in messages)
     assert [*find_suspicions(back)] == messages
-    assert not any("look exchanged" in one for one in find_suspicions(forth + off))
+    assert not any("look swapped" in one for one in find_suspicions(forth + off))

@@ -48,7 +48,7 @@ def table() -> str:
             return ""
         return WITHOUT_LIBRARY.get(preset) or compared[preset, metric]
 
-    lines = [f"| preset | {' | '.join(METRICS)} | of, and what to know |"]
+    lines = [f"| preset | {' | '.join(METRICS)} | library; remarks |"]
     lines.append("|" + "---|" * (len(METRICS) + 2))
     for name, one in PRESETS.items():
         text = "; ".join(
