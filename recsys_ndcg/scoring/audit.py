@@ -319,18 +319,16 @@ class MeasuredLists:
 
 def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
     """Measure lists, also with ties in their worst and in their best order, in one pass."""
-    worst, best = (
+    extremes = [
         tuple(measurement.with_ties(ties) for measurement in plan.measurements)
         for ties in ("worst", "best")
-    )
+    ]
     has_range = [measurement.has_tie_range for measurement in plan.measurements]
 
     def score_block(block: Block) -> Scores:
         scores = block.score(plan.measurements)
         is_tied = block.has_ties(plan.measurements)
-        tables = [
-            block.score(each).per_user if is_tied else scores.per_user for each in (worst, best)
-        ]
+        tables = [block.score(each).per_user if is_tied else scores.per_user for each in extremes]
         ranges = [np.where(has_range, table, np.nan) for table in tables]
         return replace(scores, roles=dict(zip(TIE_ROLES, ranges, strict=True)))
 

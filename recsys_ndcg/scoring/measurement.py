@@ -173,9 +173,8 @@ class Measurement:
     @property
     def fails_under_ties(self) -> bool:
         """Whether ties leave it without a score: its exact mean or best order is unknown."""
-        return self.convention.has_symmetric_ties and bool(
-            self.metric.tie_objection(self.convention)
-        )
+        objection = self.metric.tie_objection(self.convention)
+        return self.convention.has_symmetric_ties and bool(objection)
 
     def requires_no_ties(self, facts: Facts) -> bool:
         """Return whether it can only be computed if no two estimates are equal."""

@@ -78,16 +78,14 @@ class Block:
         deviations = np.full((len(self.lists), len(measurements)), np.nan)
         for column, one in enumerate(measurements):
             if not one.no_score_reason:
-                deviations[:, column] = one.metric.deviation(
-                    self._rank(one, self._ranking_key(one))
-                )
+                ranking = self._rank(one, self._ranking_key(one))
+                deviations[:, column] = one.metric.deviation(ranking)
         return deviations
 
     def has_ties(self, measurements: tuple[Measurement, ...]) -> bool:
         """Return whether any of the measurements has ties at the ranks that are read."""
-        return any(
-            self._sort(one).tie_groups.has_ties for one in measurements if not one.no_score_reason
-        )
+        with_score = [one for one in measurements if not one.no_score_reason]
+        return any(self._sort(one).tie_groups.has_ties for one in with_score)
 
     def _get_parts(self, one: Measurement) -> tuple[Floats, Floats]:
         key = self._ranking_key(one)
@@ -122,16 +120,9 @@ class Block:
             unlisted = "count"
         # where impossible predictions rank depends on the rounding step
         step = one.convention.tie_tolerance if impossible == "last" else None
+        key = ("graded", impossible, step, is_filtered, unlisted, one.unlabelled_as, one.all_tied)
         return self._cache.get_or_compute(
-            (
-                "graded",
-                impossible,
-                step,
-                is_filtered,
-                unlisted,
-                one.unlabelled_as,
-                one.all_tied,
-            ),
+            key,
             lambda: GradedLists(
                 prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
                 best_first=one.all_tied,
@@ -165,12 +156,10 @@ class Block:
 
     def _count_items(self, one: Measurement) -> ListCounts:
         lists, graded = self.lists, self._grade(one)
-        n_users, has_threshold = len(lists), one.threshold is not None
+        unknown = np.full(len(lists), np.nan)
         return ListCounts(
             n_items=graded.lists.n_items,
-            n_relevant=graded.n_relevant(one.threshold)
-            if has_threshold
-            else np.full(n_users, np.nan),
+            n_relevant=unknown if one.threshold is None else graded.n_relevant(one.threshold),
             tied=np.isfinite(self._sort(one).first_tie),
             missing=graded.lists.missing,
             ratings=lists.n_items,
@@ -178,7 +167,9 @@ class Block:
             unlabelled=lists.unlabelled_by_user,
             unlisted=lists.n_unlisted,
             impossible=lists.impossible_by_user,
-            repeats=np.zeros(n_users, dtype=np.int64) if lists.repeats is None else lists.repeats,
+            repeats=np.zeros(len(lists), dtype=np.int64)
+            if lists.repeats is None
+            else lists.repeats,
         )
 
 

@@ -79,13 +79,11 @@ class Plan:
                 for metric in requested
                 if not (metric.needs_threshold and _find_preset_mismatch(metric, convention))
             ]
-        return cls(
-            tuple(
-                Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
-                for metric, n in zip(requested, find_least_lengths(requested), strict=True)
-            ),
-            is_default=metrics is None,
+        measurements = tuple(
+            Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
+            for metric, n in zip(requested, find_least_lengths(requested), strict=True)
         )
+        return cls(measurements, is_default=metrics is None)
 
     @property
     def names(self) -> list[str]:
@@ -120,11 +118,8 @@ class Plan:
     @property
     def threshold_readers(self) -> list[str]:
         """The metrics and choices that need to know which items are relevant."""
-        return list(
-            dict.fromkeys(
-                name for one in self.measurements for name in _find_threshold_readers(one)
-            )
-        )
+        readers = chain.from_iterable(map(_find_threshold_readers, self.measurements))
+        return list(dict.fromkeys(readers))
 
     def threshold_warnings(self, facts: Facts) -> Iterator[str]:
         """Yield warnings about the threshold, if anything reads it."""

@@ -28,7 +28,7 @@ from recsys_ndcg.version import __version__
 _DEFAULTS = {"threshold": "none", "protocol": "rated"}
 
 
-class Signature(str):  # noqa: SLOT000 - caches the parse_choice text
+class Signature(str):  # noqa: SLOT000 - caches the parsed text
     """How a number was computed: text to report with it, and a value to compare.
 
     Parameters
@@ -286,11 +286,8 @@ def _normalise(texts: dict[str, str]) -> dict[str, str]:
         A text is not a valid value of its field.
     """
     readable = {name: text for name, text in texts.items() if not text.startswith("callable(")}
-    values = {
-        name: parse_choice(name, readable[name])
-        for name in Convention.field_names()
-        if name in readable
-    }
+    names = [name for name in Convention.field_names() if name in readable]
+    values = {name: parse_choice(name, readable[name]) for name in names}
     canonical = Convention(**values).texts
     result = texts | {name: text for name, text in canonical.items() if name in values}
     for name, number in (("threshold", float), ("users", int), ("short_below", int)):
