@@ -25,10 +25,9 @@ ANN: list[Any] = [("ann", "a", 5, 4.5, {}), ("ann", "b", 2, 3.0, {}), ("ann", "c
 
 
 @pytest.fixture(name="predictions", scope="module")
-def _predictions() -> list[Any]:
+def _predictions() -> Any:
     trainset, testset = train_test_split(DATA, test_size=0.4, random_state=0)
-    found: list[Any] = surprise.BaselineOnly(verbose=False).fit(trainset).test(testset)
-    return found
+    return surprise.BaselineOnly(verbose=False).fit(trainset).test(testset)
 
 
 @pytest.fixture(name="anti", scope="module")
@@ -85,27 +84,23 @@ def test_a_binary_metric_needs_a_threshold(name: str, predictions: list[Any]) ->
     assert value == getattr(accuracy, name)(predictions, verbose=False, threshold=4)
 
 
+CONVENTIONS: list[dict[str, Any]] = [
+    {"gain": "linear"},
+    {"discount": "reciprocal"},
+    {"ties": "worst", "tie_tolerance": 0.5},
+    {"short_list": "drop"},
+    {"gain": "binary"},
+]
+
+
 @pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"gain": "linear"},
-        {"discount": "reciprocal"},
-        {"ties": "worst", "tie_tolerance": 0.5},
-        {"short_list": "drop"},
-        {"gain": "binary"},
-    ],
-)
-def test_a_convention_changes_the_number_as_in_evaluate(
-    predictions: list[Any], options: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("options", CONVENTIONS, ids=str)
+def test_a_convention_changes_the_number_as_in_evaluate(predictions: Any, options: Any) -> None:
     """A tie tolerance in the convention replaces the default of 1e-9."""
-    convention = rn.Convention(**options)
-    how: dict[str, Any] = {"k": 10, "threshold": 4}
-    value = accuracy.ndcg(predictions, verbose=False, convention=convention, **how)
-    tolerant = convention if "tie_tolerance" in options else convention.replace(tie_tolerance=1e-9)
-    report = rn.evaluate(predictions, metrics="ndcg", convention=tolerant, **how)
-    assert value == report.mean.iloc[0]
+    how: dict[str, Any] = {"convention": rn.Convention(**options), "threshold": 4}
+    value = accuracy.ndcg(predictions, verbose=False, **how)
+    how["convention"] = rn.Convention(**{"tie_tolerance": 1e-9, **options})
+    assert value == rn.evaluate(predictions, metrics="ndcg", **how)["ndcg@10"]
     assert value != accuracy.ndcg(predictions, verbose=False)
 
 
@@ -129,40 +124,30 @@ def test_estimates_within_the_tolerance_are_tied(
     assert found == pytest.approx(value)
 
 
-WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
-    *(({"k": k}, "k must be a whole number of at least 1, not ") for k in (0, 2.5, "10", True)),
-    *(({"threshold": one}, "threshold must be a finite number") for one in ("4", math.nan, True)),
-    ({"convention": {"gain": "linear"}}, "convention must be a Convention"),
-    ({"convention": "cat"}, "No preset is named 'cat'"),
-    ({"convention": rn.Convention(gain="binary"), "threshold": None}, "threshold"),
+WRONG: list[tuple[Any, dict[str, Any], str]] = [
+    *((ANN, {"k": k}, "k must be a whole number of at least 1, not ") for k in (0, 2.5, "1", True)),
+    *((ANN, {"threshold": n}, "threshold must be a finite number") for n in ("4", math.nan, True)),
+    (ANN, {"convention": {"gain": "linear"}}, "convention must be a Convention"),
+    (ANN, {"convention": "cat"}, "No preset is named 'cat'"),
+    (ANN, {"convention": rn.Convention(gain="binary"), "threshold": None}, "threshold"),
+    ([], {}, "There are no rows in the predictions"),
+    ([("ann", "a", 5.0), ("bob", "a", 4.0)], {}, "Row 0 .*each must be"),
+    ([*ANN, None], {}, "Row 3"),
+    ([("ann", "a", "5", 4.5, {}), *ANN[1:]], {}, "text such as '5"),
+    ([*ANN, ("ann", "d", 1, math.nan, {})], {}, "estimated.*NaN.*(diverged|train it again)"),
+    ([*ANN, ("ann", "d", 1, -math.inf, {})], {}, "estimated.*infinite.*(diverged|train it again)"),
+    ([("ann", "a", math.inf, 4, {}), *ANN[1:]], {}, "infinite grade"),
+    ([("ann", "a", -5, 4, {}), *ANN[1:]], {}, "the grade -5"),
+    ([*ANN, ANN[0]], {}, "has the item .* twice or more"),
+    ([("ann", one, None, 4, {}) for one in "ab"], {}, "No item has a true.*own ratings"),
 ]
 
 
-@pytest.mark.parametrize(("options", "match"), WRONG_OPTIONS, ids=str)
-def test_a_wrong_option_is_rejected(options: dict[str, Any], match: str) -> None:
-    """Every function has the same checks."""
-    for name in ("ndcg", "recall"):
-        assert_rejected(match, getattr(accuracy, name), ANN, **{"threshold": 4, **options})
-
-
-WRONG_DATA: list[tuple[Any, str]] = [
-    ([], "There are no rows in the predictions"),
-    ([("ann", "a", 5.0), ("bob", "a", 4.0)], "Row 0 .*each must be"),
-    ([*ANN, None], "Row 3"),
-    ([("ann", "a", "5", 4.5, {}), *ANN[1:]], "text such as '5"),
-    ([*ANN, ("ann", "d", 1, math.nan, {})], "estimated.*NaN.*(diverged|train it again)"),
-    ([*ANN, ("ann", "d", 1, -math.inf, {})], "estimated.*infinite.*(diverged|train it again)"),
-    ([("ann", "a", math.inf, 4, {}), ("ann", "b", 2, 3.0, {})], "infinite grade"),
-    ([("ann", "a", -5, 4, {}), ("ann", "b", 2, 3.0, {})], "the grade -5"),
-    ([*ANN, ANN[0]], "has the item .* twice or more"),
-    ([("ann", "a", None, 4, {}), ("ann", "b", None, 3, {})], "No item has a true.*own ratings"),
-]
-
-
-@pytest.mark.parametrize(("data", "match"), WRONG_DATA, ids=range(len(WRONG_DATA)))
-def test_wrong_predictions_are_rejected_with_their_row(data: Any, match: str) -> None:
-    """As in every other form of input, text that looks like a number is text."""
-    assert_rejected(match, accuracy.ndcg, data)
+@pytest.mark.parametrize(("data", "options", "match"), WRONG, ids=range(len(WRONG)))
+def test_a_wrong_option_or_row_is_rejected(data: Any, options: dict[str, Any], match: str) -> None:
+    """Every function has the same checks; text that looks like a number is text."""
+    for function in (accuracy.ndcg, accuracy.recall) if options else (accuracy.ndcg,):
+        assert_rejected(match, function, data, **{"threshold": 4, **options})
 
 
 def test_lists_of_one_item_and_anti_testsets_are_rejected(anti: Any) -> None:

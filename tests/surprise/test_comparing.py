@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.surprise import (
-    SVD,
-    BaselineOnly,
-    GridSearchCV,
-    KFold,
-    KNNBaseline,
-    NormalPredictor,
-    cross_validate,
-)
+from recsys_ndcg.surprise import SVD, BaselineOnly, GridSearchCV, KFold, KNNBaseline, cross_validate
 from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import DATA, THREE
 
@@ -55,8 +47,7 @@ def test_scores_are_averaged_within_each_user(models: dict[str, Any]) -> None:
         assert (board["ci_high"] - board["ci_low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
     assert found.leaderboard["users"].max() == len(found.users) < sum(models["SVD"].n_users)
     text = (
-        "averaged within each user over 3 folds or seeds: the unit of the tests is the user, of "
-        f"whom there are {len(found.users)}"
+        f"over 3 folds or seeds, so the tests have one score for each of {len(found.users)} users"
     )
     assert text in " ".join(found.remarks)
 
@@ -112,5 +103,5 @@ def test_models_without_comparable_scores_are_rejected(models: dict[str, Any]) -
     with rejects("measured on different ratings.*in the same folds"):
         rn.compare({**models, "Baseline": _validate(BaselineOnly(verbose=False), seed=1)})
     with rejects("fcp: No measure here ranks anything"):
-        errors = cross_validate(NormalPredictor(), DATA, ["fcp"], cv=3)
+        errors = cross_validate(rn.surprise.NormalPredictor(), DATA, ["fcp"], cv=3)
         rn.compare({"fcp": errors, "KNN": models["KNN"]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -15,48 +15,19 @@ import pandas as pd
 import pytest
 import surprise
 from surprise import model_selection
-from surprise.model_selection import (
-    KFold,
-    LeaveOneOut,
-    PredefinedKFold,
-    RepeatedKFold,
-    ShuffleSplit,
-)
+from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
 
 import recsys_ndcg as rn
-from recsys_ndcg.surprise import (
-    GridSearchCV,
-    LeaveLastOut,
-    LeaveNOut,
-    RandomizedSearchCV,
-    TimeSplit,
-    UserKFold,
-    accuracy,
-    cross_validate,
-    evaluate_catalogue,
-    make_measure,
-)
+from recsys_ndcg.surprise import GridSearchCV, cross_validate, evaluate_catalogue, make_measure
 from tests.errors import assert_rejected, rejects
-from tests.surprise.samples import (
-    DATA,
-    RATINGS,
-    TABLE,
-    THREE,
-    TWO,
-    FixedSplits,
-    NeverFitted,
-    assert_same_scores,
-    dataset,
-    fit_search,
-    svd,
-)
+from tests.surprise import samples
+from tests.surprise.samples import DATA, TABLE, THREE, TWO, assert_same_scores, dataset, svd
 
 TIMED = dataset()
-TIMED.raw_ratings = list(RATINGS.itertuples(index=False, name=None))
+TIMED.raw_ratings = list(samples.RATINGS.itertuples(index=False, name=None))
 OWN = ["rmse", "mae", "mse", "fcp"]
 FOLDS = list(TWO.split(DATA))
 TOLERANT = rn.Convention(tie_tolerance=1e-9)
-GRID = {"n_factors": [2, 6], "n_epochs": [2], "random_state": [0]}
 
 
 # Surprise's measures
@@ -82,7 +53,7 @@ def cross_validate_both(seed: int, make: Callable[[], Any], *given: Any, **optio
 def assert_same_searches(data: Any, measures: Any, cv: Any) -> None:
     """Compare a grid search with Surprise's."""
     ours, theirs = (
-        fit_search(kind, surprise.SVD, GRID, measures, cv, data=data)
+        samples.fit_search(kind, surprise.SVD, samples.GRID, measures, cv, data=data)
         for kind in (GridSearchCV, model_selection.GridSearchCV)
     )
     assert_same_scores(ours.cv_results, theirs.cv_results)
@@ -90,7 +61,7 @@ def assert_same_searches(data: Any, measures: Any, cv: Any) -> None:
 
 @pytest.mark.parametrize("train", [False, True], ids=["test", "train"])
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_surprises_measures_have_surprises_scores(name: str, train: bool) -> None:  # noqa: FBT001
+def test_surprises_measures_have_surprises_scores(name: str, train: Any) -> None:
     """Equal to the last bit, also for random algorithms: we draw nothing from its generator."""
     whole = dataset(TABLE.assign(rating=TABLE["rating"].round().clip(1)), (1, 5))
     how = {"cv": TWO, "return_train_measures": train}
@@ -135,10 +106,10 @@ def test_every_cv_of_surprise_gives_the_same_splits(name: str) -> None:
 @pytest.mark.parametrize(
     "cv",
     [
-        UserKFold(2, random_state=0),
-        LeaveNOut(3, n_splits=2, random_state=0),
-        LeaveLastOut(3),
-        TimeSplit(0.2, known_users=False),
+        rn.surprise.UserKFold(2, random_state=0),
+        rn.surprise.LeaveNOut(3, n_splits=2, random_state=0),
+        rn.surprise.LeaveLastOut(3),
+        rn.surprise.TimeSplit(0.2, known_users=False),
     ],
     ids=lambda cv: type(cv).__name__,
 )
@@ -161,7 +132,7 @@ class SplitterClass:
     split = staticmethod(TWO.split)
 
 
-class Uncountable(FixedSplits):
+class Uncountable(samples.FixedSplits):
     """A splitter that cannot report its number of folds."""
 
     def get_n_folds(self) -> int:
@@ -170,10 +141,14 @@ class Uncountable(FixedSplits):
 
 
 SPLITTERS: dict[str, Any] = {
-    "generators": FixedSplits(lambda: (iter(one) for one in FOLDS)),
-    "testsets as generators": FixedSplits(lambda: ((one, iter(rows)) for one, rows in FOLDS)),
-    "rows as lists": FixedSplits(lambda: [(one, list(map(list, rows))) for one, rows in FOLDS]),
-    "testsets as arrays": FixedSplits(
+    "generators": samples.FixedSplits(lambda: (iter(one) for one in FOLDS)),
+    "testsets as generators": samples.FixedSplits(
+        lambda: ((one, iter(rows)) for one, rows in FOLDS)
+    ),
+    "rows as lists": samples.FixedSplits(
+        lambda: [(one, list(map(list, rows))) for one, rows in FOLDS]
+    ),
+    "testsets as arrays": samples.FixedSplits(
         lambda: [(one, np.array(rows, dtype=object)) for one, rows in FOLDS]
     ),
     "no number of folds": Uncountable(lambda: FOLDS),
@@ -188,13 +163,16 @@ def test_a_splitter_may_return_what_surprise_accepts(name: str) -> None:
     assert_same_scores(*cross_validate_both(0, svd, DATA, ["rmse", "fcp"], cv))
     names = ["ndcg@5", "ndcg@5:catalogue"]
     assert_same_scores(*(cross_validate(svd(), DATA, names, one) for one in (cv, TWO)))
-    searches = (fit_search(GridSearchCV, surprise.SVD, GRID, ["rmse"], one) for one in (cv, TWO))
+    searches = (
+        samples.fit_search(GridSearchCV, surprise.SVD, samples.GRID, ["rmse"], one)
+        for one in (cv, TWO)
+    )
     assert_same_scores(*(one.cv_results for one in searches))
 
 
 def test_a_users_own_splitter_takes_any_data() -> None:
     """We pass the data on unseen, as Surprise does."""
-    cv = FixedSplits(lambda: FOLDS)
+    cv = samples.FixedSplits(lambda: FOLDS)
     for data in (None, "ratings.csv"):
         assert_same_scores(*cross_validate_both(0, svd, data, ["rmse"], cv))
         assert_same_scores(*(cross_validate(svd(), one, ["ndcg@5"], cv) for one in (data, DATA)))
@@ -219,9 +197,9 @@ WRONG_CVS: list[tuple[Any, str]] = [
     (True, "cv=True, but"),
     (10**9, "cv=1000000000, but"),
     (KFold(10**9), "cv cannot split the data: Incorrect value"),
-    *((FixedSplits(partial(iter, splits)), match) for splits, match in WRONG_SPLITS),
-    (FixedSplits(lambda: None), "returns None, not pairs of trainset and testset"),
-    (FixedSplits(list), "cv returns no splits"),
+    *((samples.FixedSplits(partial(iter, splits)), match) for splits, match in WRONG_SPLITS),
+    (samples.FixedSplits(lambda: None), "returns None, not pairs of trainset and testset"),
+    (samples.FixedSplits(list), "cv returns no splits"),
 ]
 
 
@@ -232,8 +210,10 @@ def test_a_wrong_cv_is_rejected(cv: Any, match: str) -> None:
         model_selection.cross_validate(svd(), DATA, ["rmse"], cv)
     tools: list[Callable[[Any], Any]] = [
         lambda cv: cross_validate(svd(), DATA, ["rmse"], cv),
-        lambda cv: GridSearchCV(surprise.SVD, GRID, ["rmse"], cv).fit(DATA),
-        lambda cv: RandomizedSearchCV(surprise.SVD, GRID, 1, ["rmse"], cv).fit(DATA),
+        lambda cv: GridSearchCV(surprise.SVD, samples.GRID, ["rmse"], cv).fit(DATA),
+        lambda cv: rn.surprise.RandomizedSearchCV(surprise.SVD, samples.GRID, 1, ["rmse"], cv).fit(
+            DATA
+        ),
     ]
     for tool in tools:
         assert_rejected(match, tool, cv, whole=False)
@@ -270,12 +250,14 @@ def dataset_of_files(path: Path) -> Any:
 
 def test_folds_from_files_are_accepted(tmp_path: Path) -> None:
     """The scores are Surprise's; wrong options are found before any algorithm is fitted."""
-    data, cv = dataset_of_files(tmp_path), PredefinedKFold()
+    data, cv = dataset_of_files(tmp_path), model_selection.PredefinedKFold()
     assert_same_scores(*cross_validate_both(0, svd, data, ["rmse", "mae"], cv=cv))
     assert_same_searches(data, ["rmse", "fcp"], cv)
-    assert_rejected("pass threshold", cross_validate, NeverFitted(), data, ["recall@5"], cv=cv)
+    assert_rejected(
+        "pass threshold", cross_validate, samples.NeverFitted(), data, ["recall@5"], cv=cv
+    )
     with rejects("refit needs all ratings"):
-        GridSearchCV(NeverFitted, {"x": [1]}, ["ndcg@5"], cv=cv, refit=True).fit(data)
+        GridSearchCV(samples.NeverFitted, {"x": [1]}, ["ndcg@5"], cv=cv, refit=True).fit(data)
 
 
 # the caller's algorithm
@@ -353,7 +335,9 @@ def test_scores_of_folds_and_users_are_those_of_evaluate(validated: Any) -> None
         predictions = algo.test(testset)
         rated = ["ndcg@10", "precision@3", "rmse"]
         report = rn.evaluate(predictions, metrics=rated, threshold=4, convention=TOLERANT)
-        assert validated["test_ndcg@10"][fold] == accuracy.ndcg(predictions, verbose=False)
+        assert validated["test_ndcg@10"][fold] == rn.surprise.accuracy.ndcg(
+            predictions, verbose=False
+        )
         assert validated["test_ndcg@10"][fold] == report.mean["ndcg@10"]
         assert validated["test_precision@3"][fold] == report.mean["precision@3"]
         pd.testing.assert_frame_equal(table.loc[fold + 1][rated], report.per_user[rated])
@@ -429,7 +413,9 @@ def test_train_measures_are_those_of_the_training_ratings() -> None:
     assert list(found)[:4] == ["test_ndcg@5", "train_ndcg@5", "test_rmse", "train_rmse"]
     for fold, (algo, trainset, _) in enumerate(fitted_folds()):
         predictions = algo.test(trainset.build_testset())
-        assert found["train_ndcg@5"][fold] == accuracy.ndcg(predictions, 5, verbose=False)
+        assert found["train_ndcg@5"][fold] == rn.surprise.accuracy.ndcg(
+            predictions, 5, verbose=False
+        )
 
 
 @pytest.mark.parametrize("options", [{"gain": "linear"}, {"discount": "reciprocal"}])
@@ -453,33 +439,26 @@ def test_a_convention_changes_the_scores_as_in_evaluate(options: dict[str, Any])
             assert plain[f"test_{name}"][fold] != report.mean.iloc[0]
 
 
-class Offset(surprise.AlgoBase):  # type: ignore[misc]
-    """An algorithm whose estimates begin at a base and grow by a step from item to item."""
-
-    def __init__(self, base: float, step: float) -> None:
-        super().__init__()
-        self.base, self.step = base, step
-
-    def estimate(self, _: Any, item: Any) -> float:
-        """Return the base, plus the steps of a known item."""
-        return self.base + (self.step * item if self.trainset.knows_item(item) else 0)
+def offset(base: float, step: float) -> Any:
+    """Return an algorithm whose estimates begin at a base and grow from item to item."""
+    return samples.Formula(lambda train, _, i: base + (step * i if train.knows_item(i) else 0))
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # of tied estimates
 def test_a_catalogue_is_ranked_by_unclipped_estimates_with_a_tolerance() -> None:
     """Clipped, these estimates would be tied; differences by rounding are ties."""
     names = ["ndcg@5", "ndcg@5:catalogue"]
-    found = cross_validate(Offset(9, 1), DATA, names, cv=TWO)
+    found = cross_validate(offset(9, 1), DATA, names, cv=TWO)
     for fold, (trainset, testset) in enumerate(FOLDS):
-        values = [
-            evaluate_catalogue(
-                Offset(9, 1).fit(trainset), trainset, testset, metrics="ndcg@5", clip=clip
-            ).mean.iloc[0]
-            for clip in (False, True)
+        algo = offset(9, 1).fit(trainset)
+        how: dict[str, Any] = {"metrics": "ndcg@5"}
+        reports = [
+            evaluate_catalogue(algo, trainset, testset, clip=n, **how) for n in (False, True)
         ]
+        values = [report["ndcg@5"] for report in reports]
         assert found["test_ndcg@5:catalogue"][fold] == values[0] != values[1]
     rounded, tied, apart = (
-        cross_validate(Offset(3, step), DATA, names, cv=TWO) for step in (1e-14, 0, 1e-6)
+        cross_validate(offset(3, step), DATA, names, cv=TWO) for step in (1e-14, 0, 1e-6)
     )
     assert_same_scores(rounded, tied)
     for name in names:
@@ -516,30 +495,28 @@ def test_a_library_name_measures_each_metric_as_that_library_does() -> None:
             np.testing.assert_array_equal(found[f"test_{name}"], other[f"test_{name}"])
     how["convention"] = rn.Convention.preset("catboost")
     with rejects("but catboost measures ap@5 under undefined=0.0"):
-        cross_validate(NeverFitted(), DATA, names, **how)
+        cross_validate(samples.NeverFitted(), DATA, names, **how)
     how["convention"] = "ir_measures"
     with rejects("rank the catalogue under different choices"):
-        cross_validate(NeverFitted(), DATA, ["ndcg@5:catalogue", "rr@5:catalogue"], **how)
+        cross_validate(samples.NeverFitted(), DATA, ["ndcg@5:catalogue", "rr@5:catalogue"], **how)
 
 
 # measures
-
-
-def mean_error(predictions: Sequence[Any], times: float = 1) -> float:
-    """Return the mean error, as a user's own measure."""
-    return times * float(np.mean([abs(one.r_ui - one.est) for one in predictions]))
 
 
 MEASURES: list[tuple[Any, list[str]]] = [
     ("NDCG@10", ["ndcg@10"]),
     (["  Recall@5:Catalogue "], ["recall@5:catalogue"]),
     (("RMSE", "Fcp"), ["rmse", "fcp"]),
-    (mean_error, ["mean_error"]),
-    (make_measure(mean_error, "My Error"), ["my error"]),
+    (samples.mean_error, ["mean_error"]),
+    (make_measure(samples.mean_error, "My Error"), ["my error"]),
     ("rbp(0.5)@5", ["rbp(p=0.5)@5"]),
     (["ndcg@5", "hit@5", "NDCG@5:rated", " Hit@5"], ["ndcg@5", "hit@5"]),
-    ([mean_error, "rmse", "RMSE", make_measure(mean_error)], ["mean_error", "rmse"]),
-    ([make_measure(mean_error, times=one) for one in (2, 2)], ["mean_error"]),
+    (
+        [samples.mean_error, "rmse", "RMSE", make_measure(samples.mean_error)],
+        ["mean_error", "rmse"],
+    ),
+    ([make_measure(samples.mean_error, times=one) for one in (2, 2)], ["mean_error"]),
 ]
 
 
@@ -548,7 +525,7 @@ def test_measures_can_be_given_in_many_forms(given: Any, names: list[str]) -> No
     """The names are in lower case, as in Surprise; repeated measures count once."""
     found = cross_validate(svd(1), DATA, given, cv=TWO, threshold=4)
     assert list(found) == [*(f"test_{name}" for name in names), "fit_time", "test_time"]
-    search = GridSearchCV(surprise.SVD, GRID, given, threshold=4, refit=True)
+    search = GridSearchCV(surprise.SVD, samples.GRID, given, threshold=4, refit=True)
     assert (search.measures, search.refit) == (names, names[0])
 
 
@@ -569,7 +546,7 @@ def test_a_function_gets_the_predictions_and_its_keywords() -> None:
         return sum(least <= one.est <= most for one in predictions)
 
     measure = make_measure(counted, "counted", True, least=2, most=4)  # noqa: FBT003
-    found = cross_validate(Offset(3, 0), DATA, [measure], cv=TWO, return_train_measures=True)
+    found = cross_validate(offset(3, 0), DATA, [measure], cv=TWO, return_train_measures=True)
     sizes = [len(testset) for _, testset in FOLDS]
     assert found["test_counted"].tolist() == sizes
     assert found["train_counted"].tolist() == sizes[::-1]
@@ -598,7 +575,7 @@ def test_make_measure_rejects_what_is_no_function() -> None:
             make_measure(function)  # type: ignore[arg-type]
     for name in ("", 5):
         with rejects("name of a measure must be text"):
-            make_measure(mean_error, name)  # type: ignore[arg-type]
+            make_measure(samples.mean_error, name)  # type: ignore[arg-type]
 
 
 def reject_before_any_fit(
@@ -607,49 +584,36 @@ def reject_before_any_fit(
     """Expect the same error from cross_validate and from both searches, and nothing fitted."""
     options = {"cv": TWO, **how}
     with rejects(match, kind):
-        cross_validate(NeverFitted(), data, measures, **options)
+        cross_validate(samples.NeverFitted(), data, measures, **options)
     with rejects(match, kind):
-        GridSearchCV(NeverFitted, {"x": [1, 2]}, measures, **options).fit(data)
+        GridSearchCV(samples.NeverFitted, {"x": [1, 2]}, measures, **options).fit(data)
     with rejects(match, kind):
-        RandomizedSearchCV(NeverFitted, {"x": [1, 2]}, 1, measures, **options).fit(data)
+        rn.surprise.RandomizedSearchCV(
+            samples.NeverFitted, {"x": [1, 2]}, 1, measures, **options
+        ).fit(data)
 
 
-TWICE = [make_measure(mean_error, "a", times=one) for one in (1.0, 2.0)]
-WRONG_MEASURES: list[tuple[Any, str]] = [
-    (["ndcg"], "ndcg needs a cutoff here. Write 'ndcg@10'"),
-    (["ndcg@0"], "k must be a whole number"),
-    (["ndcg@10:catalog"], "after the colon.*Did you mean 'catalogue'"),
-    (["rmse:catalogue"], "rmse compares ratings and ranks nothing"),
-    (["rmse@5"], "rmse has no cutoff"),
-    (["rmse", make_measure(mean_error, "rmse")], "measures has two .* named 'rmse'"),
-    (TWICE, "measures has two .* named 'a'"),
-    ([5], "A measure is a name .*not 5"),
-    (None, "(?i)measure"),
-    ([rn.NDCG], "(?i)NDCG"),
-    (["ndcg@10000:catalogue"], "k=10000, but the catalogue has"),
-]
-UNKNOWN_MEASURES = [
-    (["rmse", "ndgc@10"], "No measure is named 'ndgc@10'.*'ndcg'"),
-    (["rsme"], "'rsme'. Did you mean 'rmse'"),
-    (["precison@5:catalogue"], "Did you mean 'precision'"),
-    ([""], "There are"),
-]
-
-
-@pytest.mark.parametrize(
-    ("measures", "match"), WRONG_MEASURES + UNKNOWN_MEASURES, ids=lambda one: str(one)[:20]
-)
-def test_a_wrong_measure_is_rejected_before_any_fit(measures: Any, match: str) -> None:
-    """The message has the nearest name, or what to write."""
-    is_unknown = (measures, match) in UNKNOWN_MEASURES
-    kind = rn.UnknownMetricError if is_unknown else rn.InvalidInputError
-    reject_before_any_fit(match, measures, kind=kind, threshold=4)
-
-
+TWICE = [make_measure(samples.mean_error, "a", times=one) for one in (1.0, 2.0)]
 CATALOGUE_OF_TRAINING = "ndcg@5:catalogue leaves out the items that a user rated in training"
-WRONG_OPTIONS: list[tuple[list[str], dict[str, Any], str]] = [
-    (["recall@5"], {}, "needs to know which items are relevant: pass threshold"),
-    (["ndcg@5"], {"convention": rn.Convention(gain="binary")}, "threshold"),
+UNKNOWN = {"kind": rn.UnknownMetricError}
+WRONG: list[tuple[Any, dict[str, Any], str]] = [
+    (["ndcg"], {}, "ndcg needs a cutoff here. Write 'ndcg@10'"),
+    (["ndcg@0"], {}, "k must be a whole number"),
+    (["ndcg@10:catalog"], {}, "after the colon.*Did you mean 'catalogue'"),
+    (["rmse:catalogue"], {}, "rmse compares ratings and ranks nothing"),
+    (["rmse@5"], {}, "rmse has no cutoff"),
+    (["rmse", make_measure(samples.mean_error, "rmse")], {}, "measures has two .* named 'rmse'"),
+    (TWICE, {}, "measures has two .* named 'a'"),
+    ([5], {}, "A measure is a name .*not 5"),
+    (None, {}, "(?i)measure"),
+    ([rn.NDCG], {}, "(?i)NDCG"),
+    (["ndcg@10000:catalogue"], {}, "k=10000, but the catalogue has"),
+    (["rmse", "ndgc@10"], UNKNOWN, "No measure is named 'ndgc@10'.*'ndcg'"),
+    (["rsme"], UNKNOWN, "'rsme'. Did you mean 'rmse'"),
+    (["precison@5:catalogue"], UNKNOWN, "Did you mean 'precision'"),
+    ([""], UNKNOWN, "There are"),
+    (["recall@5"], {"threshold": None}, "needs to know which items are relevant: pass threshold"),
+    (["ndcg@5"], {"threshold": None, "convention": rn.Convention(gain="binary")}, "threshold"),
     (["recall@5"], {"threshold": "4"}, "threshold must be a finite number"),
     (["rmse"], {"convention": {"gain": "linear"}}, "convention must be a Convention"),
     (["rmse"], {"n_jobs": 0}, "n_jobs must be a whole number"),
@@ -658,12 +622,12 @@ WRONG_OPTIONS: list[tuple[list[str], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("measures", "how", "match"), WRONG_OPTIONS, ids=range(len(WRONG_OPTIONS)))
-def test_a_wrong_option_is_rejected_before_any_fit(
-    measures: list[str], how: dict[str, Any], match: str
+@pytest.mark.parametrize(("measures", "how", "match"), WRONG, ids=range(len(WRONG)))
+def test_a_wrong_measure_or_option_is_rejected_before_any_fit(
+    measures: Any, how: dict[str, Any], match: str
 ) -> None:
-    """In cross-validation and in both searches."""
-    reject_before_any_fit(match, measures, **how)
+    """In cross-validation and in both searches; with the nearest name, or what to write."""
+    reject_before_any_fit(match, measures, **{"threshold": 4, **how})
 
 
 def test_wrong_ratings_are_rejected_before_any_fit() -> None:

@@ -11,26 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import surprise
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from surprise import (
-    NMF,
-    SVD,
-    AlgoBase,
-    BaselineOnly,
-    CoClustering,
-    Dataset,
-    KNNBaseline,
-    KNNBasic,
-    KNNWithMeans,
-    KNNWithZScore,
-    NormalPredictor,
-    PredictionImpossible,
-    Reader,
-    SlopeOne,
-    SVDpp,
-)
 
 from recsys_ndcg import DataWarning
 from recsys_ndcg.catalogue.candidates import Ratings, Training
@@ -46,7 +30,7 @@ from recsys_ndcg.surprise.estimates import (
 from tests.profiles import examples
 
 NOBODY = object()
-KNN = [KNNBasic, KNNWithMeans, KNNWithZScore, KNNBaseline]
+KNN = [surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore, surprise.KNNBaseline]
 SIMILARITIES = ["msd", "cosine", "pearson", "pearson_baseline"]
 
 
@@ -61,7 +45,9 @@ def trainset_of(kind: str, n: int = 900) -> Any:
     rating = np.rint(rating * 2) / 2 if kind == "half" else np.rint(rating)
     user, item, rating = (np.append(*one) for one in ((user, 40), (item, 0), (rating, 2.0)))
     frame = {"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item], "r": rating}
-    return Dataset.load_from_df(pd.DataFrame(frame), Reader()).build_full_trainset()
+    return surprise.Dataset.load_from_df(
+        pd.DataFrame(frame), surprise.Reader()
+    ).build_full_trainset()
 
 
 TRAINSETS = {kind: trainset_of(kind) for kind in ("whole", "half", "repeats")}
@@ -106,15 +92,15 @@ def assert_as_predicted(algo: Any, *, vectorised: bool = True) -> None:
 
 
 FACTORS: dict[str, Callable[[], Any]] = {
-    "SVD": lambda: SVD(n_factors=8, n_epochs=5, random_state=1),
-    "SVD unbiased": lambda: SVD(n_factors=8, n_epochs=5, biased=False, random_state=1),
-    "SVDpp": lambda: SVDpp(n_factors=8, n_epochs=2, random_state=1),
-    "NMF": lambda: NMF(n_factors=8, n_epochs=5, random_state=1),
-    "NMF biased": lambda: NMF(n_factors=8, n_epochs=5, biased=True, random_state=1),
-    "baselines als": lambda: BaselineOnly({"method": "als"}, verbose=False),
-    "baselines sgd": lambda: BaselineOnly({"method": "sgd"}, verbose=False),
-    "SlopeOne": SlopeOne,
-    "CoClustering": lambda: CoClustering(random_state=1),
+    "SVD": lambda: surprise.SVD(n_factors=8, n_epochs=5, random_state=1),
+    "SVD unbiased": lambda: surprise.SVD(n_factors=8, n_epochs=5, biased=False, random_state=1),
+    "SVDpp": lambda: surprise.SVDpp(n_factors=8, n_epochs=2, random_state=1),
+    "NMF": lambda: surprise.NMF(n_factors=8, n_epochs=5, random_state=1),
+    "NMF biased": lambda: surprise.NMF(n_factors=8, n_epochs=5, biased=True, random_state=1),
+    "baselines als": lambda: surprise.BaselineOnly({"method": "als"}, verbose=False),
+    "baselines sgd": lambda: surprise.BaselineOnly({"method": "sgd"}, verbose=False),
+    "SlopeOne": surprise.SlopeOne,
+    "CoClustering": lambda: surprise.CoClustering(random_state=1),
 }
 
 
@@ -198,23 +184,25 @@ def _with_shift(algo: Any, name: str) -> Callable[..., Any]:
 @pytest.mark.parametrize("where", ["instance", "subclass"])
 def test_an_overridden_method_is_called(name: str, where: str) -> None:
     """The class does not decide which formula applies."""
-    algo = neighbours(KNNBasic, "msd", "whole", user_based=True, min_k=3)
+    algo = neighbours(surprise.KNNBasic, "msd", "whole", user_based=True, min_k=3)
     shifted = _with_shift(algo, name)
     if where == "instance":
         setattr(algo, name, shifted)
     else:
-        algo.__class__ = type("Own", (KNNBasic,), {name: lambda _self, *a, **o: shifted(*a, **o)})
+        algo.__class__ = type(
+            "Own", (surprise.KNNBasic,), {name: lambda _self, *a, **o: shifted(*a, **o)}
+        )
     assert_as_predicted(algo, vectorised=False)
 
 
-class _Own(AlgoBase):  # type: ignore[misc]
+class _Own(surprise.AlgoBase):  # type: ignore[misc]
     """An algorithm of the user's own, which finds some pairs impossible."""
 
     def estimate(self, user: Any, item: Any) -> Any:
         """Return a number for every third pair, without details."""
         if isinstance(user, str) or isinstance(item, str) or (user + item) % 3:
             msg = "no idea"
-            raise PredictionImpossible(msg)
+            raise surprise.PredictionImpossible(msg)
         return user / 3 + item
 
 
@@ -225,7 +213,7 @@ def test_a_users_own_algorithm_predicts_pair_by_pair() -> None:
 
 def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     """Every unknown user gets new draws, too."""
-    algo = NormalPredictor().fit(TRAINSETS["whole"])
+    algo = surprise.NormalPredictor().fit(TRAINSETS["whole"])
     estimates = estimates_of(algo)
     assert not estimates.vectorised
     np.random.seed(5)  # noqa: NPY002 - the generator that Surprise draws from
@@ -264,9 +252,9 @@ class _Undefined(Factors):
 @pytest.mark.parametrize(
     ("method", "rule", "match"),
     [
-        (SVD.estimate, _Shifted, r"^SVD: .*by up to 1e-06\..*slow"),
-        (KNNBasic.estimate, _Silent, "KNNBasic: "),
-        (SVD.estimate, _Undefined, "by up to inf"),
+        (surprise.SVD.estimate, _Shifted, r"^SVD: .*by up to 1e-06\..*slow"),
+        (surprise.KNNBasic.estimate, _Silent, "KNNBasic: "),
+        (surprise.SVD.estimate, _Undefined, "by up to inf"),
     ],
 )
 def test_a_rule_that_differs_from_predict_is_not_used(
@@ -274,8 +262,8 @@ def test_a_rule_that_differs_from_predict_is_not_used(
 ) -> None:
     """The warning has the size of the difference; NaN and a missing flag are differences too."""
     algo = FACTORS["SVD"]().fit(TRAINSETS["whole"])
-    if method is KNNBasic.estimate:
-        algo = neighbours(KNNBasic, "msd", "whole", user_based=True, k=40, min_k=20)
+    if method is surprise.KNNBasic.estimate:
+        algo = neighbours(surprise.KNNBasic, "msd", "whole", user_based=True, k=40, min_k=20)
     monkeypatch.setitem(RULES, method, rule)
     with pytest.warns(DataWarning, match=match) as caught:
         assert_as_predicted(algo, vectorised=False)
@@ -300,14 +288,14 @@ def test_nan_in_a_model_is_rejected_with_the_first_user() -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_similarities_of_nan_or_infinity_are_left_to_the_library(value: float) -> None:
     """The library's heap makes the result depend on the order of the ratings."""
-    algo = neighbours(KNNWithMeans, "msd", "whole", user_based=False)
+    algo = neighbours(surprise.KNNWithMeans, "msd", "whole", user_based=False)
     algo.sim[4, ::3] = value
     assert not estimates_of(algo).vectorised
 
 
 def test_a_division_by_zero_in_the_library_is_raised() -> None:
     """KNNBasic with min_k=0 divides by zero if no neighbour is similar."""
-    algo = neighbours(KNNBasic, "msd", "whole", user_based=True, min_k=0)
+    algo = neighbours(surprise.KNNBasic, "msd", "whole", user_based=True, min_k=0)
     algo.sim[:] = 0.0
     estimates = estimates_of(algo)
     assert not estimates.vectorised
@@ -325,12 +313,9 @@ def test_a_user_without_a_list_of_ratings_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("user_based", [True, False])
-def test_blocks_and_threads_change_nothing(
-    user_based: bool,  # noqa: FBT001 - a parameter of the test
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_blocks_and_threads_change_nothing(user_based: Any, monkeypatch: Any) -> None:
     """Users in parts, several threads and small pieces of the similarities agree."""
-    algo = neighbours(KNNBaseline, "msd", "repeats", user_based=user_based, min_k=3)
+    algo = neighbours(surprise.KNNBaseline, "msd", "repeats", user_based=user_based, min_k=3)
     users: NDArray[np.intp] = np.append(np.arange(41), -1)
     whole, _ = estimate_all(algo, estimates_of(algo), users)
     threaded = estimates_of(algo)
@@ -355,8 +340,10 @@ def test_more_places_than_sixteen_bits_have() -> None:
 def test_more_ratings_of_a_user_than_sixteen_bits_have() -> None:
     """SlopeOne counts them in a wider type."""
     frame = pd.DataFrame({"user": "a", "item": ["x"] * 40_000 + ["y"], "rating": 3.0})
-    algo = SlopeOne()
-    AlgoBase.fit(algo, Dataset.load_from_df(frame, Reader()).build_full_trainset())
+    algo = surprise.SlopeOne()
+    surprise.AlgoBase.fit(
+        algo, surprise.Dataset.load_from_df(frame, surprise.Reader()).build_full_trainset()
+    )
     # its own fit takes the square of the number of ratings
     algo.freq, algo.dev = np.ones((2, 2), dtype=int), np.array([[0.0, 1.0], [-1.0, 0.0]])
     algo.user_mean = [3.0]

@@ -21,21 +21,11 @@ from surprise.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleS
 import recsys_ndcg as rn
 from recsys_ndcg.surprise import GridSearchCV, RandomizedSearchCV, cross_validate, make_measure
 from tests.errors import assert_rejected, rejects
-from tests.surprise.samples import (
-    DATA,
-    TABLE,
-    THREE,
-    TWO,
-    NeverFitted,
-    assert_same_scores,
-    dataset,
-    fit_search,
-    without_times,
-)
+from tests.surprise import samples
+from tests.surprise.samples import DATA, THREE, TWO, assert_same_scores, fit_search
 
 OWN = ["rmse", "mae", "mse", "fcp"]
 GRID = {"n_factors": [2, 6], "n_epochs": [2, 12], "random_state": [0]}
-SMALL = {"n_factors": [2, 6], "n_epochs": [2], "random_state": [0]}
 NESTED: dict[str, Any] = {
     "k": [20],
     "sim_options": {"name": ["msd", "cosine"], "user_based": [False, True], "min_support": [2]},
@@ -67,7 +57,7 @@ def assert_same_search(ours: Any, theirs: Any) -> None:
         (surprise.NormalPredictor, {}, TWO, False),
         (surprise.KNNBaseline, NESTED, ShuffleSplit(2, random_state=0), False),
         (surprise.BaselineOnly, {"bsl_options": {"reg": [1, 5]}, "verbose": [False]}, TWO, True),
-        (functools.partial(surprise.SVD, lr_all=0.01), SMALL, TWO, False),
+        (functools.partial(surprise.SVD, lr_all=0.01), samples.GRID, TWO, False),
     ],
     ids=["SVD", "repeated", "leave one out", "int", "random", "nested", "baselines", "function"],
 )
@@ -88,9 +78,7 @@ def test_a_refitted_estimator_is_surprises(refit: Any) -> None:
     options: dict[str, Any] = {"measures": ["mae", "rmse", "fcp"], "cv": TWO}
     theirs = refit if refit is True else refit.lower()
     ours = fit_search(GridSearchCV, surprise.SVD, GRID, refit=refit, **options)
-    other = fit_search(
-        model_selection.GridSearchCV, surprise.SVD, GRID, refit=theirs, **options, data=DATA
-    )
+    other = fit_search(model_selection.GridSearchCV, surprise.SVD, GRID, refit=theirs, **options)
     assert_same_search(ours, other)
     assert ours.refit == other.refit
     testset = DATA.build_full_trainset().build_testset()[:50]
@@ -116,14 +104,9 @@ def test_all_combinations_get_the_same_folds() -> None:
 # the best by any measure
 
 
-def mean_error(predictions: Sequence[Any], times: float = 1) -> float:
-    """Return the mean error, as a user's own measure."""
-    return times * float(np.mean([abs(one.r_ui - one.est) for one in predictions]))
-
-
 @pytest.fixture(name="search", scope="module")
 def _search() -> Any:
-    measures = ["rmse", "ndcg@5", "ndcg@5:catalogue", "recall@5", mean_error]
+    measures = ["rmse", "ndcg@5", "ndcg@5:catalogue", "recall@5", samples.mean_error]
     how: dict[str, Any] = {"cv": THREE, "threshold": 4, "keep_per_user": True}
     return fit_search(GridSearchCV, surprise.SVD, GRID, measures, **how)
 
@@ -144,8 +127,8 @@ def test_the_best_has_the_greatest_mean_unless_less_is_better(search: Any) -> No
 
 def test_a_users_own_measure_may_be_minimised() -> None:
     """The same function in both directions has opposite ranks."""
-    down = make_measure(mean_error, "Down", greater_is_better=False)
-    measures = [make_measure(mean_error, "up"), down]
+    down = make_measure(samples.mean_error, "Down", greater_is_better=False)
+    measures = [make_measure(samples.mean_error, "up"), down]
     search = fit_search(GridSearchCV, surprise.SVD, GRID, measures, cv=TWO, refit="down")
     means = search.cv_results["mean_test_up"]
     assert np.array_equal(means, search.cv_results["mean_test_down"])
@@ -184,16 +167,19 @@ def test_scores_of_users_are_kept_only_on_request(kind: Any) -> None:
     """Without them a search of many users is as small as one of few, and otherwise equal."""
     more: dict[str, Any] = {} if kind is GridSearchCV else {"n_iter": 2, "random_state": 0}
     how = {"measures": ["rmse", "ndcg@5", "ndcg@5:catalogue"], "cv": TWO, **more}
-    without = fit_search(kind, surprise.SVD, SMALL, keep_per_user=False, **how)
-    kept = fit_search(kind, surprise.SVD, SMALL, keep_per_user=True, **how)
+    without = fit_search(kind, surprise.SVD, samples.GRID, keep_per_user=False, **how)
+    kept = fit_search(kind, surprise.SVD, samples.GRID, keep_per_user=True, **how)
     assert_same_scores(without.cv_results, kept.cv_results)
-    assert without_times(without.to_frame()).keys() == without_times(kept.to_frame()).keys()
+    assert (
+        samples.without_times(without.to_frame()).keys()
+        == samples.without_times(kept.to_frame()).keys()
+    )
     users = [{row[0] for row in rows} for _, rows in TWO.split(DATA)]
     assert len(kept.per_user) == 2 * sum(map(len, users))
     with rejects("pass keep_per_user=True, and fit again"):
         without.per_user  # noqa: B018
     small, large = (len(pickle.dumps(one._folds)) for one in (without, kept))  # noqa: SLF001
-    without.fit(dataset(TABLE[TABLE["user"] < "u020"]))
+    without.fit(samples.dataset(samples.TABLE[samples.TABLE["user"] < "u020"]))
     fewer = len(pickle.dumps(without._folds))  # noqa: SLF001
     assert small < 1.1 * fewer < large
 
@@ -205,9 +191,7 @@ def test_scores_of_users_are_kept_only_on_request(kind: Any) -> None:
 def test_refit_by_a_ranking_measure_fits_only_the_best_estimator(measures: list[str]) -> None:
     """It is fitted on all ratings."""
     for refit in (measures[0], measures[1].upper(), True):
-        search = fit_search(
-            GridSearchCV, surprise.SVD, GRID, measures, cv=TWO, refit=refit, data=DATA
-        )
+        search = fit_search(GridSearchCV, surprise.SVD, GRID, measures, cv=TWO, refit=refit)
         name = measures[0] if refit is True else refit.lower()
         assert search.refit == name
         trained = [one for one in measures if hasattr(search.best_estimator[one], "trainset")]
@@ -238,18 +222,18 @@ def test_refit_by_another_measure_is_rejected(kind: Any, refit: Any) -> None:
     """Before anything is fitted."""
     options = {"n_iter": 1} if kind is RandomizedSearchCV else {}
     with pytest.raises(rn.RecsysNdcgError, match=r"not one of the measures|No measure is named"):
-        kind(NeverFitted, {"x": [1]}, measures=["rmse", "ndcg@5"], refit=refit, **options)
+        kind(samples.NeverFitted, {"x": [1]}, measures=["rmse", "ndcg@5"], refit=refit, **options)
     with rejects("refit=True needs a measure, but measures is empty"):
-        kind(NeverFitted, {"x": [1]}, measures=[], refit=True, **options)
+        kind(samples.NeverFitted, {"x": [1]}, measures=[], refit=True, **options)
 
 
 def test_what_needs_a_fit_or_a_refit_says_so() -> None:
     """The message has the call that is missing."""
-    search = GridSearchCV(surprise.SVD, SMALL, ["ndcg@5"], cv=TWO)
+    search = GridSearchCV(surprise.SVD, samples.GRID, ["ndcg@5"], cv=TWO)
     for read in (search.to_frame, lambda: search.per_user):
         assert_rejected(r"Call fit\(data\) first", read)
     with rejects("Nothing has been searched yet"):
-        GridSearchCV(surprise.SVD, SMALL, ["rmse"], TWO, refit=True).test([])
+        GridSearchCV(surprise.SVD, samples.GRID, ["rmse"], TWO, refit=True).test([])
     search.fit(DATA)
     for use, given in ((search.predict, ("u001", "i001")), (search.test, ([],))):
         assert_rejected("refit is False, so no estimator is fitted.*refit='ndcg@10'", use, *given)
@@ -259,16 +243,9 @@ def test_what_needs_a_fit_or_a_refit_says_so() -> None:
 # undefined scores
 
 
-class Constant(surprise.AlgoBase):  # type: ignore[misc]
-    """An algorithm that estimates one value."""
-
-    def __init__(self, value: float = 3.0) -> None:
-        super().__init__()
-        self.value = value
-
-    def estimate(self, *_: Any) -> float:
-        """Return the value."""
-        return self.value
+def constant(value: float) -> Any:
+    """Return an algorithm that estimates one value."""
+    return samples.Formula(lambda *_: value)
 
 
 def look_up(table: Sequence[float]) -> Callable[[Sequence[Any]], float]:
@@ -302,13 +279,11 @@ def test_an_undefined_score_is_last(
     table: list[float],
     greatest: int,
     least: int,
-    greater: bool,  # noqa: FBT001
+    greater: Any,
 ) -> None:
     """NaN is never the best in either direction, also among infinite scores."""
     measure = make_measure(look_up(table), "worth", greater_is_better=greater)
-    search = fit_search(
-        GridSearchCV, Constant, {"value": [1.0, 2.0, 3.0]}, [measure], cv=TWO, data=DATA
-    )
+    search = fit_search(GridSearchCV, constant, {"value": [1.0, 2.0, 3.0]}, [measure], cv=TWO)
     best = greatest if greater else least
     assert search.best_index["worth"] == best
     assert search.best_score["worth"] == table[best]
@@ -326,21 +301,19 @@ def test_a_score_that_is_undefined_in_one_fold_is_undefined() -> None:
         calls.append(predictions[0].est)
         return NAN if len(calls) == 2 else float(predictions[0].est)
 
-    search = fit_search(
-        GridSearchCV, Constant, {"value": [3.0, 2.0, 1.0]}, [sometimes], cv=TWO, data=DATA
-    )
+    search = fit_search(GridSearchCV, constant, {"value": [3.0, 2.0, 1.0]}, [sometimes], cv=TWO)
     assert np.isnan(search.cv_results["mean_test_sometimes"]).tolist() == [True, False, False]
     assert search.best_params["sometimes"] == {"value": 2.0}
     assert search.cv_results["rank_test_sometimes"].tolist() == [3, 1, 2]
 
 
 @pytest.mark.parametrize("greater", [True, False])
-def test_without_any_score_there_is_a_warning_and_no_best(greater: bool) -> None:  # noqa: FBT001
+def test_without_any_score_there_is_a_warning_and_no_best(greater: Any) -> None:
     """Other measures have their best; to refit by it is an error."""
     measure: Any = make_measure(look_up([NAN] * 3), "worth", greater_is_better=greater)
     for refit in (False, measure, "rmse"):
         grid = {"value": [1.0, 2.0, 3.0]}
-        search = GridSearchCV(Constant, grid, ["rmse", measure], cv=TWO, refit=refit)
+        search = GridSearchCV(constant, grid, ["rmse", measure], cv=TWO, refit=refit)
         outcome: Any = contextlib.nullcontext()
         if refit is measure:
             outcome = rejects("No combination has a score in worth, so there is none to refit")
@@ -374,7 +347,7 @@ def test_lists_are_drawn_by_the_seed_without_repetition() -> None:
 
 
 @pytest.mark.parametrize("train", [False, True], ids=["test", "train"])
-def test_distributions_are_drawn_as_in_surprise(train: bool) -> None:  # noqa: FBT001
+def test_distributions_are_drawn_as_in_surprise(train: Any) -> None:
     """The same seed gives the same combinations and scores."""
     distributions = {
         "n_factors": stats.randint(2, 6),
@@ -415,7 +388,7 @@ def test_parameters_without_a_list_of_values_are_rejected(grid: Any, match: str)
 def test_measures_may_change_before_the_next_fit(change: str) -> None:
     """As in Surprise."""
     search = fit_search(
-        GridSearchCV, surprise.SVD, SMALL, ["rmse", mean_error], TWO, threshold=4, data=DATA
+        GridSearchCV, surprise.SVD, samples.GRID, ["rmse", samples.mean_error], TWO, threshold=4
     )
     names = ["mae", "precision@5", "mean_error"]
     if change == "append":
@@ -423,14 +396,14 @@ def test_measures_may_change_before_the_next_fit(change: str) -> None:
         names = ["rmse", "mean_error", "mae"]
     else:
         given = {"set": names, "text": ["MAE", "Precision@5:rated", "mean_error"]}
-        own = make_measure(mean_error, "precision@5")
+        own = make_measure(samples.mean_error, "precision@5")
         search.measures = given.get(change, ["mae", own, "mean_error"])
     search.fit(DATA)
     assert search.measures == names
     assert list(search.best_params) == names
     if change in ("set", "text"):
-        measures = ["mae", "precision@5", mean_error]
-        fresh = fit_search(GridSearchCV, surprise.SVD, SMALL, measures, TWO, threshold=4)
+        measures = ["mae", "precision@5", samples.mean_error]
+        fresh = fit_search(GridSearchCV, surprise.SVD, samples.GRID, measures, TWO, threshold=4)
         assert_same_scores(search.cv_results, fresh.cv_results)
 
 
@@ -438,18 +411,16 @@ def test_other_attributes_may_change_before_the_next_fit() -> None:
     """The ones that Surprise reads when it fits, and ours."""
     found = []
     for kind in (GridSearchCV, model_selection.GridSearchCV):
-        search = kind(surprise.SVD, SMALL, ["rmse", "mae"])
+        search = kind(surprise.SVD, samples.GRID, ["rmse", "mae"])
         search.cv, search.return_train_measures, search.refit = TWO, True, "mae"
         search.param_combinations = search.param_combinations[:1]
         search.fit(DATA)
         found.append(search)
     assert_same_search(*found)
-    search = GridSearchCV(surprise.SVD, SMALL, ["precision@5"], TWO, threshold=1)
+    search = GridSearchCV(surprise.SVD, samples.GRID, ["precision@5"], TWO, threshold=1)
     search.threshold, search.keep_per_user, search.refit = 5, True, True
     search.fit(DATA)
-    fresh = fit_search(
-        GridSearchCV, surprise.SVD, SMALL, ["precision@5"], TWO, threshold=5, data=DATA
-    )
+    fresh = fit_search(GridSearchCV, surprise.SVD, samples.GRID, ["precision@5"], TWO, threshold=5)
     assert_same_scores(search.cv_results, fresh.cv_results)
     assert len(search.per_user)
     assert search.predict("u001", "i001").est > 0
@@ -464,7 +435,7 @@ def test_a_changed_attribute_is_checked_by_fit() -> None:
         ("n_jobs", 0, "n_jobs must be a whole number"),
         ("threshold", "4", "threshold must be a finite number"),
     ):
-        search = GridSearchCV(NeverFitted, {"x": [1]}, ["recall@5"], TWO, threshold=4)
+        search = GridSearchCV(samples.NeverFitted, {"x": [1]}, ["recall@5"], TWO, threshold=4)
         setattr(search, name, value)
         with pytest.raises(ValueError, match=match):
             search.fit(DATA)
