@@ -21,29 +21,29 @@ METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "judge
 LABELS = {"a": 5.0, "b": 1.0, "c": 4.0}
 
 
-def _labels(user: str, grades: dict[str, float]) -> pd.DataFrame:
-    rows = [(user, item, true) for item, true in grades.items()]
-    return pd.DataFrame(rows, columns=["user", "item", "true"])
-
-
-def _results(user: str, listed: Any) -> pd.DataFrame:
-    rows = [(user, item, rank) for rank, item in enumerate(listed, 1)]
-    return pd.DataFrame(rows, columns=["user", "item", "rank"])
-
-
 def _report(
     grades: dict[str, float], listed: Any, options: dict[str, Any], **size: Any
 ) -> rn.Report:
-    lists = rn.RankedLists.from_labels(_labels("u", grades), _results("u", listed), **size)
+    lists = rn.RankedLists.from_labels({"u": grades}, {"u": list(listed)}, **size)
     return rn.evaluate(lists, **options)
 
 
-def _of_all_draws(grades: dict[str, float], shown: int, items: list[str], options: Any) -> Any:
+def _report_of_all_draws(grades: Any, shown: int, items: list[str], options: Any) -> rn.Report:
     """Evaluate every list that could be drawn, as a user each."""
-    draws = list(permutations(items, shown))
-    labels = pd.concat([_labels(f"u{place}", grades) for place in range(len(draws))])
-    results = pd.concat([_results(f"u{place}", draw) for place, draw in enumerate(draws)])
-    return rn.evaluate(rn.RankedLists.from_labels(labels, results), **options)
+    draws = {f"u{place}": list(draw) for place, draw in enumerate(permutations(items, shown))}
+    return rn.evaluate(rn.RankedLists.from_labels(dict.fromkeys(draws, grades), draws), **options)
+
+
+CHOICES = {
+    "gain": st.sampled_from(["exponential", "linear", "binary"]),
+    "discount": st.sampled_from(["log2", "reciprocal"]),
+    "ideal": st.sampled_from(["global", "max"]),
+    "short_list": st.sampled_from(["k", "n"]),
+    "recall_over": st.sampled_from(["relevant", "capped"]),
+    "ap_over": st.sampled_from(["relevant", "capped", "k"]),
+    "undefined": st.sampled_from(["skip", 0.0, 1.0]),
+    "mean_over": st.sampled_from(["all", "relevant"]),
+}
 
 
 @pytest.mark.filterwarnings("ignore:threshold=4 is")
@@ -53,18 +53,7 @@ def _of_all_draws(grades: dict[str, float], shown: int, items: list[str], option
     others=st.integers(0, 2),
     shown=st.integers(1, 3),
     k=st.sampled_from([1, 2, 3, 10, None]),
-    choices=st.fixed_dictionaries(
-        {
-            "gain": st.sampled_from(["exponential", "linear", "binary"]),
-            "discount": st.sampled_from(["log2", "reciprocal"]),
-            "ideal": st.sampled_from(["global", "max"]),
-            "short_list": st.sampled_from(["k", "n"]),
-            "recall_over": st.sampled_from(["relevant", "capped"]),
-            "ap_over": st.sampled_from(["relevant", "capped", "k"]),
-            "undefined": st.sampled_from(["skip", 0.0, 1.0]),
-            "mean_over": st.sampled_from(["all", "relevant"]),
-        }
-    ),
+    choices=st.fixed_dictionaries(CHOICES),
 )
 def test_chance_is_the_mean_over_every_list_that_could_be_drawn(
     grades: list[float], others: int, shown: int, k: int | None, choices: dict[str, Any]
@@ -77,7 +66,7 @@ def test_chance_is_the_mean_over_every_list_that_could_be_drawn(
     if k is None:
         convention = convention.replace(ap_over="relevant", recall_over="relevant")
     options = {"metrics": METRICS, "k": k, "threshold": 4, "convention": convention}
-    draws = _of_all_draws(labelled, shown, items, options)
+    draws = _report_of_all_draws(labelled, shown, items, options)
     report = _report(labelled, items[:shown], options, n_items=len(items))
     chance = report.per_user_audit(report.metrics[0])
     assert chance["chance"].notna().all() or report.mean.isna().iloc[0]
@@ -115,11 +104,9 @@ def test_the_size_is_given_in_any_form(tmp_path: Any) -> None:
     """A number, one for each user, or the items."""
     options: Any = {"metrics": ["ndcg@2"]}
     ids = [*"abcxyz", "1"]
-    reports = [
-        _report(LABELS, ["a", "x"], options, **size)
-        for size in ({"n_items": 7}, {"n_items": {"u": np.int64(7)}}, {"items": ids},
-                     {"n_items": pd.Series({"u": 7})}, {"items": np.array(ids)})
-    ]  # fmt: skip
+    numbers: list[Any] = [7, {"u": np.int64(7)}, pd.Series({"u": 7})]
+    reports = [_report(LABELS, ["a", "x"], options, n_items=number) for number in numbers]
+    reports += [_report(LABELS, ["a", "x"], options, items=one) for one in (ids, np.array(ids))]
     assert all(one.audit.equals(reports[0].audit) for one in reports)
     reports[0].save(tmp_path / "r.json")
     assert rn.Report.load(tmp_path / "r.json").counts == reports[0].counts
@@ -141,24 +128,19 @@ def test_labels_beyond_the_catalogue_are_out_of_reach() -> None:
 
 def test_a_user_without_a_list_draws_nothing() -> None:
     """The chance of an empty list is that it scores 0."""
-    labels = pd.concat([_labels("u", LABELS), _labels("v", LABELS)])
-    lists = rn.RankedLists.from_labels(labels, _results("u", "ab"), n_items=9)
+    lists = rn.RankedLists.from_labels({"u": LABELS, "v": LABELS}, {"u": ["a", "b"]}, n_items=9)
     report = rn.evaluate(lists, metrics="recall@2", threshold=4)
     assert report.per_user_audit("recall@2")["chance"].tolist() == [pytest.approx(2 / 9), 0.0]
 
 
-@pytest.mark.parametrize(
-    ("metric", "choices"),
-    [
-        ("auc", {}),
-        ("ndcg@2", {"ideal": "local"}),
-        ("ndcg@2", {"unlabelled": "filter"}),
-        ("recall@2", {"unlisted": "ignore"}),
-    ],
-)
-def test_a_metric_that_depends_on_the_draw_has_no_chance_level(
-    metric: str, choices: dict[str, Any]
-) -> None:
+DEPENDENT = [
+    ("auc", {}), ("ndcg@2", {"ideal": "local"}), ("ndcg@2", {"unlabelled": "filter"}),
+    ("recall@2", {"unlisted": "ignore"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("metric", "choices"), DEPENDENT)
+def test_a_metric_that_depends_on_the_draw_has_no_chance_level(metric: str, choices: Any) -> None:
     """There is no exact number, so there is none."""
     options = {"metrics": metric, "threshold": 4, "convention": rn.Convention(**choices)}
     audit = _report(LABELS, ["a", "x", "b"], options, n_items=9).audit
@@ -166,22 +148,22 @@ def test_a_metric_that_depends_on_the_draw_has_no_chance_level(
     assert _report(LABELS, ["a", "x", "b"], options).audit["chance"].notna().all()
 
 
-@pytest.mark.parametrize(
-    ("size", "match"),
-    [
-        ({"n_items": 2}, "n_items=2 is less than the 4 different items that there are"),
-        ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
-        ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
-        ({"n_items": ["a", "x"]}, "A list of items goes to items="),
-        ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
-        ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items that user 'u' has"),
-        ({"items": ["a", "b", "c"]}, "1 results are of no item in items=, the first user 'u' item"),
-        ({"items": []}, "items is empty"),
-        ({"items": "abcx"}, "items: found text"),
-        ({"items": [1, 2]}, "item: the ids in items= have ids of type number"),
-        ({"items": ["a", "x"], "n_items": 9}, "n_items= or items=, not both"),
-    ],
-)
+SIZES: list[tuple[dict[str, Any], str]] = [
+    ({"n_items": 2}, "n_items=2 is less than the 4 different items that there are"),
+    ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
+    ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
+    ({"n_items": ["a", "x"]}, "A list of items goes to items="),
+    ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
+    ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items that user 'u' has"),
+    ({"items": ["a", "b", "c"]}, "1 results are of no item in items=, the first user 'u' item"),
+    ({"items": []}, "items is empty"),
+    ({"items": "abcx"}, "items: found text"),
+    ({"items": [1, 2]}, "item: the ids in items= have ids of type number"),
+    ({"items": ["a", "x"], "n_items": 9}, "n_items= or items=, not both"),
+]
+
+
+@pytest.mark.parametrize(("size", "match"), SIZES)
 def test_an_impossible_size_is_rejected(size: dict[str, Any], match: str) -> None:
     """With what to give instead."""
     assert_rejected(match, _report, LABELS, ["a", "x"], {}, **size)
@@ -190,8 +172,7 @@ def test_an_impossible_size_is_rejected(size: dict[str, Any], match: str) -> Non
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")  # the tables share no item
 def test_a_size_below_the_items_of_both_tables_is_rejected() -> None:
     """Each user would fit, but not all of them together."""
-    labels = pd.concat([_labels("u", {"a": 5}), _labels("v", {"b": 5})])
-    results = pd.concat([_results("u", "cd"), _results("v", "ef")])
+    labels, results = {"u": {"a": 5}, "v": {"b": 5}}, {"u": ["c", "d"], "v": ["e", "f"]}
     with rejects("n_items=5 is less than the 6 different items that there are"):
         rn.RankedLists.from_labels(labels, results, n_items=5)
     lists = rn.RankedLists.from_labels(labels, results, n_items={"u": 5, "v": 3})
@@ -207,9 +188,8 @@ def test_the_first_ranks_of_a_catalogue_have_the_levels_of_the_whole() -> None:
     test = ratings.sample(frac=0.2, random_state=0)
     train = ratings.drop(test.index)
     test = test[test["item"].isin(train["item"])]
-    trainset = surprise.Dataset.load_from_df(
-        train, surprise.Reader(rating_scale=(0.5, 5))
-    ).build_full_trainset()
+    reader = surprise.Reader(rating_scale=(0.5, 5))
+    trainset = surprise.Dataset.load_from_df(train, reader).build_full_trainset()
     algo = surprise.SVD(n_epochs=5, random_state=0).fit(trainset)
     options: Any = {"metrics": ["ndcg@5", "precision@5", "recall@5", "hit@5"], "threshold": 4}
     rows = list(test.itertuples(index=False, name=None))

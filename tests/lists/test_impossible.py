@@ -47,14 +47,11 @@ class Prediction(NamedTuple):
 @st.composite
 def predictions(draw: Callable[[Any], Any]) -> list[Prediction]:
     """Draw one to three users with ties, unlabelled items, and flags; the rows are mixed."""
-    grade = st.one_of(st.none(), *[st.just(one) for one in strategies.GRADES])
-    details = st.sampled_from(
-        [{"was_impossible": False}, FLAG, FLAG, {}, None, {"actual_k": 3, "was_impossible": True}]
-    )
+    grade = st.none() | st.sampled_from(strategies.GRADES)
+    details = st.sampled_from([{"was_impossible": False}, FLAG, FLAG | {"actual_k": 3}, {}, None])
+    estimate = st.sampled_from(strategies.ESTIMATES)
     rows = [
-        Prediction(
-            user, item, draw(grade), draw(st.sampled_from(strategies.ESTIMATES)), draw(details)
-        )
+        Prediction(user, item, draw(grade), draw(estimate), draw(details))
         for user in draw(st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True))
         for item in draw(st.lists(st.integers(8, 13), min_size=1, max_size=5, unique=True))
     ]
@@ -77,14 +74,14 @@ def by_hand(rows: Sequence[Prediction], rule: str) -> tuple[Lists, Labels]:
 
 
 def usable(rows: Sequence[Prediction]) -> bool:
-    """Tell predictions that `evaluate` accepts: some are labelled, and not all the same."""
+    """Return whether `evaluate` accepts them: some are labelled, and not all the same."""
     trues = [one.r_ui for one in rows]
     constant = len(set(trues)) == 1 and len({one.uid for one in rows}) > 1
     return any(true is not None for true in trues) and not constant
 
 
 def agree(report: rn.Report, lists: Lists, outside: Labels, chosen: Choices) -> None:
-    """Hold every number of a report against the textbook's."""
+    """Compare every number of a report with the textbook's."""
     for name in report.metrics:
         metric, _, k = name.partition("@")
         case = (metric, int(k) if k else None, lists, outside, chosen)
@@ -94,7 +91,7 @@ def agree(report: rn.Report, lists: Lists, outside: Labels, chosen: Choices) -> 
         assert report.pooled[name] == pytest.approx(textbook.pooled(*case), nan_ok=True, abs=1e-12)
 
 
-def asked(chosen: Choices, k: int | None) -> list[str]:
+def metrics_with_value(chosen: Choices, k: int | None) -> list[str]:
     """Return the metrics that have a value at this cutoff, under these choices."""
     inexact = chosen.ap_over == "hits" and chosen.ties in strategies.ANY_ORDER
     no_k = chosen.ap_over == "k" and k is None
@@ -102,28 +99,14 @@ def asked(chosen: Choices, k: int | None) -> list[str]:
     return names if k is None else [f"{name}@{k}" for name in names]
 
 
-LABELS = st.dictionaries(
-    st.tuples(st.integers(0, 9), st.integers(8, 13)),
-    st.sampled_from(strategies.GRADES),
-    min_size=1,
-    max_size=6,
-)
+PAIRS, GRADES = st.tuples(st.integers(0, 9), st.integers(8, 13)), st.sampled_from(strategies.GRADES)
+LABELS = st.none() | st.dictionaries(PAIRS, GRADES, min_size=1, max_size=6)
 
 
 @examples(2)
-@given(
-    rows=predictions(),
-    rule=st.sampled_from(RULES),
-    chosen=strategies.choices,
-    k=CUTOFFS,
-    test=st.none() | LABELS,
-)
+@given(predictions(), st.sampled_from(RULES), strategies.choices, CUTOFFS, LABELS)
 def test_each_rule_changes_the_lists_before_they_are_ranked(
-    rows: list[Prediction],
-    rule: str,
-    chosen: Choices,
-    k: int | None,
-    test: dict[tuple[int, int], float] | None,
+    rows: list[Prediction], rule: str, chosen: Choices, k: int | None, test: Any
 ) -> None:
     """Last is below all others and tied; drop leaves the label, as one outside the list.
 
@@ -142,7 +125,7 @@ def test_each_rule_changes_the_lists_before_they_are_ranked(
         lists, outside = by_hand(joined, rule)
         for user, item in test.keys() - {(one.uid, one.iid) for one in rows}:
             outside.setdefault(user, []).append(test[user, item])
-    names, threshold = asked(chosen, k), chosen.threshold
+    names, threshold = metrics_with_value(chosen, k), chosen.threshold
     report = rn.evaluate(ranked, metrics=names, k=None, threshold=threshold, convention=convention)
     agree(report, lists, outside, chosen)
     assert report.counts["impossible"] == sum(one.flagged for one in rows)
@@ -150,10 +133,9 @@ def test_each_rule_changes_the_lists_before_they_are_ranked(
 
 def ann(*flagged: str) -> list[Prediction]:
     """Return three predictions, of which some items are flagged: the best is estimated least."""
-    rows = [("a", 1, 5.0), ("b", 2, 4.0), ("c", 5, 3.0)]
     return [
-        Prediction("ann", item, true, est, {"was_impossible": item in flagged})
-        for item, true, est in rows
+        Prediction("ann", item, true, estimated, {"was_impossible": item in flagged})
+        for item, true, estimated in (("a", 1, 5.0), ("b", 2, 4.0), ("c", 5, 3.0))
     ]
 
 
@@ -194,11 +176,8 @@ def test_rating_errors_are_over_the_predictions_that_are_not_dropped() -> None:
 
 def test_every_kind_of_true_flag_counts() -> None:
     """Also numpy's, and 1, as they come out of a file."""
-    flags = [True, np.True_, 1]
-    rows = [
-        one._replace(details={"was_impossible": flag})
-        for one, flag in zip(ann(), flags, strict=True)
-    ]
+    flags = zip(ann(), [True, np.True_, 1], strict=True)
+    rows = [one._replace(details={"was_impossible": flag}) for one, flag in flags]
     assert rn.evaluate(rows).counts["impossible"] == 3
 
 
@@ -222,10 +201,8 @@ def test_a_merged_row_is_impossible_if_the_rows_that_count_are(
     rule: str, flags: tuple[bool, bool]
 ) -> None:
     """The row that is taken decides; a mean, and the higher of two, are of both."""
-    twice = [
-        Prediction("ann", "a", 5, est, {"was_impossible": flag})
-        for est, flag in zip((4.0, 2.0), flags, strict=True)
-    ]
+    details = [{"was_impossible": flag} for flag in flags]
+    twice = [Prediction("ann", "a", 5, 4.0 - 2 * at, one) for at, one in enumerate(details)]
     convention = rn.Convention(impossible="drop", duplicates=rule)
     report = rn.evaluate([*ann()[1:], *twice], convention=convention)
     expected = {"first": flags[0], "last": flags[1]}.get(rule, any(flags))
@@ -247,16 +224,13 @@ def test_the_lists_that_were_given_stay_as_they_are() -> None:
 def test_surprises_own_flags_are_read() -> None:
     """Of a k-NN that knows neither user nor item."""
     surprise = pytest.importorskip("surprise")
-    frame = pd.DataFrame(
-        [(user, item, (user * item) % 5 + 1) for user in range(8) for item in range(1 + user)]
-    )
-    data = surprise.Dataset.load_from_df(frame, surprise.Reader())
+    rows = [(user, item, (user * item) % 5 + 1) for user in range(8) for item in range(1 + user)]
+    data = surprise.Dataset.load_from_df(pd.DataFrame(rows), surprise.Reader())
     model = surprise.KNNBasic(verbose=False).fit(data.build_full_trainset())
     found = model.test([(0, 0, 3), (0, 5, 4), (0, 99, 1), (88, 1, 2), (3, 2, 5), (3, 98, 4)])
     assert [one.details["was_impossible"] for one in found].count(True) == 3
     lists, outside = by_hand([Prediction(*one) for one in found], "drop")
-    dropped = rn.evaluate(
-        found, metrics="precision@3", threshold=3, convention=rn.Convention(impossible="drop")
-    )
+    drop = rn.Convention(impossible="drop")
+    dropped = rn.evaluate(found, metrics="precision@3", threshold=3, convention=drop)
     agree(dropped, lists, outside, textbook.Choices(threshold=3))
     assert dropped.counts["impossible"] == 3

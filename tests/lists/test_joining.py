@@ -14,14 +14,10 @@ import recsys_ndcg as rn
 from tests.errors import rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-LABELS = pd.DataFrame(
-    [("ann", "x", 4.0), ("ann", "y", 2.0), ("bob", "x", 5.0), ("cy", "y", 3.0)],
-    columns=["user", "item", "true"],
-)
-RESULTS = pd.DataFrame(
-    [("ann", "x", 1), ("dee", "y", 1), ("ann", "z", 2), ("bob", "y", 1), ("bob", "x", 2)],
-    columns=["user", "item", "rank"],
-)
+KNOWN = [("ann", "x", 4.0), ("ann", "y", 2.0), ("bob", "x", 5.0), ("cy", "y", 3.0)]
+FOUND = [("ann", "x", 1), ("dee", "y", 1), ("ann", "z", 2), ("bob", "y", 1), ("bob", "x", 2)]
+LABELS = pd.DataFrame(KNOWN, columns=["user", "item", "true"])
+RESULTS = pd.DataFrame(FOUND, columns=["user", "item", "rank"])
 
 
 def evaluated(lists: rn.RankedLists, **options: Any) -> rn.Report:
@@ -31,10 +27,8 @@ def evaluated(lists: rn.RankedLists, **options: Any) -> rn.Report:
 
 def nested(frame: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
     """Return {user: {item: number}}."""
-    return {
-        str(user): dict(zip(own["item"], own[column].astype(float), strict=True))
-        for user, own in frame.groupby("user")
-    }
+    by_user = frame.groupby("user")
+    return {str(user): dict(own[["item", column]].to_numpy(object)) for user, own in by_user}
 
 
 def test_ranks_scores_files_and_trec_give_the_same_report(tmp_path: Path) -> None:
@@ -48,12 +42,14 @@ def test_ranks_scores_files_and_trec_give_the_same_report(tmp_path: Path) -> Non
     (tmp_path / "q.txt").write_text("\ufeff" + "".join(qrels), encoding="utf-8")
     (tmp_path / "r.txt").write_text("".join(run))
     rows = [(user, item, 0.0, true) for user, item, true in LABELS.itertuples(index=False)]
+    tables: list[Any] = [
+        (LABELS, scored.drop(columns="rank")),
+        (pl.from_pandas(LABELS), pl.from_pandas(RESULTS).lazy()),
+        (tmp_path / "labels.csv", str(tmp_path / "results.parquet")),
+        *((labels, RESULTS) for labels in (LABELS.to_dict("list"), rows)),
+    ]
     for lists in (
-        rn.RankedLists.from_labels(LABELS, scored.drop(columns="rank")),
-        rn.RankedLists.from_labels(pl.from_pandas(LABELS), pl.from_pandas(RESULTS).lazy()),
-        rn.RankedLists.from_labels(LABELS.to_dict("list"), RESULTS),
-        rn.RankedLists.from_labels(tmp_path / "labels.csv", str(tmp_path / "results.parquet")),
-        rn.RankedLists.from_labels(rows, RESULTS),
+        *(rn.RankedLists.from_labels(*pair) for pair in tables),
         rn.RankedLists.from_trec(nested(LABELS, "true"), nested(scored, "estimated")),
         rn.RankedLists.from_trec(tmp_path / "q.txt", tmp_path / "r.txt"),
         rn.RankedLists.from_trec(tmp_path / "q.txt", nested(scored, "estimated")),
@@ -111,8 +107,7 @@ def test_repeated_labels_and_results_follow_their_rule(rule: str, true: float) -
     """Each table by itself; of two ranks the lower is the maximum."""
     labels = {"user": [1, 1, 1], "item": [7, 8, 7], "true": [5, 2, 1]}
     results = {"user": [1, 1, 1], "item": [8, 7, 8], "rank": [3, 2, 1]}
-    lists = rn.RankedLists.from_labels(labels, results, duplicates=rule)
-    assert lists.items is not None
+    lists: Any = rn.RankedLists.from_labels(labels, results, duplicates=rule)
     found = dict(zip(lists.items.tolist(), lists.true.tolist(), strict=True))
     assert found == {7: true, 8: 2}
     ranks = dict(zip(lists.items.tolist(), (-lists.estimated).tolist(), strict=True))
