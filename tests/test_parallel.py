@@ -87,11 +87,11 @@ def test_n_jobs_also_limits_later_computations(
     """The audit, segments, other cutoffs, and saving."""
     monkeypatch.setattr(parallel, "ThreadPoolExecutor", None)  # fails when it is called
     report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
-    audited = report.audited
+    full_audit = report.full_audit
     later: list[Callable[[], Any]] = [
         lambda: report.audit,
         lambda: report.by("activity").summary,
-        lambda: audited.measure_again(Plan.of(["ndcg@5"]).measurements).scores_with_orders,
+        lambda: full_audit.measure_again(Plan.of(["ndcg@5"]).measurements).scores_with_orders,
         lambda: report.save(tmp_path / "report.json"),
     ]
     for ask in later:

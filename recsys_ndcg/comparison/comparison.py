@@ -44,7 +44,7 @@ from recsys_ndcg.version import __version__
 if TYPE_CHECKING:
     import altair as alt
 
-_FORM = "comparison 2"
+_FORMAT = "comparison 2"
 _KINDS = {False: "leaderboard", True: "pairs"}  # of tables, by whether they have a row per pair
 
 
@@ -465,7 +465,7 @@ class Comparison(Readable):
         metric: str | Metric | None = None,
         kinds: Sequence[str] = ("leaderboard",),
         *,
-        answer: bool = True,  # noqa: ARG002 - other documents need it
+        with_verdict: bool = True,  # noqa: ARG002 - other documents need it
     ) -> Document:
         """Return the document in one metric: verdict, tables, remarks, signatures.
 
@@ -475,8 +475,8 @@ class Comparison(Readable):
             By default the first.
         kinds : sequence of {'leaderboard', 'pairs', 'segments'}
             Its tables, in their order.
-        answer : bool
-            As in other documents; it has no effect here.
+        with_verdict : bool
+            As in other documents; without effect, because this one always begins with a verdict.
         """
         return comparison_document(self, self._find_metric(metric), kinds)
 
@@ -608,7 +608,7 @@ class Comparison(Readable):
             columns["segment"] = self.groups.cat.codes.to_numpy()
         for name, one in self.model_scores.items():
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
-        Archive(head, columns).write(path, _FORM)
+        Archive(head, columns).write(path, _FORMAT)
 
     @classmethod
     def load(cls, path: str | Path) -> Comparison:
@@ -619,7 +619,7 @@ class Comparison(Readable):
         InvalidInputError
             The file is not a comparison, is of another version, or was changed.
         """
-        with Archive.open(path, _FORM) as (head, columns):
+        with Archive.open(path, _FORMAT) as (head, columns):
             known, labels, groups = list_metric_names(), head["segments"], None
             measured = {
                 # a protocol may follow the name of a metric

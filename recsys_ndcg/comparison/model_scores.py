@@ -190,7 +190,7 @@ class ModelScores(Scores):
         InvalidInputError
             The model was read from a file or averaged over folds, so it has no lists.
         """
-        if self.report is None or self.report.audited.lists is None:
+        if self.report is None or self.report.full_audit.lists is None:
             msg = (
                 f"{name!r} has no lists: it was read from a file, or averaged over folds. "
                 "Compare predictions, or reports of predictions."
@@ -201,7 +201,7 @@ class ModelScores(Scores):
     def lists_for(self, name: str) -> GroupedLists:
         """Return the lists of the compared users."""
         report = self.report_for(name)
-        lists = report.audited.lists
+        lists = report.full_audit.lists
         assert lists is not None, "report_for has checked this"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists

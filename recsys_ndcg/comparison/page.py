@@ -356,8 +356,8 @@ def _users_section(comparison: Comparison, before: str, after: str, best: str) -
         ],
         trivial=trivial,
         lists=_lists_of_both(comparison, before, after, places),
-        opened="both models' lists and the best order",
-        rest=f"the users who gain or lose most from {before} to {after}: "
+        row_content="both models' lists and the best order",
+        selection_note=f"the users who gain or lose most from {before} to {after}: "
         "comparison.per_user has all users.",
     )
 
@@ -374,7 +374,7 @@ def _lists_of_both(
         own = places
         if len(one.report.users) != len(one.users):
             own = one.report.scores.positions_of(one.users)[places]
-        side = build_user_lists(one.report.audited, own, name)
+        side = build_user_lists(one.report.full_audit, own, name)
         if side is None:
             return None
         both.append(side)

@@ -359,7 +359,7 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
         )
     if _has_property(data, "averaged_scores"):
         return _select_metrics(data.averaged_scores, options)
-    return _select_metrics(ModelScores.from_audit(data.audited, report=data), options)
+    return _select_metrics(ModelScores.from_audit(data.full_audit, report=data), options)
 
 
 def _select_metrics(found: ModelScores, options: EvaluationOptions) -> ModelScores:

@@ -267,12 +267,12 @@ class Readable(ABC):
     """A result that can be rendered for people: its base class."""
 
     @abstractmethod
-    def document(self, *, answer: bool = False) -> Document:
+    def document(self, *, with_verdict: bool = False) -> Document:
         """Return the document.
 
         Parameters
         ----------
-        answer : bool
+        with_verdict : bool
             Whether to put the verdict on top, if there is one.
         """
 
@@ -284,7 +284,7 @@ class Readable(ABC):
         command : str, optional
             The command line that made it, if any.
         """
-        return self.document(answer=True)
+        return self.document(with_verdict=True)
 
     def to_markdown(self) -> str:
         """Return the table, the remarks and the signatures as Markdown."""
@@ -323,7 +323,7 @@ class Readable(ABC):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._render("html", answer=True)
+        return self._render("html", with_verdict=True)
 
     def _render(self, form: str, **what: Any) -> str:
         return self.document(**what).render(form)

@@ -45,7 +45,7 @@ _MAX_LINES = 3  # about the same finding in several metrics
 _CLEAR_Z = 2.0  # standard deviations of random order
 _TIES_MATTER = 0.001  # a range this wide changes the third decimal
 _FEW_USERS = 0.01  # a share of users too small to move a mean
-_SAMPLE = 1000  # users, who decide whether random order is measured for all
+_SAMPLE_USERS = 1000  # random order is measured for all only if these are below it
 _LOWER_IS_BETTER = (
     "If a lower estimate is better (ranks, distances, losses), negate the estimates, or give ranks "
     "as the column 'rank' of RankedLists.from_labels(labels, results) (--results, --columns "
@@ -57,10 +57,10 @@ _REVERSED = (
 )
 
 
-def build_report_document(report: Report, *, answer: bool = False) -> Document:
+def build_report_document(report: Report, *, with_verdict: bool = False) -> Document:
     """Return the document of a report: the summary, the remarks, the audit, the signatures.
 
-    `answer`: whether it begins with a verdict.
+    `with_verdict`: whether it begins with a verdict.
     """
     details = [Section.folded("The whole audit", [build_audit_table(report)])]
     table = ShownTable("The scores, by metric", _format_summary(report))
@@ -69,7 +69,7 @@ def build_report_document(report: Report, *, answer: bool = False) -> Document:
     rows = ", ".join(f"{counts[name]} {unit}" for name, unit in units.items() if name in counts)
     return Document(
         title="Ranking evaluation",
-        verdict=build_verdict(report) if answer else "",
+        verdict=build_verdict(report) if with_verdict else "",
         facts=f"{counts['users']} users, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
@@ -115,32 +115,31 @@ def build_signatures_section(
     signatures : iterable of Signature
         The signature of each metric.
     code : str
-        Python code that gives the same numbers, for a page, which lists the versions, too.
+        Python code that gives the same numbers; with it, versions are listed, too.
     command : str, optional
         The command line that made the page, if there was one.
     """
-    every = list(signatures)
-    full, short = (
-        [escape_invisible(getattr(one, form)) for one in every] for form in ("text", "short")
-    )
+    signatures = [*signatures]
+    full = [escape_invisible(signature.text) for signature in signatures]
+    short = [escape_invisible(signature.short) for signature in signatures]
     parts: list[Code | list[str]] = [Code("The signatures", full, short, alike=True)]
     if code:
-        typed = [] if command is None else [Code("The command", [escape_invisible(command)])]
+        shell = [] if command is None else [Code("The command", [escape_invisible(command)])]
         python = Code("The same in Python", [escape_invisible(line) for line in code.splitlines()])
-        ours = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
-        others = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
-        made = [f"Made with {', '.join([ours, *others])}."]
-        parts = [*typed, python, *parts, made]
+        own_versions = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
+        versions = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
+        versions_line = f"Made with {', '.join([own_versions, *versions])}."
+        parts = [*shell, python, *parts, [versions_line]]
     return Section("how", "How this was computed", _HOW, parts)
 
 
 def format_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:
     """Return a table of numbers as text; `brief` columns have at most five digits."""
-    plain = frame.reset_index()
+    table = frame.reset_index()
     return pd.DataFrame(
         {
-            name: [_format_cell(value, brief=name in brief) for value in plain[name]]
-            for name in plain
+            name: [_format_cell(value, brief=name in brief) for value in table[name]]
+            for name in table
         }
     )
 
@@ -157,8 +156,8 @@ def _format_cell(value: object, *, brief: bool) -> str:
 def find_remarks(report: Report) -> list[str]:
     """Return the reasons to be careful with the numbers of a report, a sentence each."""
     audit: Any = report.audit.to_dict("index")
-    kinds = (_remark_on_chance, _remark_on_users, _remark_on_ties, _remark_on_labels)
-    return [escape_invisible(line) for kind in kinds for line in kind(report, audit)]
+    topics = (_remark_on_chance, _remark_on_users, _remark_on_ties, _remark_on_labels)
+    return [escape_invisible(line) for remark_on in topics for line in remark_on(report, audit)]
 
 
 def _remark_on_chance(report: Report, audit: AuditRows) -> Iterator[str]:
@@ -178,7 +177,7 @@ def _remark_on_chance(report: Report, audit: AuditRows) -> Iterator[str]:
         if row["chance"] >= _HIGH_CHANCE and bounded[name]
     )
     worse = [name for name, row in audit.items() if row["adjusted"] < 0]
-    unsure = [name for name, row in audit.items() if abs(row["z"]) < _CLEAR_Z]  # never without a z
+    unsure = [name for name, row in audit.items() if abs(row["z"]) < _CLEAR_Z]  # False if z is NaN
     if worse:
         yield f"Worse than random order: {', '.join(list_first(worse, _MAX_LINES))}."
     if unsure:
@@ -206,9 +205,9 @@ def _remark_on_users(report: Report, audit: AuditRows) -> Iterator[str]:
     undefined = [name for name, n in scored.items() if not n]
     if undefined:
         yield f"No user has a score in {', '.join(undefined)}."
-    some = [f"{name} over {n}" for name, n in scored.items() if 0 < n < users]
-    if some:
-        yield f"Users without a score are left out of the mean: {', '.join(some)} users."
+    partial = [f"{name} over {n}" for name, n in scored.items() if 0 < n < users]
+    if partial:
+        yield f"Users without a score are left out of the mean: {', '.join(partial)} users."
 
 
 def _remark_on_ties(_: Report, audit: AuditRows) -> Iterator[str]:
@@ -231,9 +230,10 @@ def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
     for key, finding in findings.items():
         if counts[key]:
             yield f"{finding}: {counts[key]}."
-    for one, (name, row) in zip(report.audited.measurements, audit.items(), strict=True):
+    for measurement, (name, row) in zip(report.full_audit.measurements, audit.items(), strict=True):
         if row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
-            items = "listed items" if one.metric.k is None else f"top-{one.metric.k} items"
+            k = measurement.metric.k
+            items = "listed items" if k is None else f"top-{k} items"
             yield (
                 f"{row['judged']:.1%} of the {items} are labelled (mean over users). If the rest "
                 f"are irrelevant, {name} is {format_number(row['unlabelled_zero'])}; if all are of "
@@ -243,14 +243,14 @@ def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
 
 
 def _limit_lines(lines: Iterable[str]) -> list[str]:
-    """Return the first lines about a finding, and the number of metrics with the same."""
+    """Return the first lines about a finding, and the number of metrics left out."""
     return list_first(lines, _MAX_LINES, "… and {} more (report.audit).")
 
 
 def build_verdict(report: Report) -> str:
     """Return what a report shows: whether the order is better than chance, and by how much.
 
-    It is about the first metric that has a chance level.
+    The verdict is on the first metric that has a chance level.
 
     Examples
     --------
@@ -260,12 +260,12 @@ def build_verdict(report: Report) -> str:
     One user is not enough evidence.
     """
     audit, summary = report.audit, report.summary
-    ordered = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
-    name = next(iter(audit.index[ordered]), report.metrics[0])
+    has_chance = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
+    name = next(iter(audit.index[has_chance]), report.metrics[0])
     row: dict[str, Any] = {**summary.loc[name], **audit.loc[name]}
     if not row["users"]:
         verdict = f"No user has a score in {name}: there is nothing to judge."
-    elif not ordered.any():
+    elif not has_chance.any():
         verdict = f"The mean of {name} is {_format_score(row)}. It has no chance level."
     else:
         verdict = _judge_order(name, row)
@@ -277,24 +277,24 @@ def build_verdict(report: Report) -> str:
 
 
 def _judge_order(name: str, row: dict[str, Any]) -> str:
-    chance, adjusted, score = row["chance"], row["adjusted"], _format_score(row)
+    adjusted, score = row["adjusted"], _format_score(row)
+    chance_text = format_number(row["chance"])
     if np.isnan(adjusted):
         return (
             f"In {name} every order of these lists has the same score, {score}: it does not show "
             "whether the model is good."
         )
     if adjusted < 0 and not abs(row["z"]) < _CLEAR_Z:
-        mean = format_number(chance)
-        return f"In {name} this order is worse than chance ({mean}): it scores {score}."
-    if abs(row["z"]) < _CLEAR_Z or (np.isnan(row["z"]) and row["ci_low"] <= chance):
+        return f"In {name} this order is worse than chance ({chance_text}): it scores {score}."
+    if abs(row["z"]) < _CLEAR_Z or (np.isnan(row["z"]) and row["ci_low"] <= row["chance"]):
         return (
-            f"In {name} this order cannot be distinguished from chance ({format_number(chance)}): "
+            f"In {name} this order cannot be distinguished from chance ({chance_text}): "
             f"it scores {score}."
         )
     share = f"{adjusted:.0%}".replace("%", " %")
     return (
         f"In {name} this order achieves {share} of the possible improvement from chance "
-        f"({format_number(chance)}) to the best order ({format_number(row['best'])}): it scores "
+        f"({chance_text}) to the best order ({format_number(row['best'])}): it scores "
         f"{score}."
     )
 
@@ -303,8 +303,8 @@ def _format_score(row: dict[str, Any]) -> str:
     low, high, users = row["ci_low"], row["ci_high"], int(row["users"])
     people = pluralise(users)
     if np.isnan(low) or np.isnan(high):
-        more = ". One user is not enough evidence" if users == 1 else ""
-        return f"{format_number(row['mean'])} for {people}{more}"
+        caution = ". One user is not enough evidence" if users == 1 else ""
+        return f"{format_number(row['mean'])} for {people}{caution}"
     interval = f"(95 % interval {format_number(low)} to {format_number(high)})"
     return f"{format_number(row['mean'])} {interval} over {people}"
 
@@ -314,76 +314,77 @@ def _format_score(row: dict[str, Any]) -> str:
 
 def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
-    audit = report.audited
+    audit = report.full_audit
     yield from (*find_suspicions(facts), *plan.threshold_warnings(facts))
-    place = _find_metric_below_chance(audit)
-    if place is not None:
+    column = _find_metric_below_chance(audit)
+    if column is not None:
         totals = audit.totals_with_orders
-        mean, chance = totals.mean[place], totals.mean_of("chance")[place]
+        mean, chance = totals.mean[column], totals.mean_of("chance")[column]
         yield (
-            f"{totals.names[place]} is {mean:.4f}, but the same lists in random order score "
+            f"{totals.names[column]} is {mean:.4f}, but the same lists in random order score "
             f"{chance:.4f}: relevant items are near the end of the lists. "
             f"{_REVERSED if facts.order_only else _LOWER_IS_BETTER}"
         )
-    place = None if facts.is_constant else _find_widest_tie_range(report)
-    if place is not None:
+    column = None if facts.is_constant else _find_widest_tie_range(report)
+    if column is not None:
         totals = audit.totals
-        low, high = totals.mean_of("lowest")[place], totals.mean_of("highest")[place]
+        low, high = totals.mean_of("lowest")[column], totals.mean_of("highest")[column]
         yield (
             f"Ties affect {totals.counts['tied']} of {audit.n_users} users; depending on how they "
-            f"are broken, {totals.names[place]} is {low:.4f} to {high:.4f}."
+            f"are broken, {totals.names[column]} is {low:.4f} to {high:.4f}."
         )
 
 
 def _find_widest_tie_range(report: Report) -> int | None:
-    """Return the place of the metric with the widest range from ties, if it matters.
+    """Return the column of the metric with the widest range from ties, if it matters.
 
-    It matters if it changes the third decimal and is wider than half the interval of the mean.
-    One user has no interval, so only the third decimal counts.
+    A range matters if it changes the third decimal and is wider than half the interval of the
+    mean. One user has no interval, so only the third decimal counts.
     """
-    totals = report.audited.totals
+    totals = report.full_audit.totals
     if totals.counts["tied"] < _TIES_MATTER * totals.counts["users"]:
         return None
-    width, ends = totals.mean_of("highest") - totals.mean_of("lowest"), report.intervals()
-    half = np.nan_to_num((ends["mean_high"] - ends["mean_low"]).to_numpy() / 2)
-    bounded = [one.metric.bounded for one in totals.measurements]
-    matters = bounded & (width >= _TIES_MATTER) & (width > half)
+    width, intervals = totals.mean_of("highest") - totals.mean_of("lowest"), report.intervals()
+    half = np.nan_to_num((intervals["mean_high"] - intervals["mean_low"]).to_numpy() / 2)
+    matters = report.bounded.to_numpy() & (width >= _TIES_MATTER) & (width > half)
     return int(np.where(matters, width, 0.0).argmax()) if matters.any() else None
 
 
 def _find_metric_below_chance(audit: Audit) -> int | None:
-    """Return the place of the metric that is most clearly below random order, if any.
+    """Return the column of the metric that is most clearly below random order, if any.
 
-    If there are lists, random order is measured for all users only if a sample is below it.
+    If there are lists, a sample of users is measured first, and all users only if it is below.
     """
-    if audit.lists is not None and audit.n_users > _SAMPLE:
-        some = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE).astype(np.intp))
-        if _find_furthest_below(some.totals_with_orders, far=0, clear=0) is None:
+    if audit.lists is not None and audit.n_users > _SAMPLE_USERS:
+        sample = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE_USERS).astype(np.intp))
+        if _find_column_below(sample.totals_with_orders, min_share=0, min_z=0) is None:
             return None
-    return _find_furthest_below(audit.totals_with_orders)
+    return _find_column_below(audit.totals_with_orders)
 
 
-def _find_furthest_below(totals: Totals, *, far: float = 0.1, clear: float = 4.0) -> int | None:
-    """Return the place of the metric that is most clearly below random order, if any.
+def _find_column_below(totals: Totals, *, min_share: float = 0.1, min_z: float = 4.0) -> int | None:
+    """Return the column whose mean is most clearly below its chance level, if any.
 
     Parameters
     ----------
     totals : Totals
         With chance and the extreme orders of the lists.
-    far : float
-        The least distance below chance, as a share of the distance from chance to the worst
-        order, with all ties in their best order.
-    clear : float
+    min_share : float
+        The least distance below chance of the score with ties in their best order, as a share of
+        the distance from chance to the worst order.
+    min_z : float
         The least distance below chance in standard deviations of random order.
     """
     mean, z = totals.mean, totals.z
     chance, worst = totals.mean_of("chance"), totals.mean_of("worst")
-    kinds = [one.metric for one in totals.measurements]
-    bounded, upward = [one.bounded for one in kinds], [one.greater_is_better for one in kinds]
+    metrics = [measurement.metric for measurement in totals.measurements]
+    bounded = [metric.bounded for metric in metrics]
+    greater_is_better = [metric.greater_is_better for metric in metrics]
     best = np.fmax(mean, totals.mean_of("highest"))
     with np.errstate(all="ignore"):
-        # no score in [0, 1] varies more than one that is either 0 or 1
-        most = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
-        z = np.where(np.isnan(z), (mean - chance) / most, z)
-        below = upward & (chance - best > far * (chance - worst)) & (z <= -clear)
+        # scores in [0, 1] vary most if each is 0 or 1
+        max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
+        z = np.where(np.isnan(z), (mean - chance) / max_error, z)
+        is_far = chance - best > min_share * (chance - worst)
+        below = greater_is_better & is_far & (z <= -min_z)
     return int(np.where(below, z, 0.0).argmin()) if below.any() else None

@@ -32,22 +32,22 @@ def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
         )
         raise InvalidInputError(msg)
     check_k(k)
-    (place,) = audit.scores.positions_of([user]).tolist()
-    ((own, best),) = _rank_users(lists.slice_users(place, place + 1), measurement, k)
-    listed, depth = len(own["gain"]), len(best["gain"])
+    (position,) = audit.scores.positions_of([user]).tolist()
+    ((ranked, best),) = _rank_users(lists.slice_users(position, position + 1), measurement, k)
+    n_listed, depth = len(ranked["gain"]), len(best["gain"])
     weights = measurement.convention.compute_discounts(depth)
     gain = np.zeros(depth)
-    gain[:listed] = own["gain"]
+    gain[:n_listed] = ranked["gain"]
     dcg, ideal_dcg = np.cumsum(gain * weights), np.cumsum(best["gain"] * weights)
-    own.setdefault("estimated", np.full(listed, np.nan))
-    table = {name: _extend(own[name], depth) for name in ("item", "estimated", "true")}
+    ranked.setdefault("estimated", np.full(n_listed, np.nan))
+    table = {name: _extend(ranked[name], depth) for name in ("item", "estimated", "true")}
     threshold = measurement.threshold
-    unknown = (np.arange(depth) >= listed) | (threshold is None)
+    is_missing = (np.arange(depth) >= n_listed) | (threshold is None)
     relevant = table["true"].astype(np.float64) >= (threshold or 0.0)
     return pd.DataFrame(
         {
             **table,
-            "relevant": relevant.astype("boolean").mask(unknown),
+            "relevant": relevant.astype("boolean").mask(is_missing),
             "gain": gain,
             "discount": weights,
             "discounted_gain": gain * weights,
@@ -62,39 +62,40 @@ def explain_user(audit: Audit, user: Any, k: int | None) -> pd.DataFrame:
 
 def _choose_measurement(audit: Audit) -> Measurement:
     """Return the first measurement whose metric uses gains, or else the first."""
-    gains = (one for one in audit.measurements if one.metric.uses_gains)
-    return next(gains, audit.measurements[0])
+    measurements = audit.measurements
+    return next((one for one in measurements if one.metric.uses_gains), measurements[0])
 
 
-def _get_ideal_gains(ranking: Ranking, place: int, listed: int, k: int | None) -> Floats:
-    """Return the gains of a user's ideal list, which is at least as long as the list."""
+def _get_ideal_gains(ranking: Ranking, user: int, n_listed: int, k: int | None) -> Floats:
+    """Return the gains of a user's ideal list, which is at least as long as the user's list."""
     if ranking.convention.ideal == "max":
-        return np.full(k or max(listed, 1), ranking.top_gain)
-    if ranking.convention.ideal == "local" and listed:
-        return ranking.ideal_gain[place, :listed]
-    labelled = min(int(ranking.n_labelled[place]), ranking.ideal_gain.shape[1])
-    ideal: Floats = ranking.ideal_gain[place, : max(listed, labelled)]
+        return np.full(k or max(n_listed, 1), ranking.top_gain)
+    if ranking.convention.ideal == "local" and n_listed:
+        return ranking.ideal_gain[user, :n_listed]
+    n_labelled = min(int(ranking.n_labelled[user]), ranking.ideal_gain.shape[1])
+    ideal: Floats = ranking.ideal_gain[user, : max(n_listed, n_labelled)]
     return ideal
 
 
-def _get_ideal_items(own: GroupedLists, measurement: Measurement, depth: int) -> Ids:
+def _get_ideal_items(user_lists: GroupedLists, measurement: Measurement, depth: int) -> Ids:
     """Return the items of a user's ideal list, None if unknown."""
     items = np.full(depth, None, dtype=object)
     convention = measurement.convention
     if convention.ideal == "max":
         return items
-    true, known = own.true, np.arange(len(own.true)) if own.items is None else own.items
-    ids, codes = own.item_ids, own.unlisted.get("item")
+    true = user_lists.true
+    item_ids = np.arange(len(true)) if user_lists.items is None else user_lists.items
+    ids, codes = user_lists.item_ids, user_lists.unlisted.get("item")
     if ids is not None and codes is not None and (convention.ideal == "global" or not len(true)):
-        true = np.concatenate([true, own.unlisted_true])
-        known = np.concatenate([known, ids[codes]])
+        true = np.concatenate([true, user_lists.unlisted_true])
+        item_ids = np.concatenate([item_ids, ids[codes]])
     best = np.argsort(-convention.compute_gains(true, measurement.threshold), kind="stable")[:depth]
-    items[: len(best)] = known[best].tolist()
+    items[: len(best)] = item_ids[best].tolist()
     return items
 
 
 def build_user_lists(
-    audit: Audit, users: Positions, whose: str = "the model's list", k: int = DEPTH
+    audit: Audit, users: Positions, heading: str = "the model's list", k: int = DEPTH
 ) -> UserLists | None:
     """Return the lists of some users and their best orders, or None if there are no lists.
 
@@ -103,8 +104,8 @@ def build_user_lists(
     audit : Audit
         The scores with their lists.
     users : int64 array
-        The places of the users.
-    whose : str
+        The positions of the users.
+    heading : str
         The heading of the users' lists.
     k : int
         The number of ranks.
@@ -114,15 +115,15 @@ def build_user_lists(
     measurement = _choose_measurement(audit)
     order = np.argsort(users, kind="stable")
     try:
-        both = [*_rank_users(audit.lists.take(users[order]), measurement, k)]
+        list_pairs = [*_rank_users(audit.lists.take(users[order]), measurement, k)]
     except InvalidInputError:  # the lists have no gains, or a catalogue has fewer ranks
         return None
     plain = [
-        [{name: column.tolist() for name, column in side.items()} for side in both[place]]
-        for place in np.argsort(order, kind="stable")
+        [{name: column.tolist() for name, column in side.items()} for side in list_pairs[index]]
+        for index in np.argsort(order, kind="stable")
     ]
-    own, best = zip(*plain, strict=True)
-    sides = {whose: own, "the best order": best}
+    ranked, best = zip(*plain, strict=True)
+    sides = {heading: ranked, "the best order": best}
     return UserLists(sides, measurement.convention.compute_discounts(k).tolist())
 
 
@@ -134,11 +135,11 @@ def _rank_users(
     Raises
     ------
     InvalidInputError
-        The lists have no NDCG; the metrics of the report may use no gains.
+        The lists have no NDCG (metrics of the report may not need gains).
     """
     plan = Plan((replace(measurement, metric=NDCG(k)),))
     plan.check(plan.facts_of(lists), lists)
-    estimated, convention = not lists.order_only, measurement.convention
+    has_estimates, convention = not lists.order_only, measurement.convention
     lists = prepare_lists(lists, convention)
     in_order = SortedLists(lists, convention, depth=k)
     ranking = Ranking(GradedLists(lists), in_order, convention, threshold=measurement.threshold)
@@ -148,18 +149,19 @@ def _rank_users(
     rows, ranks = rows[order], ranks[order]
     ends = np.searchsorted(owner[order], np.arange(len(lists) + 1)).tolist()
     for user, (first, last) in enumerate(itertools.pairwise(ends)):
-        one, start = lists.slice_users(user, user + 1), int(lists.offsets[user])
-        n_items = int(ranking.n_items[user])
-        listed = min(n_items, k or n_items)
-        items, guess, true = one.find_items_at(rows[first:last] - start, ranks[first:last], listed)
-        ideal = _get_ideal_gains(ranking, user, listed, k)
-        own = {
+        user_lists, n_items = lists.slice_users(user, user + 1), int(ranking.n_items[user])
+        n_listed = min(n_items, k or n_items)
+        at_ranks = rows[first:last] - int(lists.offsets[user]), ranks[first:last], n_listed
+        items, estimated, true = user_lists.find_items_at(*at_ranks)
+        ranked = {
             "item": items,
-            **({"estimated": guess} if estimated else {}),
+            **({"estimated": estimated} if has_estimates else {}),
             "true": true,
-            "gain": ranking.gain[user, :listed],
+            "gain": ranking.gain[user, :n_listed],
         }
-        yield own, {"item": _get_ideal_items(one, measurement, len(ideal)), "gain": ideal}
+        ideal = _get_ideal_gains(ranking, user, n_listed, k)
+        best = {"item": _get_ideal_items(user_lists, measurement, len(ideal)), "gain": ideal}
+        yield ranked, best
 
 
 def _extend(values: Ids, depth: int) -> pd.Series[Any]:

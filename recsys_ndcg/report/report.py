@@ -38,7 +38,7 @@ class Report(Readable, Mapping[str, float]):
 
     Parameters
     ----------
-    audited : Audit
+    full_audit : Audit
         The scores of every user, with chance, ties, counts and signatures.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
@@ -57,7 +57,7 @@ class Report(Readable, Mapping[str, float]):
     audit : pandas.DataFrame
         A row per metric: chance, adjusted, z, worst, best, ties, short lists, labels.
     counts : dict
-        The numbers of users and rows, and of users and rows with a peculiarity.
+        The numbers of users and rows, also of short lists, ties and the like.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Report(Readable, Mapping[str, float]):
     {'ndcg@2': 0.813, 'precision@2': 0.5, 'recall@2': 0.5}
     """
 
-    audited: Audit
+    full_audit: Audit
     known_baselines: pd.DataFrame | None = None
     #: The columns that `leaderboard` can rank by, and the built-in groups of `by`.
     BY: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
@@ -109,7 +109,7 @@ class Report(Readable, Mapping[str, float]):
     @property
     def scores(self) -> Scores:
         """The numerators and denominators of every user."""
-        return self.audited.scores
+        return self.full_audit.scores
 
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the mean of a metric."""
@@ -132,19 +132,19 @@ class Report(Readable, Mapping[str, float]):
             return NotImplemented
         return self is other or (
             self.metrics == other.metrics
-            and self.audited.signatures == other.audited.signatures
+            and self.full_audit.signatures == other.full_audit.signatures
             and self.users.tolist() == other.users.tolist()
             and self.scores.equals(other.scores)
         )
 
     def __hash__(self) -> int:
         """Return a hash that equal reports share."""
-        return hash((*self.audited.signatures.values(), self.audited.n_users))
+        return hash((*self.full_audit.signatures.values(), self.full_audit.n_users))
 
     @property
     def signatures(self) -> dict[str, Signature]:
         """The signature of each metric: how it was computed."""
-        return dict(self.audited.signatures)
+        return dict(self.full_audit.signatures)
 
     @property
     def users(self) -> Ids:
@@ -154,13 +154,13 @@ class Report(Readable, Mapping[str, float]):
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics, in the order in which they were requested."""
-        return [str(one) for one in self.audited.measurements]
+        return [str(one) for one in self.full_audit.measurements]
 
     @property
     def bounded(self) -> pd.Series[bool]:
         """Whether each metric is always between 0 and 1."""
-        found = [one.metric.bounded for one in self.audited.measurements]
-        return pd.Series(found, index=self.metrics, dtype=bool)
+        bounded = [one.metric.bounded for one in self.full_audit.measurements]
+        return pd.Series(bounded, index=self.metrics, dtype=bool)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -170,16 +170,16 @@ class Report(Readable, Mapping[str, float]):
     @property
     def mean(self) -> pd.Series[float]:
         """The mean of each metric over the users who have a score."""
-        return pd.Series(self.audited.totals.mean, index=self.metrics, name="mean", copy=True)
+        return pd.Series(self.full_audit.totals.mean, index=self.metrics, name="mean", copy=True)
 
     @property
     def pooled(self) -> pd.Series[float]:
         """The sum of the numerators over the sum of the denominators, by metric."""
-        return pd.Series(self.audited.totals.pooled, index=self.metrics, name="pooled")
+        return pd.Series(self.full_audit.totals.pooled, index=self.metrics, name="pooled")
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of users and rows, and of users and rows with a peculiarity.
+        """The numbers of users and rows, also of short lists, ties and the like.
 
         Keys for the data: users; ratings (rows of the users' own ratings) or recommended (rows of
         supplied lists); candidates (the items that lists were chosen from, or all items of a
@@ -189,29 +189,29 @@ class Report(Readable, Mapping[str, float]):
         ``trivial ndcg@10``. Rows: unlabelled, unlisted (labels of items outside the lists),
         impossible (predictions that the model could not make), duplicates (merged rows).
         """
-        totals, protocol = self.audited.totals_with_orders, self.audited.protocol
+        totals, protocol = self.full_audit.totals_with_orders, self.full_audit.protocol
         counts = dict(totals.counts)
         users, ratings, candidates = map(counts.pop, ("users", "ratings", "candidates"))
         rows = {"ratings" if protocol == "rated" else "recommended": ratings}
         if protocol not in ("rated", "supplied"):
             rows = (rows if ratings < candidates else {}) | {"candidates": candidates}
-        found = {"users": users, **rows, **counts}
+        counts = {"users": users, **rows, **counts}
         by_metric = {"undefined": totals.undefined, "trivial": totals.trivial}
-        for what, numbers in by_metric.items():
-            named = zip(totals.names, numbers.tolist(), strict=True)
-            found |= {f"{what} {metric}": number for metric, number in named}
-        return found
+        for name, numbers in by_metric.items():
+            by_name = zip(totals.names, numbers.tolist(), strict=True)
+            counts |= {f"{name} {metric}": number for metric, number in by_name}
+        return counts
 
     @property
     def summary(self) -> pd.DataFrame:
         """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
-        totals, ends = self.audited.totals_with_orders, self.intervals()
+        totals, intervals = self.full_audit.totals_with_orders, self.intervals()
         columns = {
             "mean": totals.mean,
-            "ci_low": ends["mean_low"].to_numpy(),
-            "ci_high": ends["mean_high"].to_numpy(),
+            "ci_low": intervals["mean_low"].to_numpy(),
+            "ci_high": intervals["mean_high"].to_numpy(),
             "pooled": totals.pooled,
-            "median": self.audited.median,
+            "median": self.full_audit.median,
             "users": totals.n_scored,
             "undefined": totals.undefined,
             "chance": totals.mean_of("chance"),
@@ -255,7 +255,7 @@ class Report(Readable, Mapping[str, float]):
 
         NaN if a number does not exist.
         """
-        totals = self.audited.totals_with_all_roles
+        totals = self.full_audit.totals_with_all_roles
         counts, best = totals.counts, totals.mean_of("best")
         zero, top = totals.mean_of("zero"), totals.mean_of("top")
         if not counts["unlabelled"] and "zero" in totals.roles:
@@ -330,22 +330,22 @@ class Report(Readable, Mapping[str, float]):
         >>> report.intervals(method="percentile").loc["ndcg@2"].round(3).tolist()
         [0.797, 1.0, 0.797, 1.0]
         """
-        totals = self.audited.totals
+        totals = self.full_audit.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
-            own, parts = totals.score_moments, totals.ratio_moments
-            low, high = mean_interval(own.count, own.mean_x, own.x_length, level)
+            moments, parts = totals.score_moments, totals.ratio_moments
+            low, high = mean_interval(moments.count, moments.mean_x, moments.x_length, level)
             ratios: Iterable[Any] = ratio_interval(
                 parts.count, parts.ratio, parts.mean_x, parts.residual, level
             )
         else:
             check_choice("method", method, ("t", *BOOTSTRAPS))
             scores = self.scores
-            how: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
-            both = (scores.numerator, scores.denominator)
-            tables = (np.where(scores.defined, one, 0.0) for one in both)
+            options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
+            parts_of_ratio = (scores.numerator, scores.denominator)
+            tables = (np.where(scores.defined, part, 0.0) for part in parts_of_ratio)
             low, high, *ratios = bootstrap_intervals(
-                scores.per_user, *tables, progress=progress, level=level, **how
+                scores.per_user, *tables, progress=progress, level=level, **options
             )
         ends = [low, high, *map(totals.score_ratios, ratios)]
         columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
@@ -360,7 +360,7 @@ class Report(Readable, Mapping[str, float]):
         >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
         'ndcg@10|gain:exponential|discount:lo'
         """
-        return self.audited.signatures[self.metrics[self._position_of(metric)]]
+        return self.full_audit.signatures[self.metrics[self._position_of(metric)]]
 
     def per_user_audit(self, metric: str | Metric) -> pd.DataFrame:
         """Return each user's score in a metric next to chance, extremes, adjusted and z.
@@ -386,9 +386,9 @@ class Report(Readable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        place, scores = self._position_of(metric), self.audited.scores_with_orders
+        column, scores = self._position_of(metric), self.full_audit.scores_with_orders
         counts = scores.counts
-        known = not np.isnan(counts.n_relevant).any()
+        has_threshold = not np.isnan(counts.n_relevant).any()
         tables = {
             "score": scores.per_user,
             **{role: scores.roles[role] for role in ("chance", "worst", "best")},
@@ -397,8 +397,8 @@ class Report(Readable, Mapping[str, float]):
         }
         columns = {
             "items": counts.n_items,
-            "relevant": counts.n_relevant.astype(int if known else float),
-            **{name: table[:, place] for name, table in tables.items()},
+            "relevant": counts.n_relevant.astype(int if has_threshold else float),
+            **{name: table[:, column] for name, table in tables.items()},
         }
         return pd.DataFrame(columns, index=make_index(scores.users, "user"), copy=True)
 
@@ -442,23 +442,22 @@ class Report(Readable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        place, scores = self._position_of(metric), self.audited.scores_with_orders
+        column, scores = self._position_of(metric), self.full_audit.scores_with_orders
         check_integer("n", n, 1)
         check_choice("by", by, self.BY)
         needed = {"adjusted": "best", "z": "deviation"}
-        if by in needed and np.isnan(scores.roles[needed[by]][:, place]).all():
-            msg = f"{self.metrics[place]} has no {by} for any user: rank them by='score'."
+        if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
+            msg = f"{self.metrics[column]} has no {by} for any user: rank them by='score'."
             raise InvalidInputError(msg)
-        table, trivial = self.per_user_audit(metric), scores.trivial[:, place]
-        some = table[table[by].notna() & ~trivial]
+        table, trivial = self.per_user_audit(metric), scores.trivial[:, column]
+        ranked = table[table[by].notna() & ~trivial]
         keys = list(dict.fromkeys([by, "z"]))
-        order = [*([ascending] * len(keys)), False]
-        rounded = some[[*keys, "items"]].apply(_round_to_twelve_digits)
-        rounded = rounded.sort_values([*keys, "items"], ascending=order, kind="stable").head(n)
-        some = some.loc[rounded.index]
-        new = (rounded[keys].diff().ne(0) & rounded[keys].notna()).any(axis=1).to_numpy()
-        rank = np.maximum.accumulate(np.where(new, np.arange(1, len(some) + 1), 1))
-        board = some.drop(columns=["worst", "best"])
+        directions = [*([ascending] * len(keys)), False]
+        rounded = ranked[[*keys, "items"]].apply(_round_to_twelve_digits)
+        rounded = rounded.sort_values([*keys, "items"], ascending=directions, kind="stable").head(n)
+        starts_rank = (rounded[keys].diff().ne(0) & rounded[keys].notna()).any(axis=1).to_numpy()
+        rank = np.maximum.accumulate(np.where(starts_rank, np.arange(1, len(rounded) + 1), 1))
+        board = table.loc[rounded.index].drop(columns=["worst", "best"])
         board.insert(0, "rank", rank)
         board.attrs["trivial"] = int(trivial.sum())
         return board
@@ -490,7 +489,7 @@ class Report(Readable, Mapping[str, float]):
         >>> report.take(["ann"]).mean["ndcg@10"]
         np.float64(1.0)
         """
-        return Report(self.audited.take(self.scores.positions_of(users)))
+        return Report(self.full_audit.take(self.scores.positions_of(users)))
 
     def by(
         self,
@@ -505,10 +504,10 @@ class Report(Readable, Mapping[str, float]):
         Parameters
         ----------
         groups : str, mapping, Series, table, path or callable
-            A built-in group: ``"activity"``, ``"list_length"`` and ``"relevant"`` cut the users at
-            the quartiles of their labelled ratings (or their rows of `train`, if given), their
-            list lengths and their relevant items; ``"cold"`` separates users who are in `train`
-            from users who are not. Or the name of a column of `data`; a table with a column of
+            A built-in group: ``"activity"`` cuts the users at the quartiles of their labelled
+            ratings (or rows of `train`, if given), ``"list_length"`` of list lengths,
+            ``"relevant"`` of relevant items; ``"cold"`` separates users who are in `train` from
+            users who are not. Or the name of a column of `data`; a table with a column of
             users and a column of groups, or the path of such a file; ``{user: group}`` or
             ``{group: [users]}``; a Series indexed by user; or a function of `per_user` that
             returns a group for each user.
@@ -548,14 +547,14 @@ class Report(Readable, Mapping[str, float]):
                 f"column as groups: data[['user', {groups!r}]]."
             )
             raise InvalidInputError(msg)
-        found = assign_segments(groups, self.scores, tables=[data], train=train, columns=columns)
-        return Segments.from_groups(found, self)
+        labels = assign_segments(groups, self.scores, tables=[data], train=train, columns=columns)
+        return Segments.from_groups(labels, self)
 
     @property
     def truth(self) -> pd.Series[int]:
         """A digest of each user's labels; the digest of all users is the sum modulo 2^32."""
         users = make_index(self.users, "user")
-        return pd.Series(self.audited.label_digests, index=users, name="truth", copy=True)
+        return pd.Series(self.full_audit.label_digests, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:
         """Return whether another report has the same users and was measured on the same ratings.
@@ -570,7 +569,7 @@ class Report(Readable, Mapping[str, float]):
         """
         same_users = self.users.tolist() == other.users.tolist()
         return same_users and np.array_equal(
-            self.audited.label_digests, other.audited.label_digests
+            self.full_audit.label_digests, other.full_audit.label_digests
         )
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
@@ -601,7 +600,7 @@ class Report(Readable, Mapping[str, float]):
         -----
         Under ``ties="expected"`` the gain is the mean over the items with the same estimate.
         """
-        return explain_user(self.audited, user, k)
+        return explain_user(self.full_audit, user, k)
 
     def plot(
         self, kind: str = "k", metric: str | Metric | None = None
@@ -640,19 +639,19 @@ class Report(Readable, Mapping[str, float]):
         ndcg@2 of 2 users: mean 0.9064, quartiles 0.8597 and 0.9532;
         chance 0.5811, quartiles 0.5424 and 0.6197.
         """
-        from recsys_ndcg.report.page import plot_report  # noqa: PLC0415 - with all plots
+        from recsys_ndcg.report.page import plot_report  # noqa: PLC0415 - imports all plots
 
         return plot_report(self, kind, None if metric is None else str(metric))
 
-    def document(self, *, answer: bool = False) -> Document:
+    def document(self, *, with_verdict: bool = False) -> Document:
         """Return the document: the summary, the remarks, the audit, the signatures.
 
         Parameters
         ----------
-        answer : bool
+        with_verdict : bool
             Whether it begins with a verdict.
         """
-        return build_report_document(self, answer=answer)
+        return build_report_document(self, with_verdict=with_verdict)
 
     def page(self, command: str | None = None) -> Document:
         """Return the document of an HTML page, with counts, charts and the users' lists, too.
@@ -662,7 +661,7 @@ class Report(Readable, Mapping[str, float]):
         command : str, optional
             The command line that made the page, if there was one.
         """
-        from recsys_ndcg.report.page import build_report_page  # noqa: PLC0415 - with all plots
+        from recsys_ndcg.report.page import build_report_page  # noqa: PLC0415 - imports all plots
 
         return build_report_page(self, command)
 
@@ -682,8 +681,8 @@ class Report(Readable, Mapping[str, float]):
         --------
         >>> import recsys_ndcg as rn
         >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)], "bob": [(4, 1), (3, 2)]})
-        >>> found = report.to_metrics()
-        >>> {name: round(value, 3) for name, value in found.items() if "ci" not in name}
+        >>> numbers = report.to_metrics()
+        >>> {name: round(value, 3) for name, value in numbers.items() if "ci" not in name}
         {'ndcg_at_10': 0.898, 'ndcg_at_10_pooled': 0.98, 'ndcg_at_10_chance': 0.871,
         'ndcg_at_10_adjusted': 0.214, 'ndcg_at_10_users': 2.0}
         """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COLUMNS = ("mean", "pooled", "ci_low", "ci_high", "chance", "adjusted", "users")
 
 _REJECTED = re.compile(r"[^\w. -]")  # MLflow allows ":" and "/", too; other trackers do not
-_LONGEST = 110  # of a model or a metric: MLflow accepts keys of up to 250 characters
+_MAX_NAME = 110  # characters: MLflow accepts keys of up to 250, of a model and a metric
 
 
 def flatten_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str, float]:
@@ -40,18 +40,18 @@ def flatten_metrics(tables: Mapping[str, pd.DataFrame], *more: str) -> dict[str,
         Further columns, in addition to `COLUMNS`.
     """
     columns = [*COLUMNS, *more]
-    ends = ["" if one == "mean" else f"_{one}" for one in columns]
+    suffixes = ["" if column == "mean" else f"_{column}" for column in columns]
     models = build_tracker_keys(tables)
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for model, table in tables.items():
-        for metric, name in build_tracker_keys(table.index, ends).items():
+        for metric, name in build_tracker_keys(table.index, suffixes).items():
             key = f"{models[model]}/{name}" if model else name
-            for end, column in zip(ends, columns, strict=True):
-                found[f"{key}{end}"] = float(table[column][metric])
-    return {key: value for key, value in found.items() if math.isfinite(value)}
+            for suffix, column in zip(suffixes, columns, strict=True):
+                numbers[f"{key}{suffix}"] = float(table[column][metric])
+    return {key: number for key, number in numbers.items() if math.isfinite(number)}
 
 
-def build_tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dict[str, str]:
+def build_tracker_keys(names: Iterable[str], suffixes: Sequence[str] = ("",)) -> dict[str, str]:
     """Return a key for each name, of letters, digits, ``_``, ``-``, ``.`` and spaces.
 
     Keys that would be equal, ignoring case, are numbered.
@@ -60,8 +60,8 @@ def build_tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dic
     ----------
     names : iterable of str
         Different names.
-    ends : sequence of str
-        Suffixes of the keys: the keys with their suffixes are different, too.
+    suffixes : sequence of str
+        Suffixes of the keys: keys with suffixes are different, too.
 
     Examples
     --------
@@ -71,25 +71,25 @@ def build_tracker_keys(names: Iterable[str], ends: Sequence[str] = ("",)) -> dic
     {'lr=0.1': 'lr_0.1', 'lr:0.1': 'lr_0.1_2'}
     """
     taken: set[str] = set()
-    found = {}
+    keys = {}
     for name in names:
-        text = _REJECTED.sub("_", name.replace("@", "_at_")).strip()[:_LONGEST].strip()
+        text = _REJECTED.sub("_", name.replace("@", "_at_")).strip()[:_MAX_NAME].strip()
         # leading dots would make a path to another folder
-        rest = text.lstrip(".")
-        plain = "_" * (len(text) - len(rest)) + rest or "_"
+        undotted = text.lstrip(".")
+        plain = "_" * (len(text) - len(undotted)) + undotted or "_"
         for number in count(1):
             key = plain if number == 1 else f"{plain}_{number}"
-            family = {f"{key}{end}".casefold() for end in ends}
-            if taken.isdisjoint(family):
+            with_suffixes = {f"{key}{suffix}".casefold() for suffix in suffixes}
+            if taken.isdisjoint(with_suffixes):
                 break
-        taken |= family
-        found[name] = key
-    return found
+        taken |= with_suffixes
+        keys[name] = key
+    return keys
 
 
-_FORM = "report 5"
-#: The columns of the audit that need the lists, and the roles whose means they are.
-_FROM_LISTS = {
+_FORMAT = "report 5"
+#: The audit columns that need the lists: each is the mean of a role.
+_ROLE_OF_COLUMN = {
     "tie_low": "lowest",
     "tie_high": "highest",
     "decided_by_ties": "decided_by_ties",
@@ -113,7 +113,7 @@ def _summarise(
     report: Report, tables: Sequence[str] = ("summary", "audit", "baselines")
 ) -> dict[str, Any]:
     """Return the signatures, the counts, and tables with an entry per metric."""
-    texts = {name: one.text for name, one in report.signatures.items()}
+    texts = {name: signature.text for name, signature in report.signatures.items()}
     summary: dict[str, Any] = {"signatures": texts, "counts": report.counts}
     for name in tables:
         table = report.baselines.T if name == "baselines" else getattr(report, name)
@@ -122,12 +122,12 @@ def _summarise(
 
 
 def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
-    """Return the archive of a report, from which `_build_audit` restores it."""
-    audit = report.audited
+    """Return the archive of a report; `_build_audit` restores its audit."""
+    audit = report.full_audit
     head = {
         "written_by": __version__,
         "signatures": summary["signatures"],
-        "metrics": {str(one): one.to_dict() for one in audit.measurements},
+        "metrics": {str(metric): metric.to_dict() for metric in audit.measurements},
         **summary,
     }
     return Archive(head, audit.scores_to_save.columns())
@@ -142,23 +142,23 @@ def save(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     archive = _build_archive(report, _summarise(report))
-    with limit_threads(report.audited.n_jobs):
-        archive.write(path, _FORM)
+    with limit_threads(report.full_audit.n_jobs):
+        archive.write(path, _FORMAT)
 
 
 def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
-    """Read the audit and the known baselines of a saved report.
+    """Read the audit and the baselines, other than chance, of a saved report.
 
     Raises
     ------
     InvalidInputError
         The file cannot be read, is not a report, has another format, or was changed.
     """
-    with Archive.open(path, _FORM) as (head, columns):
+    with Archive.open(path, _FORMAT) as (head, columns):
         audit = _build_audit(head, columns)
-        known = pd.DataFrame(head["baselines"], dtype=np.float64)[audit.scores.names]
-        known = known.drop("chance")
-        return audit, None if known.empty else known
+        baselines = pd.DataFrame(head["baselines"], dtype=np.float64)[audit.scores.names]
+        baselines = baselines.drop("chance")
+        return audit, None if baselines.empty else baselines
 
 
 def report_to_parquet(report: Report) -> bytes:
@@ -172,9 +172,9 @@ def report_to_parquet(report: Report) -> bytes:
         pyarrow is not installed.
     """
     scores = report.scores
-    shown = dict(zip(scores.names, scores.per_user.T, strict=True))
+    score_columns = dict(zip(scores.names, scores.per_user.T, strict=True))
     archive = _build_archive(report, _summarise(report, ["audit"]))
-    return archive.to_parquet(_FORM, scores.names, shown)
+    return archive.to_parquet(_FORMAT, scores.names, score_columns)
 
 
 def audit_from_parquet(content: bytes) -> Audit:
@@ -187,17 +187,17 @@ def audit_from_parquet(content: bytes) -> Audit:
     MissingExtraError
         pyarrow is not installed.
     """
-    return _build_audit(*Archive.from_parquet(content, _FORM))
+    return _build_audit(*Archive.from_parquet(content, _FORMAT))
 
 
 def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audit:
-    stored, known = head["metrics"], list_metric_names()
+    stored, registered = head["metrics"], list_metric_names()
     names = [*stored]
-    measurements = tuple(Measurement.from_dict(name, stored[name], known) for name in names)
+    measurements = tuple(Measurement.from_dict(name, stored[name], registered) for name in names)
     scores = Scores.from_columns(measurements, columns)
     means = {
-        role: np.array([head["audit"][name][one] for name in names], dtype=np.float64)
-        for one, role in _FROM_LISTS.items()
+        role: np.array([head["audit"][name][column] for name in names], dtype=np.float64)
+        for column, role in _ROLE_OF_COLUMN.items()
     }
     return Audit(
         {name: Signature(text) for name, text in head["signatures"].items()},

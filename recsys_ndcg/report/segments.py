@@ -37,11 +37,11 @@ from recsys_ndcg.significance import CORRECTIONS
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
-_FEW = 10  # users, too few for an interval or a test
+_MIN_USERS = 10  # fewer are too few for an interval or a test
 _ALPHA = 0.05
 _DIFFERENT_CHANCE = 0.05  # a difference between chance levels that makes means incomparable
 _MATTERS = 0.001  # a difference that changes the third decimal
-_NAMED = 3  # segments in a sentence, and metrics with the same finding
+_MAX_NAMED = 3  # segments in a sentence, and metrics with the same finding
 _ALL = "(all)"
 _COLUMNS = ["metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted"]
 _LEAD = "Each segment compared with all other users: the difference of the means, and its p value."
@@ -56,16 +56,17 @@ class UnknownKeyError(InvalidInputError, KeyError):
 def _format_table(segments: Segments) -> pd.DataFrame:
     """Return the summaries as text: for each metric all users, then each segment."""
     whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, corrected=np.nan)
-    parts = segments.to_frame()
-    parts["segment"] = [_format_label(one) for one in parts["segment"]]
-    rows = pd.concat([whole.reset_index(), parts], ignore_index=True)
-    places = np.array([segments.whole.metrics.index(one) for one in rows["metric"]])
+    by_segment = segments.to_frame()
+    by_segment["segment"] = [_format_label(label) for label in by_segment["segment"]]
+    rows = pd.concat([whole.reset_index(), by_segment], ignore_index=True)
+    columns = rows["metric"].map(segments.whole.metrics.index).to_numpy()
+    order = np.argsort(columns, kind="stable")
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
     rows["metric"] = rows["metric"].map(escape_invisible)
     rows["difference"] = rows["difference"].map(format_signed)
     rows["corrected"] = rows["corrected"].map(format_p_value)
     rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
-    return format_cells(rows.iloc[np.argsort(places, kind="stable")].set_index("metric"))
+    return format_cells(rows.iloc[order].set_index("metric"))
 
 
 def _format_label(label: Any) -> str:
@@ -79,11 +80,11 @@ def _remark_on_users(segments: Segments) -> Iterator[str]:
     if outside:
         yield f"{outside} of {total} users are in no segment: only the row (all) includes them."
     if len(counts) == 1:
-        yield f"All users are in {_describe(segments, 0)}: there is no other to compare it with."
-    few = [f"{_format_label(one)} ({users})" for one, users in counts.items() if users < _FEW]
-    if few:
-        names = ", ".join(list_first(few, _NAMED))
-        yield f"Too few users for a reliable interval or test (fewer than {_FEW}): {names}."
+        yield f"All users are in {_describe(segments, 0)}: there is no other segment to compare."
+    small = [f"{_format_label(one)} ({n})" for one, n in counts.items() if n < _MIN_USERS]
+    if small:
+        names = ", ".join(list_first(small, _MAX_NAMED))
+        yield f"Too few users for a reliable interval or test (fewer than {_MIN_USERS}): {names}."
 
 
 def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
@@ -103,7 +104,7 @@ def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> I
 def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
     """Yield the segments that differ from the other users, the largest difference first."""
     difference = table["difference"].to_numpy()
-    is_clear = (table["corrected"] < _ALPHA).to_numpy() & (table["users"] >= _FEW).to_numpy()
+    is_clear = (table["corrected"] < _ALPHA).to_numpy() & (table["users"] >= _MIN_USERS).to_numpy()
     order = np.argsort(-np.abs(difference), kind="stable")
     differences = [
         f"{_format_label(segments.labels[place])} ({format_signed(difference[place])})"
@@ -113,7 +114,7 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
         yield (
             f"In {metric}, {len(differences)} of {len(table)} segments "
             f"{'differs' if len(differences) == 1 else 'differ'} from all other users "
-            f"(Welch's test, Holm's correction): {', '.join(list_first(differences, _NAMED))}."
+            f"(Welch's test, Holm's correction): {', '.join(list_first(differences, _MAX_NAMED))}."
         )
 
 
@@ -121,12 +122,12 @@ def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame
     """Yield two segments whose order by mean is the reverse of their order by pooled score."""
     mean, pooled = table["mean"].to_numpy(), table["pooled"].to_numpy()
     by_mean, by_pooled = np.subtract.outer(mean, mean), np.subtract.outer(pooled, pooled)
-    turned = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
-    turned[np.isnan(turned)] = -np.inf
-    one, other = np.unravel_index(turned.argmax(), turned.shape)
+    reversal = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
+    reversal[np.isnan(reversal)] = -np.inf
+    one, other = np.unravel_index(reversal.argmax(), reversal.shape)
     highest = np.fmax.reduce(np.abs(mean), initial=0.0)
     least = _MATTERS if segments.whole.bounded[metric] else _MATTERS * highest
-    if turned[one, other] >= least > 0:
+    if reversal[one, other] >= least > 0:
         yield (
             f"In {metric}, {_describe(segments, one)} has a higher mean than "
             f"{_describe(segments, other)} ({format_number(mean[one])} and "
@@ -160,7 +161,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     reports : tuple of Report
         The report of each segment.
     codes : int array, shape (n_users,)
-        The place of each user's label, -1 for users in no segment.
+        The position of each user's label, -1 for users in no segment.
 
     Attributes
     ----------
@@ -207,10 +208,8 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
                 f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
             )
             raise InvalidInputError(msg)
-        audits = (
-            whole.audited.take(np.flatnonzero(codes == place)) for place in range(len(labels))
-        )
-        reports = tuple(replace(whole, audited=one, known_baselines=None) for one in audits)
+        audits = [whole.full_audit.take(np.flatnonzero(codes == one)) for one in range(len(labels))]
+        reports = tuple(replace(whole, full_audit=one, known_baselines=None) for one in audits)
         return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
 
     def __getitem__(self, label: Any) -> Report:
@@ -234,14 +233,14 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def groups(self) -> pd.Series[Any]:
         """The segment of each user: categorical, NaN for users in none."""
         values = pd.Categorical.from_codes(self.codes, categories=self._index)
-        users = make_index(self.whole.audited.scores.users, "user")
+        users = make_index(self.whole.full_audit.scores.users, "user")
         return pd.Series(values, index=users, name=self.name)
 
     @property
     def counts(self) -> dict[Any, int]:
         """The number of users in each segment; under None, in no segment."""
-        none, *sizes = np.bincount(self.codes + 1, minlength=len(self.labels) + 1).tolist()
-        return {**dict(zip(self.labels, sizes, strict=True)), None: none}
+        n_outside, *sizes = np.bincount(self.codes + 1, minlength=len(self.labels) + 1).tolist()
+        return {**dict(zip(self.labels, sizes, strict=True)), None: n_outside}
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -264,13 +263,14 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
         difference, p = compare_with_others(
-            [one.audited.totals.score_moments for one in self.reports]
+            [one.full_audit.totals.score_moments for one in self.reports]
         )
         corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
         columns = {"difference": difference, "p": p, "corrected": corrected}
-        rows, names = np.indices(p.shape).reshape(2, -1).tolist()
-        levels: list[Any] = [self._index, metrics]  # labels may be tuples
-        index = pd.MultiIndex(levels=levels, codes=[rows, names], names=["segment", "metric"])
+        # labels may be tuples, which from_product would split
+        levels: list[Any] = [self._index, metrics]
+        codes = np.indices(p.shape).reshape(2, -1).tolist()
+        index = pd.MultiIndex(levels=levels, codes=codes, names=["segment", "metric"])
         table = table.assign(**{name: values.ravel() for name, values in columns.items()})
         return table.set_axis(index, axis=0)
 
@@ -279,16 +279,16 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         """Reasons to be careful with the numbers, and the segments that differ, a sentence each."""
         lines = [*_remark_on_users(self)]
         tables = [*self.summary.groupby(level="metric", sort=False)]
-        for kind in (_remark_on_chance, _remark_on_difference, _remark_on_pooled_order):
-            found = [line for name, table in tables for line in kind(self, str(name), table)]
-            lines += list_first(found, _NAMED, "… and the same in {} more metrics.")
+        for remark_on in (_remark_on_chance, _remark_on_difference, _remark_on_pooled_order):
+            remarks = [line for name, table in tables for line in remark_on(self, str(name), table)]
+            lines += list_first(remarks, _MAX_NAMED, "… and the same in {} more metrics.")
         return [escape_invisible(line) for line in lines]
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary with segment and metric as columns instead of an index."""
         return self.summary.reset_index()
 
-    def document(self, *, answer: bool = False) -> Document:  # noqa: ARG002 - it has no verdict
+    def document(self, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
         """Return the document: the table, the remarks and the signatures."""
         by = "" if self.name == "segment" else f" by {escape_invisible(self.name)}"
         n_segments, n_users = pluralise(len(self.labels), "segment"), self.whole.counts["users"]
@@ -341,28 +341,32 @@ def compare_with_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
     no_scores = Moments.of(empty, empty, empty.astype(bool))
     before = list(accumulate(scores, add, initial=no_scores))
     after = list(accumulate(reversed(scores), add, initial=no_scores))[::-1]
-    found = [
+    tests = [
         _test_differences(one, before[place] + after[place + 1]) for place, one in enumerate(scores)
     ]
-    difference, p = zip(*found, strict=True)
+    difference, p = zip(*tests, strict=True)
     return np.array(difference), np.array(p)
 
 
-def _test_differences(one: Moments, others: Moments) -> tuple[Floats, Floats]:
+def _test_differences(group: Moments, others: Moments) -> tuple[Floats, Floats]:
     from scipy.stats import ttest_ind_from_stats  # noqa: PLC0415 - importing it takes long
 
-    mean, other = one.mean_x, others.mean_x
-    highest = np.fmax(np.abs(mean), np.abs(other))
-    difference = np.where(np.abs(mean - other) <= _ROUNDING * highest, 0.0, mean - other)
+    mean, others_mean = group.mean_x, others.mean_x
+    difference = mean - others_mean
+    highest = np.fmax(np.abs(mean), np.abs(others_mean))
+    difference = np.where(np.abs(difference) <= _ROUNDING * highest, 0.0, difference)
     spread, others_spread = (
-        side.x_length / np.sqrt(np.maximum(side.count - 1, 1)) for side in (one, others)
+        side.x_length / np.sqrt(np.maximum(side.count - 1, 1)) for side in (group, others)
     )
     scale = np.maximum.reduce([np.abs(difference), spread, others_spread])
-    tested = (one.count > 1) & (others.count > 1)
-    p = np.where(tested & (scale == 0), 1.0, np.nan)
-    tested &= scale > 0
-    some = [values[tested] / scale[tested] for values in (difference, spread, others_spread)]
-    p[tested] = ttest_ind_from_stats(
-        some[0], some[1], one.count[tested], 0.0, some[2], others.count[tested], equal_var=False
+    is_tested = (group.count > 1) & (others.count > 1)
+    p = np.where(is_tested & (scale == 0), 1.0, np.nan)
+    is_tested &= scale > 0
+    scaled = [
+        values[is_tested] / scale[is_tested] for values in (difference, spread, others_spread)
+    ]
+    n, n_others = group.count[is_tested], others.count[is_tested]
+    p[is_tested] = ttest_ind_from_stats(
+        scaled[0], scaled[1], n, 0.0, scaled[2], n_others, equal_var=False
     ).pvalue
     return difference, p

@@ -37,7 +37,7 @@ _TRAIN_FORMS = (
     "Give a table with a column of users, the path of such a file, a trainset of Surprise, or "
     "user ids"
 )
-_TRAINSET = ("to_raw_uid", "all_users", "ur")
+_TRAINSET_ATTRIBUTES = ("to_raw_uid", "all_users", "ur")
 
 
 def assign_segments(
@@ -57,7 +57,7 @@ def assign_segments(
     scores : Scores
         The scores of the users.
     tables : iterable
-        Inputs; the first table or path of a table has the column that `groups` names.
+        Models' inputs; the first table, or path of one, has the column named by `groups`.
     train : trainset, table, path or ids, optional
         The training data.
     columns : mapping, optional
@@ -66,8 +66,8 @@ def assign_segments(
     Returns
     -------
     pandas.Series
-        Categorical, indexed by user in the order of the scores; NaN for users in no group. The
-        categories have users, and are in ascending order or in their own order.
+        Categorical, indexed by user in the order of the scores; NaN for users in no group.
+        Categories without users are left out; they are ascending or in the given order.
 
     Raises
     ------
@@ -84,22 +84,24 @@ def assign_segments(
     Table.check_columns(columns)
     users = scores.users
     if isinstance(groups, str) and groups in BUILT_IN:
-        found = _assign_built_in(groups, scores, train, columns)
+        user_groups = _assign_built_in(groups, scores, train, columns)
     elif isinstance(groups, str):
-        found = _find_by_name(groups, tables, columns)
+        user_groups = _find_by_name(groups, tables, columns)
     elif isinstance(groups, pd.Series):
-        found = read_series(groups, users)
+        user_groups = read_series(groups, users)
     elif is_table(groups, columns):
-        found = read_table_groups(groups, None, columns)
+        user_groups = read_table_groups(groups, None, columns)
     elif isinstance(groups, Mapping):
-        found = read_mapping(groups, users)
+        user_groups = read_mapping(groups, users)
     elif callable(groups):
         name = getattr(groups, "__name__", "")
-        found = read_result(groups(scores.table()), users, name if name.isidentifier() else _NAME)
+        user_groups = read_function_result(
+            groups(scores.table()), users, name if name.isidentifier() else _NAME
+        )
     else:
         msg = f"groups is {quote(groups)}, which assigns no users to groups. {FORMS}."
         raise InvalidInputError(msg)
-    return found.align(users)
+    return user_groups.align(users)
 
 
 def _find_by_name(
@@ -120,7 +122,7 @@ def _find_by_name(
 
 def _looks_like_path(text: str) -> bool:
     """Return whether text is the path of a file, or looks like one."""
-    with suppress(OSError):  # too long for one
+    with suppress(OSError):  # too long for a path
         if Path(text).is_file():
             return True
     return not text or os.sep in text or bool(Path(text).suffix)
@@ -129,7 +131,7 @@ def _looks_like_path(text: str) -> bool:
 def _assign_built_in(
     name: str, scores: Scores, train: Any, columns: Mapping[str, str] | None
 ) -> UserGroups:
-    """Return the users in one of the groups of `BUILT_IN`.
+    """Return the users' groups by one of the names in `BUILT_IN`.
 
     Raises
     ------
@@ -138,14 +140,14 @@ def _assign_built_in(
     """
     users, counts = scores.users, scores.counts
     if name == "cold":
-        known = _count_training_rows(train, users, columns, rows=False) > 0
-        return UserGroups(users, np.where(known, "known", "unknown").astype(object), name)
+        is_known = _count_training_rows(train, users, columns, needs_counts=False) > 0
+        return UserGroups(users, np.where(is_known, "known", "unknown").astype(object), name)
     if name == "list_length":
         return _cut_at_quartiles(counts.n_items, users, name)
     if name == "activity":
         numbers: Floats | Positions = counts.activity
         if train is not None:
-            numbers = _count_training_rows(train, users, columns, rows=True)
+            numbers = _count_training_rows(train, users, columns, needs_counts=True)
         return _cut_at_quartiles(numbers, users, name)
     if np.isnan(counts.n_relevant).any():
         msg = (
@@ -153,43 +155,42 @@ def _assign_built_in(
             "instance, to count items with a true value of at least 4.0 as relevant."
         )
         raise InvalidInputError(msg)
-    return _cut_at_quartiles(counts.n_relevant, users, name, apart=0)
+    return _cut_at_quartiles(counts.n_relevant, users, name, separate=0)
 
 
 def _cut_at_quartiles(
-    numbers: Floats | Positions, users: Ids, name: str, apart: int | None = None
+    numbers: Floats | Positions, users: Ids, name: str, separate: int | None = None
 ) -> UserGroups:
-    """Cut users into at most four groups at the quartiles of a whole number.
+    """Cut users into at most four groups at the quartiles of their numbers.
 
-    A group is named after its lowest and highest number. Users whose number is `apart` are a
-    group of their own.
+    A group is named after its lowest and highest number. Users whose number is `separate` are a
+    separate group.
     """
     numbers = np.asarray(numbers, dtype=np.int64)
-    among = numbers != apart
-    quarters, some = (0.25, 0.5, 0.75), numbers[among]
-    cuts = np.quantile(some, quarters, method="inverted_cdf") if len(some) else []
-    place = np.searchsorted(np.unique(cuts), numbers) + 1
-    _, codes = np.unique(np.where(among, place, 0), return_inverse=True)
+    to_cut, quarters = numbers[numbers != separate], (0.25, 0.5, 0.75)
+    cuts = np.quantile(to_cut, quarters, method="inverted_cdf") if len(to_cut) else []
+    intervals = np.searchsorted(np.unique(cuts), numbers) + 1
+    _, codes = np.unique(np.where(numbers == separate, 0, intervals), return_inverse=True)
     spans = pd.Series(numbers).groupby(codes).agg(["min", "max"]).itertuples(index=False)
     labels = [str(low) if low == high else f"{low}–{high}" for low, high in spans]
     return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
 
 
 def _count_training_rows(
-    train: Any, users: Ids, columns: Mapping[str, str] | None, *, rows: bool
+    train: Any, users: Ids, columns: Mapping[str, str] | None, *, needs_counts: bool
 ) -> Positions:
     """Return the number of training rows of each user.
 
     Parameters
     ----------
     train : table, path, trainset of Surprise, or ids
-        A row per rating; without `rows`, one row per user is enough.
+        A row per rating; without `needs_counts`, one row per user is enough.
     users : array
         The user ids.
     columns : mapping, optional
         ``{"user": ...}``: the name of the column of users.
-    rows : bool
-        Whether the number of rows matters, and not only whether there is one.
+    needs_counts : bool
+        Whether the number of rows matters, and not only whether there is a row.
 
     Raises
     ------
@@ -199,20 +200,20 @@ def _count_training_rows(
     if train is None:
         msg = f"'cold' needs train=, the training data of the model. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
-    if rows and isinstance(train, AbstractSet | Mapping) and not is_table(train, columns):
+    if needs_counts and isinstance(train, AbstractSet | Mapping) and not is_table(train, columns):
         msg = (
             "'activity' counts ratings, but train has each user once. "
             f"{_TRAIN_FORMS}, one per rating."
         )
         raise InvalidInputError(msg)
     is_text = False
-    if all(hasattr(train, name) for name in _TRAINSET):
+    if all(hasattr(train, name) for name in _TRAINSET_ATTRIBUTES):
         # get, because reading a missing key of Surprise's defaultdict would add it
         n_rows = {train.to_raw_uid(one): len(train.ur.get(one, ())) for one in train.all_users()}
-        ids, _ = encode_ids(to_labels([*n_rows]), "user")
+        ids, _ = encode_ids(to_objects([*n_rows]), "user")
     else:
-        found, is_text = _read_training_users(train, users, columns)
-        ids, codes = encode_ids(found, "user")
+        row_users, is_text = _read_training_users(train, users, columns)
+        ids, codes = encode_ids(row_users, "user")
         counts = np.bincount(codes, minlength=len(ids)).tolist()
         n_rows = dict(zip(ids.tolist(), counts, strict=True))
     if not any(n_rows.values()):
@@ -228,8 +229,8 @@ def _read_training_users(
 ) -> tuple[Ids, bool]:
     """Return the user of every row, and whether the ids come from a text file."""
     if is_table(train, columns):
-        found = read_users(train, columns, "train")
-        return found.convert_ids(users), found.is_text
+        groups = read_users(train, columns, "train")
+        return groups.convert_ids(users), groups.is_text
     if isinstance(train, str | bytes) or not isinstance(train, Iterable):
         msg = f"train is {quote(train)}, which has no users. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
@@ -244,8 +245,8 @@ FORMS = (
 )
 _NAME = "segment"
 _TABLES = ("the users evaluated", "the users of the groups")
-#: No column gets one of our types, whatever its name: ids and labels of a text file stay text.
-_NO_ROLES: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
+#: No column is converted, whatever its name: ids and labels of a text file stay text.
+_AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ class UserGroups:
     name : str
         The common name of the groups.
     order : sequence, optional
-        All labels in their own order, labels without users included.
+        All labels in a given order, including labels without users.
     is_text : bool
         Whether the ids are text that represents ids of any type, as in CSV.
     """
@@ -276,13 +277,13 @@ class UserGroups:
     def from_values(cls, users: Ids, groups: Any, name: str = _NAME) -> UserGroups:
         """Return users with their labels; categories of pandas keep their order."""
         values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
-        labels = to_labels(to_column(values, "groups").tolist())
+        labels = to_objects(to_column(values, "groups").tolist())
         return cls(users, labels, name, get_categories(groups))
 
     def align(self, users: Ids) -> pd.Series[Any]:
         """Return the group of each user as a categorical series, NaN for users without a group.
 
-        Labels are in ascending order or in their own; labels without users are left out.
+        Labels are ascending or in the given order; labels without users are left out.
 
         Raises
         ------
@@ -294,9 +295,8 @@ class UserGroups:
             msg = "The groups have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
         ids, rows = encode_ids(self.convert_ids(users), "user")
-        known = users.tolist()
         if self.is_text:
-            n_common = len({*ids.tolist()} & {*known})
+            n_common = len({*ids.tolist()} & {*users.tolist()})
         else:  # ids of different types never match
             n_common = count_common_ids(users, ids, "user", _TABLES)
         if not n_common:
@@ -311,50 +311,50 @@ class UserGroups:
         except TypeError as error:
             msg = f"groups: a label is not hashable ({error}). Use text or numbers."
             raise InvalidInputError(msg) from None
-        labels = to_labels(group.ids.tolist())
+        labels = to_objects(group.ids.tolist())
         pairs = pd.DataFrame({"user": rows, "group": group.codes})[group.codes >= 0]
         pairs = pairs.drop_duplicates()
-        again = pairs["user"][pairs["user"].duplicated()]
-        if len(again):
-            one, other = labels[pairs["group"][pairs["user"] == again.min()]][:2]
+        repeated = pairs["user"][pairs["user"].duplicated()]
+        if len(repeated):
+            one, other = labels[pairs["group"][pairs["user"] == repeated.min()]][:2]
             msg = (
-                f"User {quote(ids[again.min()])} is in two groups of {self.name!r}, {quote(one)} "
-                f"and {quote(other)}. Give each user one group."
+                f"User {quote(ids[repeated.min()])} is in two groups of {self.name!r}, "
+                f"{quote(one)} and {quote(other)}. Give each user one group."
             )
             raise InvalidInputError(msg)
         group_of = dict(zip(ids[pairs["user"]].tolist(), pairs["group"].tolist(), strict=True))
-        found = np.array([group_of.get(user, -1) for user in known], dtype=np.int64)
-        if (found < 0).all():
+        codes = np.array([group_of.get(user, -1) for user in users.tolist()], dtype=np.int64)
+        if (codes < 0).all():
             msg = "No evaluated user has a group: every label is missing (None, NaN or blank)."
             raise InvalidInputError(msg)
-        labels, places = self._order_labels(labels)
-        places = places[np.isin(places, found)]
-        rank = np.full(len(labels) + 1, -1)  # the last one is for users without a group
-        rank[places] = np.arange(len(places))
-        values = pd.Categorical.from_codes(rank[found], categories=make_index(labels[places]))
+        labels, order = self._order_labels(labels)
+        order = order[np.isin(order, codes)]
+        new_code = np.full(len(labels) + 1, -1)  # the last one is for users without a group
+        new_code[order] = np.arange(len(order))
+        values = pd.Categorical.from_codes(new_code[codes], categories=make_index(labels[order]))
         return pd.Series(values, index=make_index(users, "user"), name=self.name)
 
     def convert_ids(self, users: Ids) -> Ids:
-        """Return the ids of a text file as the users' ids of any type; other ids as they are."""
+        """Return the ids; text from a file becomes the equal id in `users`, of any type."""
         if not self.is_text:
             return self.user
-        known = users.tolist()
-        ids = {str(one): one for one in known} | {format_id(one): one for one in known}
-        return to_labels([ids.get(one, one) for one in self.user.tolist()])
+        ids = {str(user): user for user in users.tolist()}
+        ids |= {format_id(user): user for user in users.tolist()}
+        return to_objects([ids.get(text, text) for text in self.user.tolist()])
 
     def _order_labels(self, labels: Ids) -> tuple[Ids, Positions]:
-        """Return distinct labels, and their places in order."""
-        places = np.argsort(encode_ids(labels, "groups")[1])
-        for one in (self.name, *labels.tolist()):
-            if isinstance(one, str) and not is_encodable(one):
-                msg = f"groups: {quote(one)} has a lone surrogate. Rename it."
+        """Return distinct labels, and the positions that sort them."""
+        ascending = np.argsort(encode_ids(labels, "groups")[1])
+        for text in (self.name, *labels.tolist()):
+            if isinstance(text, str) and not is_encodable(text):
+                msg = f"groups: {quote(text)} has a lone surrogate. Rename it."
                 raise InvalidInputError(msg)
         if self.order is None:
-            return labels, places
-        place_of = {label: place for place, label in enumerate(self.order)}
-        in_order = [place_of[label] for label in labels.tolist()]
-        # from the categories: 1 if a column with missing values has 1.0
-        return to_labels([self.order[place] for place in in_order]), np.argsort(in_order)
+            return labels, ascending
+        position_of = {label: position for position, label in enumerate(self.order)}
+        positions = [position_of[label] for label in labels.tolist()]
+        # categories have the label 1 where the column has 1.0 (missing values)
+        return to_objects([self.order[one] for one in positions]), np.argsort(positions)
 
 
 def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
@@ -388,7 +388,7 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
     ids = set(users.tolist())
     are_collections = [_is_collection(one, ids, is_user=key in ids) for key, one in groups.items()]
     if not any(are_collections):
-        return UserGroups(to_column(list(groups), "user"), to_labels(list(groups.values())))
+        return UserGroups(to_column(list(groups), "user"), to_objects(list(groups.values())))
     if not all(are_collections):
         key = list(groups)[are_collections.index(False)]
         msg = (
@@ -397,9 +397,9 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     members = {label: to_column(list(one), "user").tolist() for label, one in groups.items()}
-    user = to_labels([*chain(*members.values())])
+    user = to_objects([*chain(*members.values())])
     encode_ids(user, "user")  # raises if a value is no id
-    empty = [label for label, some in members.items() if ids.isdisjoint(some)]
+    empty = [label for label, users_in in members.items() if ids.isdisjoint(users_in)]
     if 0 < len(empty) < len(members):
         msg = (
             f"The group {quote(empty[0])} has none of the evaluated users. Leave it out, or "
@@ -407,10 +407,10 @@ def read_mapping(groups: Mapping[Any, Any], users: Ids) -> UserGroups:
         )
         raise InvalidInputError(msg)
     lengths = [*map(len, members.values())]
-    return UserGroups(user, np.repeat(to_labels(list(members)), lengths))
+    return UserGroups(user, np.repeat(to_objects(list(members)), lengths))
 
 
-def read_result(found: Any, users: Ids, name: str) -> UserGroups:
+def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
     """Read the result of a function of `per_user`: a group per user, by index or in order.
 
     Raises
@@ -418,17 +418,17 @@ def read_result(found: Any, users: Ids, name: str) -> UserGroups:
     InvalidInputError
         The result has another form or length.
     """
-    in_rows = _is_row_number_index(getattr(found, "index", None)) and len(found) == len(users)
-    if isinstance(found, pd.Series) and not in_rows:
-        return read_series(found if found.name is not None else found.rename(name), users)
-    is_list = isinstance(found, Iterable) and getattr(found, "ndim", 1) == 1
-    is_list = is_list and not isinstance(found, str | bytes | Mapping | AbstractSet)
-    groups = UserGroups.from_values(users, found, name) if is_list else None
+    is_by_row = _is_row_number_index(getattr(result, "index", None)) and len(result) == len(users)
+    if isinstance(result, pd.Series) and not is_by_row:
+        return read_series(result if result.name is not None else result.rename(name), users)
+    is_list = isinstance(result, Iterable) and getattr(result, "ndim", 1) == 1
+    is_list = is_list and not isinstance(result, str | bytes | Mapping | AbstractSet)
+    groups = UserGroups.from_values(users, result, name) if is_list else None
     if groups is None or len(groups.group) != len(users):
-        what = quote(found) if groups is None else f"{len(groups.group)} groups"
+        found = quote(result) if groups is None else f"{len(groups.group)} groups"
         msg = (
-            f"The function of per_user returned {what}. Let it return a Series, a list or an array "
-            f"with a group for each of {len(users)} users, in the order of the rows."
+            f"The function of per_user returned {found}. Let it return a Series, a list or an "
+            f"array with a group for each of {len(users)} users, in the order of the rows."
         )
         raise InvalidInputError(msg)
     return groups
@@ -455,20 +455,21 @@ def read_table_groups(
     InvalidInputError
         There is no such column, or the column of users is not clear.
     """
-    data, mapped, is_text = _open_table(data, columns)
-    known = mapped if column is None or column in mapped.values() else {**mapped, "item": column}
-    table = Table(data, known)
+    data, mapping, is_text = _open_table(data, columns)
+    if column is not None and column not in mapping.values():
+        mapping = {**mapping, "item": column}
+    table = Table(data, mapping)
     user = table.find_user_column(what)
     others = [one for one in table.names if one != user]
     if column is None:
         column = next(iter(sorted(others, key=Table.is_time_or_row_number)), None)
     if column not in others:
-        fix = suggest(str(column), map(str, others)) if others else "There are no other columns."
-        fault = "no column of groups" if column in (None, user) else f"no column {column!r}"
-        msg = f"Besides {user!r}, the column of users, {what} has {fault}. {fix}"
+        advice = suggest(str(column), map(str, others)) if others else "There are no other columns."
+        finding = "no column of groups" if column in (None, user) else f"no column {column!r}"
+        msg = f"Besides {user!r}, the column of users, {what} has {finding}. {advice}"
         raise InvalidInputError(msg)
-    table = Table(data, {"user": user, "item": column})
-    group, order = to_labels(table.read_ids("item").tolist()), _get_category_order(data, column)
+    table = Table(data, {"user": user, "item": column})  # reads the groups as items
+    group, order = to_objects(table.read_ids("item").tolist()), _get_category_order(data, column)
     if is_text:
         group, order = _parse_text_labels(group)
     ids = _read_ids(table, is_text=is_text)
@@ -477,8 +478,8 @@ def read_table_groups(
 
 def read_users(data: Any, columns: Mapping[str, str] | None, what: str) -> UserGroups:
     """Return the user of each row of a table or a file, each in a group of their own."""
-    data, mapped, is_text = _open_table(data, columns)
-    name = Table(data, mapped).find_user_column(what)
+    data, mapping, is_text = _open_table(data, columns)
+    name = Table(data, mapping).find_user_column(what)
     ids = _read_ids(Table(data, {"user": name}), is_text=is_text)
     return UserGroups(ids, ids, is_text=is_text)
 
@@ -487,7 +488,7 @@ def has_column(data: Any, name: str) -> bool:
     """Return whether an input is a table, or the path of one, with a column of that name."""
     if isinstance(data, Mapping):
         return name in data
-    with suppress(InvalidInputError):  # such as of pickled predictions
+    with suppress(InvalidInputError):  # for instance for pickled predictions
         return is_table(data, None) and name in Table(_open_table(data)[0], {"item": name}).names
     return False
 
@@ -498,33 +499,34 @@ def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     A dict without a column of users is not a table, but {group: [users]}.
     """
     if not isinstance(data, Mapping):
-        # of its class, because a lazy table would have to resolve its columns
+        # asks the class: a lazy table would have to resolve its columns
         return is_file_source(data) or any(
             hasattr(type(data), name) for name in ("columns", "schema")
         )
     if (columns or {}).get("user", "user") not in data:
         return False
-    several = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
-    return all(several) and len({*map(len, data.values())}) == 1
+    are_columns = [hasattr(one, "__len__") and not isinstance(one, str) for one in data.values()]
+    return all(are_columns) and len({*map(len, data.values())}) == 1
 
 
 def _open_table(
     data: Any, columns: Mapping[str, str] | None = None
 ) -> tuple[Any, dict[str, str], bool]:
     """Return the table, the name of its column of users if given, and whether it is all text."""
-    mapped = {ours: name for ours, name in Table.check_columns(columns).items() if ours == "user"}
+    names = Table.check_columns(columns)
+    mapping = {"user": names["user"]} if "user" in names else {}
     if not is_file_source(data):
-        return data, mapped, False
-    table = read_file(data, _NO_ROLES)
-    return table, mapped, isinstance(table, pd.DataFrame)
+        return data, mapping, False
+    table = read_file(data, _AS_TEXT)
+    return table, mapping, isinstance(table, pd.DataFrame)
 
 
 def _read_ids(table: Table, *, is_text: bool) -> Ids:
     ids = table.read_ids("user")
     if not is_text:
         return ids
-    # a blank id is missing, for which `encode` raises
-    return np.array([one if one.strip() else None for one in ids.tolist()], dtype=object)
+    # a blank id is missing, and `encode_ids` raises an error
+    return np.array([text if text.strip() else None for text in ids.tolist()], dtype=object)
 
 
 def _parse_text_labels(group: Ids) -> tuple[Ids, list[Any] | None]:
@@ -532,56 +534,59 @@ def _parse_text_labels(group: Ids) -> tuple[Ids, list[Any] | None]:
 
     They become integers if all are written as such, without leading zeros.
     """
-    named = np.array([bool(one.strip()) for one in group.tolist()], dtype=bool)
-    labels = pd.Series(pd.unique(group[named]), dtype=object)
+    is_filled = np.array([bool(text.strip()) for text in group.tolist()], dtype=bool)
+    labels = pd.Series(pd.unique(group[is_filled]), dtype=object)
     numbers = pd.to_numeric(labels, errors="coerce")
     is_whole = numbers.dtype.kind in "iu" and bool((numbers.astype(str) == labels).all())
     values = dict(zip(labels, numbers.tolist() if is_whole else labels, strict=True))
-    found = to_labels([values.get(one) for one in group.tolist()])
+    parsed = to_objects([values.get(text) for text in group.tolist()])
     if is_whole or numbers.isna().any():
-        return found, None
-    return found, labels[numbers.argsort(kind="stable")].tolist()
+        return parsed, None
+    return parsed, labels[numbers.argsort(kind="stable")].tolist()
 
 
 def _get_category_order(data: Any, column: Any) -> list[Any] | None:
-    """Return the categories of a column in their own order, None if it has none."""
+    """Return the categories of a column in the given order, None if it has none."""
     if isinstance(data, Mapping | pd.DataFrame):
         return get_categories(data.get(column))
     import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
 
-    kind = nw.from_native(data).collect_schema()[column]
-    return list(kind.categories) if isinstance(kind, nw.Enum) else None
+    dtype = nw.from_native(data).collect_schema()[column]
+    return list(dtype.categories) if isinstance(dtype, nw.Enum) else None
 
 
-def to_labels(values: list[Any]) -> Ids:
-    """Return labels as Python objects."""
+def to_objects(values: list[Any]) -> Ids:
+    """Return ids or labels as an array of Python objects."""
     return np.fromiter(map(_to_python, values), dtype=object, count=len(values))
 
 
 def get_categories(values: Any) -> list[Any] | None:
-    """Return the categories of a pandas column in their own order, None if it has none."""
-    kind = getattr(values, "dtype", None)
-    return kind.categories.tolist() if isinstance(kind, pd.CategoricalDtype) else None
+    """Return the categories of a pandas column in the given order, None if it has none."""
+    dtype = getattr(values, "dtype", None)
+    return dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else None
 
 
-def _to_python(one: Any) -> Any:
-    if isinstance(one, np.datetime64 | np.timedelta64):  # item() may give nanoseconds as a number
-        return pd.Timestamp(one) if isinstance(one, np.datetime64) else pd.Timedelta(one)
-    return one.item() if isinstance(one, np.generic) else one
+def _to_python(value: Any) -> Any:
+    if isinstance(value, np.datetime64 | np.timedelta64):  # item() may return nanoseconds
+        return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_row_number_index(index: Any) -> bool:
-    """Return whether an index is the one that pandas gives to data without one."""
+    """Return whether pandas has made this index because the data had none."""
     return isinstance(index, pd.RangeIndex) and index.name is None and index[:1].tolist() == [0]
 
 
-def _is_collection(one: Any, ids: AbstractSet[Any], *, is_user: bool) -> bool:
-    """Return whether a value is a collection of users and not a label, such as a tuple."""
-    if isinstance(one, str | bytes):
+def _is_collection(value: Any, ids: AbstractSet[Any], *, is_user: bool) -> bool:
+    """Return whether a value is a collection of users; a tuple may be a label instead.
+
+    `is_user`: whether its key is a user id.
+    """
+    if isinstance(value, str | bytes):
         return False
-    if isinstance(one, tuple | frozenset) and is_user:
-        return all(user in ids for user in one)
-    return isinstance(one, Iterable) and getattr(one, "ndim", 1) == 1
+    if isinstance(value, tuple | frozenset) and is_user:
+        return all(user in ids for user in value)
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) == 1
 
 
 def _format_id_range(ids: Ids) -> str:

@@ -276,7 +276,7 @@ def test_the_overlap_of_models_is_that_of_their_lists(
     reports: dict[str, rn.Report], compared: rn.Comparison
 ) -> None:
     """Of each pair, and of each user."""
-    good, poor = (reports[name].audited.lists for name in ("good", "poor"))
+    good, poor = (reports[name].full_audit.lists for name in ("good", "poor"))
     per_user, mean = compared.overlap(3, per_user=True), compared.overlap(3)
     for name, expected in (
         ("jaccard", rn.jaccard_at_k(good, poor, 3)),

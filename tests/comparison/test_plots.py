@@ -122,7 +122,7 @@ def test_a_catalogues_baselines_are_rules() -> None:
 def with_parameters(**parameters: Any) -> ModelScores:
     """Return a model with such parameters."""
     report = rn.evaluate(models()["good"], metrics=["ndcg@3", "rmse"])
-    return replace(ModelScores.from_audit(report.audited, report=report), parameters=parameters)
+    return replace(ModelScores.from_audit(report.full_audit, report=report), parameters=parameters)
 
 
 class Search:

@@ -351,7 +351,7 @@ def test_all_users_may_be_in_one_segment(report: rn.Report) -> None:
     assert segments.counts == {"unknown": 4, None: 0}
     assert segments["unknown"] == report
     assert segments.summary[["difference", "p", "corrected"]].isna().all(axis=None)
-    assert any("no other to compare it with" in line for line in segments.remarks)
+    assert any("no other segment to compare" in line for line in segments.remarks)
     one = _evaluate(["ann"], metrics="ndcg@2").by("list_length")
     assert str(one).startswith("1 segment by list_length, 1 users\n")
 
