@@ -1,7 +1,7 @@
-"""What the files in ``earlier`` hold: reports, comparisons and a run, saved by version 0.1.0.
+"""The content of the files in ``earlier``: reports, comparisons and a run of version 0.1.0.
 
-They are of the formats before archives: report 4, comparison 1, run, model and cell 2. ``main``
-wrote them with the package as it was then; run today, it writes files of today's format.
+They have the formats before archives: report 4, comparison 1, run, model and cell 2. ``main``
+wrote them with the package of that time; run today, it writes files of today's format.
 """
 
 from __future__ import annotations
@@ -21,12 +21,9 @@ ROWS: list[tuple[Any, Any, float, float | None]] = [
     ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("Zoë", "d", 5.0, 1), ("Zoë", "e", 4.0, None),
 ]  # fmt: skip
 IDS: dict[str, list[Any]] = {
-    "text": ["ann", "bob", "Zoë"],
-    "whole": [-5, 2**33, 7],
-    "large": [1, 2**70, -(2**70)],
-    "decimal": [0.5, -1e300, 3.0],
-    "mixed": ["1", 2, 2.5],
-}
+    "text": ["ann", "bob", "Zoë"], "whole": [-5, 2**33, 7], "large": [1, 2**70, -(2**70)],
+    "decimal": [0.5, -1e300, 3.0], "mixed": ["1", 2, 2.5],
+}  # fmt: skip
 
 
 def reports() -> dict[str, rn.Report]:
@@ -46,14 +43,12 @@ def reports() -> dict[str, rn.Report]:
 def comparisons() -> dict[str, rn.Comparison]:
     """Return the comparisons by the names of their files."""
     drawn = models(users=24)
+    two: dict[str, Any] = {"metrics": ["ndcg@3", "rmse"]}
+    test: dict[str, Any] = {"test": "randomisation", "draws": 199}
     runs = [rn.evaluate(models(users=12, seed=0, a=1.0 + seed)["a"]) for seed in range(2)]
     return {
-        "comparison-segments": rn.compare(
-            drawn, metrics=["ndcg@3", "rmse"], margin=0.02, by="list_length", alpha=0.1
-        ),
-        "comparison-drawn": rn.compare(
-            drawn, k=2, test="randomisation", draws=199, correction="holm", baseline="chance"
-        ),
+        "comparison-segments": rn.compare(drawn, margin=0.02, by="list_length", alpha=0.1, **two),
+        "comparison-drawn": rn.compare(drawn, k=2, correction="holm", baseline="chance", **test),
         "comparison-runs": rn.compare({"runs": runs, "one": models(users=12, b=3.0)["b"]}),
     }
 
@@ -64,14 +59,9 @@ def run(folder: Path) -> rn.Comparison:
 
     from recsys_ndcg.surprise import MostPopular  # noqa: PLC0415 - an extra
 
-    return rn.experiment(
-        sample_ratings(n_users=12, n_items=30),
-        {"top": MostPopular(), "biases": BaselineOnly()},
-        metrics=["ndcg@3"],
-        splits=2,
-        folder=folder,
-        progress=False,
-    )
+    ratings, algorithms = sample_ratings(12, 30), {"top": MostPopular(), "biases": BaselineOnly()}
+    how: dict[str, Any] = {"metrics": ["ndcg@3"], "splits": 2, "folder": folder}
+    return rn.experiment(ratings, algorithms, progress=False, **how)
 
 
 def main() -> None:

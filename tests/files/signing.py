@@ -1,4 +1,4 @@
-"""Digests for files that somebody changed on purpose, as only an attacker makes them."""
+"""Digests for files that are changed on purpose, as an attacker would make them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def signed(stored: Any) -> bytes:
-    """Return a changed archive with a digest that fits; what is none is plain JSON."""
+    """Return a changed archive with a digest that fits, or the JSON of another value."""
     if not isinstance(stored, dict) or "format" not in stored:
         return json.dumps(stored).encode()
     others = {name: one for name, one in stored.items() if name not in {"format", "sha256"}}

@@ -22,16 +22,13 @@ from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.rendering.exports import find_score_writer
 from tests.errors import assert_rejected, rejects
-from tests.files.made_earlier import FOLDER
+from tests.files.made_earlier import FOLDER, ROWS
 from tests.files.signing import signed
+from tests.input.tables import write
 from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 METRICS = ["ndcg@2", "precision@2", "rmse"]
-ROWS: list[tuple[Any, Any, float, float | None]] = [
-    ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
-    ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
-]  # fmt: skip
 BITS = [
     0x0000000000000000, 0x8000000000000000,  # 0 and -0
     0x7FF0000000000000, 0xFFF0000000000000,  # the infinities
@@ -127,20 +124,18 @@ def test_line_ends_of_windows_are_accepted(path: Path) -> None:
     assert rn.Report.load(path) == report
 
 
-@pytest.mark.parametrize(
-    ("number", "message"),
-    [
-        ("1", "a report of format 1, which an older .* Evaluate the data again"),
-        ("6", "a report of format 6, which a newer .* pip install -U recsys-ndcg"),
-        ("0", "a report of format 0, which an older"),
-        ("9" * 40, "not a report that"),
-        ("-1", "not a report that recsys_ndcg saved"),
-        ("3 ", "not a report"),
-    ],
-)
-def test_another_format_is_reported_as_older_or_newer(
-    path: Path, number: str, message: str
-) -> None:
+FORMATS = [
+    ("1", "a report of format 1, which an older .* Evaluate the data again"),
+    ("6", "a report of format 6, which a newer .* pip install -U recsys-ndcg"),
+    ("0", "a report of format 0, which an older"),
+    ("9" * 40, "not a report that"),
+    ("-1", "not a report that recsys_ndcg saved"),
+    ("3 ", "not a report"),
+]
+
+
+@pytest.mark.parametrize(("number", "message"), FORMATS)
+def test_an_older_or_newer_format_is_rejected(path: Path, number: str, message: str) -> None:
     """The message says how to get a readable file."""
     stored = json.loads(path.read_text()) | {"format": f"recsys_ndcg report {number}"}
     for content in (json.dumps(stored).encode(), signed(stored)):
@@ -148,30 +143,23 @@ def test_another_format_is_reported_as_older_or_newer(
         assert_rejected(f"r.json: ({message})", rn.Report.load, path, whole=False)
 
 
-@pytest.mark.parametrize(
-    ("content", "match"),
-    [
+NO_REPORTS: list[tuple[str | bytes, str]] = [
         ("[" * 100_000, "recursion"),
         ('{"format": ' * 100_000, "recursion"),
         (f'{{"format": {"9" * 5000}}}', "4300 digits"),
         (b'{"format": "\xff"}', "in position 12"),
-        ("{", "not JSON"),
-        ("", "not JSON"),
-        ("{}x", "not JSON"),
-        (b"\x80\x04K\x03.", "not JSON"),
-        ("null", "not a report"),
-        ("{}", "not a report that recsys_ndcg saved"),
-        ('{"format": null}', "not a report that recsys_ndcg saved"),
-        ('{"format": ["report 3"]}', "not a report that recsys_ndcg saved"),
-        ('{"format": "recsys_ndcg"}', "not a report that recsys_ndcg saved"),
-        ('[{"format": "recsys_ndcg report 5"}]', "not a report that recsys_ndcg saved"),
-    ],
-)
-def test_a_file_that_is_not_a_report_is_rejected(
-    path: Path, content: str | bytes, match: str
-) -> None:
+        *((content, "not JSON") for content in ("{", "", "{}x", b"\x80\x04K\x03.")),
+        *((f'{{"format": {one}}}', "not a report that recsys_ndcg saved")
+          for one in ("null", '["report 3"]', '"recsys_ndcg"')),
+        *((content, "not a report that recsys_ndcg saved")
+          for content in ("null", "{}", '[{"format": "recsys_ndcg report 5"}]')),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "match"), NO_REPORTS)
+def test_another_file_than_a_report_is_rejected(path: Path, content: Any, match: str) -> None:
     """Invalid JSON with the place or the reason."""
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    write(path.parent, content, path.name)
     assert_rejected(f"r.json: .*{match}", rn.Report.load, path, whole=False)
 
 
@@ -242,9 +230,7 @@ def test_a_file_with_any_changed_value_is_rejected_or_read(
         assert "\n" not in message
 
 
-def test_a_report_that_shrinks_very_much_can_be_read(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_highly_compressed_report_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blanks pad the file, so that the limit for unpacking is not reached."""
     monkeypatch.setattr(archive, "BYTES_ANYWAY", 1 << 10)
     monkeypatch.setattr(archive, "BYTES_PER_BYTE", 16)
@@ -285,9 +271,10 @@ def test_ids_of_every_kind_come_back(ids: Any, tmp_path: Path) -> None:
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "r.json").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "ids", [[pd.Timestamp("2020-01-01")], [(1, 2), (3, 4)], [b"a"], [frozenset({1})], ["\ud800"]]
-)
+UNSAVED = [[pd.Timestamp("2020-01-01")], [(1, 2), (3, 4)], [b"a"], [frozenset({1})], ["\ud800"]]
+
+
+@pytest.mark.parametrize("ids", UNSAVED)
 def test_ids_that_json_cannot_hold_are_rejected(ids: list[Any], tmp_path: Path) -> None:
     """Without leaving a file."""
     rows = [(user, item, 2.0 - item, item) for user in ids for item in (0, 1)]
@@ -308,12 +295,9 @@ def test_a_lone_surrogate_is_shown_but_not_written() -> None:
 
 def test_an_invalid_path_is_not_loaded() -> None:
     """Neither another type nor a name that no file can have."""
-    odd: Any
-    for odd, match in (
-        (b"r.json", "Give the path of a file, not "),
-        ("a\0b", "cannot be the name"),
-    ):
-        assert_rejected(match, rn.Report.load, odd)
+    bytes_: Any = b"r.json"
+    for path, match in ((bytes_, "Give the path of a file, not "), ("a\0b", "cannot be the name")):
+        assert_rejected(match, rn.Report.load, path)
 
 
 def test_a_person_can_read_the_file(path: Path) -> None:
@@ -333,7 +317,7 @@ def test_a_person_can_read_the_file(path: Path) -> None:
         assert stored[part] == expected[part]
     lines = path.read_text().splitlines()
     assert sum('"mean": ' in line for line in lines) == len(METRICS)
-    assert '  "user": ["ann", "bob", "cy"],' in lines
+    assert '  "user": ["Zo\\u00eb", "ann", "bob"],' in lines
     assert [*stored][:3] == ["format", "sha256", "written_by"]
     assert [*stored][-1] == "columns"
 

@@ -108,19 +108,19 @@ def test_pipes_and_devices_are_written_to(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "by its number"
 
 
-@pytest.mark.parametrize(
-    ("target", "match"),
-    [
-        ("/dev/full", "No space left"),
-        ("/nowhere/at/all", "No such file"),
-        (".", "Is a directory"),
-        ("old.txt/below", "Not a directory"),
-        ("n" * 300, "File name too long"),
-        ("a\0b", "cannot be the name of a file"),
-        ("\ud800", "cannot be the name of a file"),
-        (5.5, "Give the path of a file, not 5.5"),
-    ],
-)
+TARGETS: list[tuple[Any, str]] = [
+    ("/dev/full", "No space left"),
+    ("/nowhere/at/all", "No such file"),
+    (".", "Is a directory"),
+    ("old.txt/below", "Not a directory"),
+    ("n" * 300, "File name too long"),
+    ("a\0b", "cannot be the name of a file"),
+    ("\ud800", "cannot be the name of a file"),
+    (5.5, "Give the path of a file, not 5.5"),
+]
+
+
+@pytest.mark.parametrize(("target", "match"), TARGETS)
 def test_a_path_that_cannot_be_written_is_rejected(
     path: Path, report: rn.Report, target: Any, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +155,7 @@ for path in sys.argv[1:]:
 @pytest.mark.slow
 def test_a_protected_file_or_folder_is_not_changed() -> None:
     """Even if the folder of a protected file is writable."""
-    with tempfile.TemporaryDirectory() as name:  # other users cannot enter those of pytest
+    with tempfile.TemporaryDirectory() as name:  # other users cannot enter the folders of pytest
         Path(name).chmod(0o755)
         opened, closed = Path(name) / "opened", Path(name) / "closed"
         for folder, mode in ((opened, 0o777), (closed, 0o555)):
@@ -164,12 +164,10 @@ def test_a_protected_file_or_folder_is_not_changed() -> None:
             (folder / "file").chmod(0o444)
             folder.chmod(mode)
         paths = [str(opened / "file"), str(closed / "file"), str(closed / "new")]
-        ran = subprocess.run(  # noqa: S603 - our own
-            [sys.executable, "-c", UNPRIVILEGED, *paths], capture_output=True, text=True, check=True
-        )
-        assert ran.stdout.splitlines() == [
-            f"{path}: cannot be written (Permission denied)." for path in paths
-        ]
+        call = [sys.executable, "-c", UNPRIVILEGED, *paths]
+        printed = subprocess.run(call, capture_output=True, text=True, check=True).stdout  # noqa: S603
+        expected = [f"{path}: cannot be written (Permission denied)." for path in paths]
+        assert printed.splitlines() == expected
         assert (opened / "file").read_text() == BEFORE
         assert len([*opened.iterdir()]) == len([*closed.iterdir()]) == 1
         closed.chmod(0o755)

@@ -78,11 +78,9 @@ def test_a_preset_of_ndcg_leaves_out_the_other_default_metrics() -> None:
 def test_added_metrics_have_the_choices_of_the_first() -> None:
     """Those without a cutoff have the smallest one as the shortest list."""
     plan = Plan.of(["ndcg@5", "ap@3"], threshold=4, convention=rn.Convention(short_list="drop"))
-    assert plan.with_metrics([rn.RMSE(), rn.Recall(2)]) == Plan.of(
-        ["ndcg@5", "ap@3", "rmse", "recall@2"],
-        threshold=4,
-        convention=plan.measurements[0].convention,
-    )
+    names, first = ["ndcg@5", "ap@3", "rmse", "recall@2"], plan.measurements[0].convention
+    expected = Plan.of(names, threshold=4, convention=first)
+    assert plan.with_metrics([rn.RMSE(), rn.Recall(2)]) == expected
 
 
 @examples(0.8)
@@ -112,16 +110,16 @@ def test_facts_of_different_kinds_of_data_do_not_merge() -> None:
         one + replace(one, protocol="catalogue")
 
 
-@pytest.mark.parametrize(
-    ("metric", "options", "why"),
-    [
-        ("ap@2", {"ap_over": "hits"}, "no exact expectation where equal estimates touch the top k"),
-        ("ap", {"ap_over": "k"}, "ap_over='k' needs a cutoff"),
-        ("ndcg@20000000", {"ideal": "max", "max_grade": 5}, "adds up the weights of all k places"),
-        ("ndcg@2", {"gain": {5: 1}}, "the grade 1.0, 2.0, 4.0 .* has no gain"),
-        ("ndcg@2", {"discount": np.sqrt}, "discount gives .* at rank 2"),
-    ],
-)
+IMPOSSIBLE: list[tuple[str, dict[str, Any], str]] = [
+    ("ap@2", {"ap_over": "hits"}, "no exact expectation where equal estimates touch the top k"),
+    ("ap", {"ap_over": "k"}, "ap_over='k' needs a cutoff"),
+    ("ndcg@20000000", {"ideal": "max", "max_grade": 5}, "adds up the weights of all k places"),
+    ("ndcg@2", {"gain": {5: 1}}, "the grade 1.0, 2.0, 4.0 .* has no gain"),
+    ("ndcg@2", {"discount": np.sqrt}, "discount gives .* at rank 2"),
+]
+
+
+@pytest.mark.parametrize(("metric", "options", "why"), IMPOSSIBLE)
 def test_a_measurement_that_cannot_be_computed_raises_before_scoring(
     metric: str, options: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,12 +143,9 @@ def test_nothing_raises_while_scoring(data: Sample, chosen: Any) -> None:
     """A measurement without a reason against it has a number, or an undefined one."""
     lists = data.lists
     convention = strategies.to_convention(chosen)
-    measurements = [
-        Measurement(kind(k), convention, chosen.threshold)
-        for kind in METRICS.values()
-        for k in ((2, None) if kind.cutoff != "none" else (None,))
-    ]
-    plan = Plan(tuple(measurements))
+    metrics = [kind(None) for kind in METRICS.values()]
+    metrics += [kind(2) for kind in METRICS.values() if kind.cutoff != "none"]
+    plan = Plan(tuple(Measurement(metric, convention, chosen.threshold) for metric in metrics))
     plan = plan.with_reasons(plan.facts_of(lists))
     scores = plan.measure(lists)
     for place, one in enumerate(plan.measurements):
@@ -160,14 +155,9 @@ def test_nothing_raises_while_scoring(data: Sample, chosen: Any) -> None:
 def test_rows_are_sorted_once_per_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     """For sixteen metrics with their audit, and for a reconciliation."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "user": np.repeat(np.arange(50), 20),
-            "item": np.tile(np.arange(20), 50),
-            "estimated": rng.integers(0, 30, 1000) / 7,
-            "true": rng.integers(1, 6, 1000).astype(float),
-        }
-    )
+    frame = pd.DataFrame({"user": np.repeat(np.arange(50), 20), "item": np.tile(np.arange(20), 50)})
+    frame["estimated"] = rng.integers(0, 30, 1000) / 7
+    frame["true"] = rng.integers(1, 6, 1000).astype(float)
     some = frame.assign(true=frame["true"].where(rng.random(1000) > 0.1))
     names = ["ndcg", "dcg", "cg", "precision", "recall", "f1", "ap", "hit"]
     sorts = []
@@ -190,16 +180,11 @@ def test_rows_are_sorted_once_per_tolerance(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(sorts) == expected
 
 
-flagged = st.lists(
-    st.tuples(
-        st.integers(0, 2),
-        st.sampled_from([0.0, 0.3, 0.5, 1.0, 2.0]),
-        st.sampled_from([None, 0.0, 1.0, 2.0, 3.5]),
-        st.booleans(),
-    ),
-    min_size=1,
-    max_size=12,
-).filter(lambda rows: any(row[2] is not None for row in rows))
+TRUE, ESTIMATED = st.sampled_from([None, 0.0, 1.0, 3.5]), st.sampled_from([0.0, 0.3, 0.5, 1.0, 2.0])
+DETAILS = st.builds(dict, was_impossible=st.booleans())
+ROW = st.tuples(st.integers(0, 2), st.integers(0, 99), TRUE, ESTIMATED, DETAILS)
+flagged = st.lists(ROW, min_size=1, max_size=12, unique_by=lambda row: row[:2])
+flagged = flagged.filter(lambda rows: any(row[2] is not None for row in rows))
 
 
 @examples(0.8)
@@ -210,18 +195,10 @@ flagged = st.lists(
     grade=st.sampled_from([None, 2.0]),
 )
 def test_measurements_that_share_a_pass_score_as_in_a_pass_of_their_own(
-    rows: list[tuple[int, float, float | None, bool]],
-    chosen: list[Any],
-    impossible: list[str],
-    grade: float | None,
+    rows: list[Any], chosen: list[Any], impossible: list[str], grade: float | None
 ) -> None:
     """Measurements of any conventions together: each column to the last bit."""
-    lists = rn.RankedLists.from_surprise(
-        [
-            (user, item, true, estimated, {"was_impossible": is_impossible})
-            for item, (user, estimated, true, is_impossible) in enumerate(rows)
-        ]
-    )
+    lists = rn.RankedLists.from_surprise(rows)
     measurements = [
         Measurement(
             kind(2 if kind.cutoff != "none" else None),
@@ -242,11 +219,10 @@ def test_measurements_that_share_a_pass_score_as_in_a_pass_of_their_own(
         np.testing.assert_array_equal(together[:, place], alone, err_msg=str(one))
 
 
+FLAG = {"was_impossible": True}
 P = [
-    ("u", "a", 5.0, 4.0, {}), ("u", "b", 1.0, 3.0, {}),
-    ("u", "c", 5.0, 2.0, {"was_impossible": True}),
-    ("v", "a", 5.0, 4.0, {}), ("v", "c", 5.0, 2.0, {"was_impossible": True}),
-    ("v", "d", 5.0, 1.0, {}),
+    ("u", "a", 5.0, 4.0, {}), ("u", "b", 1.0, 3.0, {}), ("u", "c", 5.0, 2.0, FLAG),
+    ("v", "a", 5.0, 4.0, {}), ("v", "c", 5.0, 2.0, FLAG), ("v", "d", 5.0, 1.0, {}),
 ]  # fmt: skip
 
 
@@ -269,22 +245,21 @@ def test_gains_and_discounts_are_only_asked_about_what_counts() -> None:
     assert report.mean["ndcg@3"] == pytest.approx(1.25 / 1.75)
     assert report.audit.loc["ndcg@3", "best"] == 1
     gone = rn.Convention(impossible="drop", unlisted="ignore", gain={1.0: 0, 5.0: 1})
-    odd = [*P[:2], ("u", "c", -7.0, 2.0, {"was_impossible": True})]
+    odd = [*P[:2], ("u", "c", -7.0, 2.0, FLAG)]
     assert rn.evaluate(odd, metrics="ndcg@3", convention=gone).mean["ndcg@3"] == 1
     with rejects(r"the grade -7.0 .*has no gain"):
         rn.evaluate(odd, metrics="ndcg@3", convention=gone.replace(unlisted="count"))
     ignoring = rn.Convention(unlisted="ignore", gain=np.sqrt)
-    signatures = [
-        rn.evaluate({"labels": labels, "results": {"u": ["a", "b"]}}, convention=ignoring)
-        for labels in ([("u", "a", 1.0)], [("u", "a", 1.0), ("u", "z", 9.0)])
+    reports = [
+        rn.evaluate({"labels": {"u": labels}, "results": {"u": ["a", "b"]}}, convention=ignoring)
+        for labels in ({"a": 1.0}, {"a": 1.0, "z": 9.0})
     ]
-    assert len({one.signature("ndcg@10") for one in signatures}) == 1
+    assert len({report.signature("ndcg@10") for report in reports}) == 1
 
 
 def test_impossible_predictions_rank_last_under_every_tolerance() -> None:
     """Below all others by more than the step that estimates are rounded to."""
-    rows = [("u", "a", 0.0, 0.0, {}), ("u", "b", 1.0, -0.1, {"was_impossible": True})]
-    lists = rn.RankedLists.from_surprise(rows)
+    lists = rn.RankedLists.from_surprise([("u", "a", 0.0, 0.0, {}), ("u", "b", 1.0, -0.1, FLAG)])
     last = rn.Convention(impossible="last", ties="best")
     pair = [Measurement(rn.RR(), last.replace(tie_tolerance=step), 1.0) for step in (0.0, 3.0)]
     assert Plan(tuple(pair)).measure(lists).per_user.tolist() == [[0.5, 0.5]]

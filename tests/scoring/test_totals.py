@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import reduce
+from itertools import chain
 from operator import add
 from typing import Any
 
@@ -23,20 +24,14 @@ from tests.profiles import examples
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NAMES = ["dcg@3", "ndcg@3", "recall@3", "cg", "ap"]
 grade = st.sampled_from([0.0, 0.5, 1.0, 3.0, 4.5, 1e30, 1e150, 1e290])
-lists_of_grades = st.lists(st.lists(grade, min_size=1, max_size=4), min_size=2, max_size=8).filter(
-    lambda lists: len({one for each in lists for one in each}) > 1
-)
+lists_of_grades = st.lists(st.lists(grade, min_size=1, max_size=4), min_size=2, max_size=8)
+lists_of_grades = lists_of_grades.filter(lambda lists: len({*chain(*lists)}) > 1)
 
 
 def _score(grades: list[list[float]]) -> Scores:
     """Score lists of grades in ranked order."""
-    rows = [
-        (user, place, -float(place), grade)
-        for user, one in enumerate(grades)
-        for place, grade in enumerate(one)
-    ]
     plan = Plan.of(NAMES, threshold=2, convention=rn.Convention(gain="linear"))
-    return plan.score_lists(rn.RankedLists.from_tuples(rows))
+    return plan.score_lists(rn.RankedLists.of(dict(enumerate(grades))))
 
 
 def _intervals(totals: Totals) -> Any:

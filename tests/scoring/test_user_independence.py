@@ -31,16 +31,10 @@ def _make_users(seed: int, n_users: int) -> pd.DataFrame:
     parts = []
     for user in range(n_users):
         n = int(rng.choice([1, 2, 7, 9, 20, 130, 300]))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "user": user,
-                    "item": rng.permutation(1000)[:n],
-                    "estimated": rng.integers(0, max(n // 4, 2), n) / 3,
-                    "true": rng.choice(SCALES[int(rng.integers(len(SCALES)))], n),
-                }
-            )
-        )
+        items, estimated = rng.permutation(1000)[:n], rng.integers(0, max(n // 4, 2), n) / 3
+        true = rng.choice(SCALES[int(rng.integers(len(SCALES)))], n)
+        columns = {"user": user, "item": items, "estimated": estimated, "true": true}
+        parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -48,9 +42,8 @@ def _score(frame: pd.DataFrame, options: dict[str, Any], rows: int = 1 << 16) ->
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "_MAX_ROWS", rows)
         patch.setattr(parallel, "_MAX_CELLS", 4 * rows)
-        return rn.evaluate(
-            frame, metrics=NAMES, k=None, threshold=3, convention=rn.Convention(**options)
-        ).per_user
+        how: dict[str, Any] = {"threshold": 3, "convention": rn.Convention(**options)}
+        return rn.evaluate(frame, metrics=NAMES, k=None, **how).per_user
 
 
 def _check_same_bits(one: pd.DataFrame, other: pd.DataFrame, what: str) -> None:
@@ -59,28 +52,24 @@ def _check_same_bits(one: pd.DataFrame, other: pd.DataFrame, what: str) -> None:
     assert not differs.any(), f"{what}: {one.columns[differs.any(axis=0)].tolist()}"
 
 
-@examples(0.25)
-@given(
-    seed=st.integers(0, 1 << 30),
-    ties=st.sampled_from(ORDERED),
-    gain=st.sampled_from(["exponential", "linear"]),
-    choices=st.sampled_from(
-        [
-            {},
-            {"ideal": "max", "max_grade": 100.0},
-            {"ideal": "local", "discount": "ln"},
-            {"discount": "reciprocal", "ap_over": "capped", "short_list": "n"},
-            {"recommend_from": 1.0, "tie_tolerance": 0.5},
-        ]
-    ),
-    rows=st.sampled_from([1, 50, 400]),
+CHOICES: list[dict[str, Any]] = [
+    {}, {"ideal": "max", "max_grade": 100.0}, {"ideal": "local", "discount": "ln"},
+    {"discount": "reciprocal", "ap_over": "capped", "short_list": "n"},
+    {"recommend_from": 1.0, "tie_tolerance": 0.5},
+]  # fmt: skip
+OPTIONS = st.builds(
+    lambda ties, gain, choices: {"ties": ties, "gain": gain, **choices},
+    *map(st.sampled_from, (ORDERED, ["exponential", "linear"], CHOICES)),
 )
+
+
+@examples(0.25)
+@given(st.integers(0, 1 << 30), OPTIONS, st.sampled_from([1, 50, 400]))
 def test_scores_do_not_depend_on_other_users_order_or_blocks(
-    seed: int, ties: str, gain: str, choices: dict[str, Any], rows: int
+    seed: int, options: dict[str, Any], rows: int
 ) -> None:
     """Every metric and rule for ties; blocks of any size; rows and users in any order."""
     frame, rng = _make_users(seed, 6), np.random.default_rng(seed)
-    options = {"ties": ties, "gain": gain, **choices}
     together = _score(frame, options)
     _check_same_bits(_score(frame, options, rows), together, "blocks")
     _check_same_bits(_score(frame.sample(frac=1, random_state=rng), options), together, "rows")
@@ -106,14 +95,8 @@ def test_ties_in_input_order_depend_only_on_the_users_own_rows() -> None:
 def test_a_long_list_does_not_change_the_score_of_a_short_one(n: int) -> None:
     """The widths of their tables could not differ more."""
     rng = np.random.default_rng(0)
-    large = pd.DataFrame(
-        {
-            "user": "large",
-            "item": np.arange(n),
-            "estimated": rng.integers(0, 1000, n) / 7,
-            "true": rng.integers(1, 11, n) / 2,
-        }
-    )
+    large = pd.DataFrame({"item": np.arange(n), "estimated": rng.integers(0, 1000, n) / 7})
+    large = large.assign(user="large", true=rng.integers(1, 11, n) / 2)
     small = pd.DataFrame({"user": "small", "item": [1], "estimated": [2.0], "true": [0.3]})
     names = ["ndcg", "ndcg@10", "dcg", "ap", "rr", "rprecision", "rmse", "rbp"]
     how: dict[str, Any] = {"metrics": names, "k": None, "threshold": 0.2}
@@ -124,15 +107,10 @@ def test_a_long_list_does_not_change_the_score_of_a_short_one(n: int) -> None:
 
 def test_impossible_predictions_rank_below_the_users_own_estimates() -> None:
     """Another user's lowest estimate does not decide what is recommended."""
-    flag = {"was_impossible": True}
-    ann: list[Any] = [
-        ("ann", "a", 5.0, 4.0, {}), ("ann", "b", 5.0, 3.0, flag), ("ann", "c", 1.0, 2.0, {}),
-    ]  # fmt: skip
+    ann: list[Any] = [("ann", "a", 5.0, 4.0, {}), ("ann", "b", 5.0, 3.0, {"was_impossible": True})]
+    ann += [("ann", "c", 1.0, 2.0, {})]
     bob: list[Any] = [("bob", "a", 5.0, -900.0, {}), ("bob", "b", 1.0, 3.0, {})]
-    how: dict[str, Any] = {
-        "metrics": ["precision@3", "recall@3"],
-        "threshold": 4,
-        "convention": rn.Convention(impossible="last", recommend_from=-50.0),
-    }
+    last = rn.Convention(impossible="last", recommend_from=-50.0)
+    how: Any = {"metrics": ["precision@3", "recall@3"], "threshold": 4, "convention": last}
     together = rn.evaluate(ann + bob, **how).per_user
     _check_same_bits(rn.evaluate(ann, **how).per_user, together.loc[["ann"]], "ann")
