@@ -35,7 +35,7 @@ _SCORES = (
     "The mean over users, with half the width of its 95 % interval. Chance is random order of the "
     "same lists; adjusted is the share of the possible improvement over chance."
 )
-_AUDIT = "Numbers to read each score against"
+_AUDIT = "Reference values for each score"
 _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
 _HOW = "The code that gives the same numbers, and the complete signature of each metric."
@@ -222,7 +222,7 @@ def _remark_on_ties(_: Report, audit: AuditRows) -> Iterator[str]:
 def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
     counts = report.counts
     findings = {
-        "unlabelled": "Items in the lists without a true value",
+        "unlabelled": "Listed items without a true value",
         "unlisted": "Labelled items in no list",
         "impossible": "Predictions that the model could not make (was_impossible)",
         "duplicates": "Repeated rows that were merged",
@@ -281,8 +281,8 @@ def _judge_order(name: str, row: dict[str, Any]) -> str:
     chance_text = format_number(row["chance"])
     if np.isnan(adjusted):
         return (
-            f"In {name} every order of these lists has the same score, {score}: it does not show "
-            "whether the model is good."
+            f"In {name} every order of these lists has the same score, {score}, so {name} cannot "
+            "show whether the model is good."
         )
     if adjusted < 0 and not abs(row["z"]) < _CLEAR_Z:
         return f"In {name} this order is worse than chance ({chance_text}): it scores {score}."

@@ -233,7 +233,7 @@ class Report(Readable, Mapping[str, float]):
 
     @property
     def audit(self) -> pd.DataFrame:
-        """The numbers to read each score against, a row per metric.
+        """Reference values for each score, a row per metric.
 
         Means over users: chance (random order of the list), worst and best (the extreme orders of
         the list), tie_low and tie_high (every tie in its worst or best order), judged (the
@@ -245,9 +245,9 @@ class Report(Readable, Mapping[str, float]):
         improvement over random order that the model achieves (as in the adjusted Rand index:
         Hubert & Arabie 1985).
 
-        For metrics that are linear in gains or relevance: z = Σ(numerator - its mean) / √ΣVar,
-        the distance of all lists from random order in standard deviations (Hoeffding 1951). From
-        about 2 on, the order is better than random.
+        For metrics that are linear in gains or relevance: z = Σ(numerator - its mean in random
+        order) / √ΣVar, the distance of all lists from random order in standard deviations
+        (Hoeffding 1951). From about 2 on, the order is better than random.
 
         Shares of the users with a score: trivial (every order has the same score),
         decided_by_ties (the order of equal estimates changes the score). Shares of all users:
@@ -504,8 +504,8 @@ class Report(Readable, Mapping[str, float]):
         Parameters
         ----------
         groups : str, mapping, Series, table, path or callable
-            A built-in group: ``"activity"`` cuts the users at the quartiles of their labelled
-            ratings (or rows of `train`, if given), ``"list_length"`` of list lengths,
+            A built-in group: ``"activity"`` cuts the users at the quartiles of their number of
+            labelled ratings (or of rows of `train`, if given), ``"list_length"`` of items,
             ``"relevant"`` of relevant items; ``"cold"`` separates users who are in `train` from
             users who are not. Or the name of a column of `data`; a table with a column of
             users and a column of groups, or the path of such a file; ``{user: group}`` or
@@ -587,8 +587,8 @@ class Report(Readable, Mapping[str, float]):
         pandas.DataFrame
             A row per rank: item, estimated, true, relevant (missing without a threshold), gain,
             discount, discounted_gain, dcg (up to this rank), ideal_item (of one of the best
-            orders), ideal_gain, ideal_dcg (up to this rank), ndcg. Ranks past the end of a short
-            list have no item, and no row unless the ideal list is longer.
+            orders), ideal_gain, ideal_dcg (up to this rank), ndcg. If the ideal list is longer
+            than the user's, its further ranks are rows without an item.
 
         Raises
         ------

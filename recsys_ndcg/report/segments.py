@@ -55,7 +55,7 @@ class UnknownKeyError(InvalidInputError, KeyError):
 
 def _format_table(segments: Segments) -> pd.DataFrame:
     """Return the summaries as text: for each metric all users, then each segment."""
-    whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, corrected=np.nan)
+    whole = segments.whole.summary.assign(segment=_ALL, difference=np.nan, p_corrected=np.nan)
     by_segment = segments.to_frame()
     by_segment["segment"] = [_format_label(label) for label in by_segment["segment"]]
     rows = pd.concat([whole.reset_index(), by_segment], ignore_index=True)
@@ -64,8 +64,10 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
     rows["metric"] = rows["metric"].map(escape_invisible)
     rows["difference"] = rows["difference"].map(format_signed)
-    rows["corrected"] = rows["corrected"].map(format_p_value)
-    rows = rows[[*_COLUMNS, "difference", "corrected"]].rename(columns={"corrected": "p (Holm)"})
+    rows["p_corrected"] = rows["p_corrected"].map(format_p_value)
+    rows = rows[[*_COLUMNS, "difference", "p_corrected"]].rename(
+        columns={"p_corrected": "p (Holm)"}
+    )
     return format_cells(rows.iloc[order].set_index("metric"))
 
 
@@ -96,15 +98,17 @@ def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> I
     if chance[high] - chance[low] >= _DIFFERENT_CHANCE:
         yield (
             f"Chance in {metric} is {format_number(chance[low])} for {_describe(segments, low)} "
-            f"and {format_number(chance[high])} for {_describe(segments, high)}: compare adjusted, "
-            "not means."
+            f"and {format_number(chance[high])} for {_describe(segments, high)}: compare adjusted "
+            "scores, not means."
         )
 
 
 def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
     """Yield the segments that differ from the other users, the largest difference first."""
     difference = table["difference"].to_numpy()
-    is_clear = (table["corrected"] < _ALPHA).to_numpy() & (table["users"] >= _MIN_USERS).to_numpy()
+    is_clear = (table["p_corrected"] < _ALPHA).to_numpy() & (
+        table["users"] >= _MIN_USERS
+    ).to_numpy()
     order = np.argsort(-np.abs(difference), kind="stable")
     differences = [
         f"{_format_label(segments.labels[place])} ({format_signed(difference[place])})"
@@ -171,7 +175,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         The number of users in each segment; under None, the number of users in no segment.
     summary : pandas.DataFrame
         A row per segment and metric: the columns of `Report.summary`, and the comparison with
-        the other segments: difference, p and corrected.
+        the other segments: difference, p and p_corrected.
     remarks : list of str
         Reasons to be careful with the numbers, and the segments that differ.
 
@@ -248,7 +252,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
 
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
         of all users in other segments; p of Welch's t test of these means, NaN if one of the two
-        has fewer than two scores; and corrected, p corrected by Holm's method for the number of
+        has fewer than two scores; and p_corrected, by Holm's method for the number of
         segments that are tested in the metric.
 
         References
@@ -266,7 +270,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
             [one.full_audit.totals.score_moments for one in self.reports]
         )
         corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
-        columns = {"difference": difference, "p": p, "corrected": corrected}
+        columns = {"difference": difference, "p": p, "p_corrected": corrected}
         # labels may be tuples, which from_product would split
         levels: list[Any] = [self._index, metrics]
         codes = np.indices(p.shape).reshape(2, -1).tolist()

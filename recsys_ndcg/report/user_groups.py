@@ -99,7 +99,7 @@ def assign_segments(
             groups(scores.table()), users, name if name.isidentifier() else _NAME
         )
     else:
-        msg = f"groups is {quote(groups)}, which assigns no users to groups. {FORMS}."
+        msg = f"groups cannot be {quote(groups)}. {FORMS}."
         raise InvalidInputError(msg)
     return user_groups.align(users)
 
@@ -198,7 +198,7 @@ def _count_training_rows(
         `train` is missing, empty or of another form, or its ids are of another type.
     """
     if train is None:
-        msg = f"'cold' needs train=, the training data of the model. {_TRAIN_FORMS}."
+        msg = f"'cold' needs train= (--train), the training data of the model. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     if needs_counts and isinstance(train, AbstractSet | Mapping) and not is_table(train, columns):
         msg = (
@@ -466,7 +466,7 @@ def read_table_groups(
     if column not in others:
         advice = suggest(str(column), map(str, others)) if others else "There are no other columns."
         finding = "no column of groups" if column in (None, user) else f"no column {column!r}"
-        msg = f"Besides {user!r}, the column of users, {what} has {finding}. {advice}"
+        msg = f"{what} has {finding} (users: {user!r}). {advice}"
         raise InvalidInputError(msg)
     table = Table(data, {"user": user, "item": column})  # reads the groups as items
     group, order = to_objects(table.read_ids("item").tolist()), _get_category_order(data, column)

@@ -204,7 +204,7 @@ def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
     assert "1 of 4 users have fewer items than the cutoff (short lists)." in text
     assert "Ties affect 25.0% of users; depending on how they are broken, ndcg@2 is" in text
     assert "Users without a score are left out of the mean: recall@2 over 3 users." in text
-    assert "Items in the lists without a true value: 1." in text
+    assert "Listed items without a true value: 1." in text
     assert "For 75.0% of users precision@2 does not depend on the order (trivial users)." in text
     for form in (constructed.to_markdown(), constructed.to_html()):
         assert "Random order would already score" in form

@@ -350,7 +350,7 @@ def test_all_users_may_be_in_one_segment(report: rn.Report) -> None:
     segments = report.by("cold", train=["zed"])
     assert segments.counts == {"unknown": 4, None: 0}
     assert segments["unknown"] == report
-    assert segments.summary[["difference", "p", "corrected"]].isna().all(axis=None)
+    assert segments.summary[["difference", "p", "p_corrected"]].isna().all(axis=None)
     assert any("no other segment to compare" in line for line in segments.remarks)
     one = _evaluate(["ann"], metrics="ndcg@2").by("list_length")
     assert str(one).startswith("1 segment by list_length, 1 users\n")
@@ -413,9 +413,9 @@ def test_differences_agree_with_the_textbook(drawn: list[tuple[int, list[int]]])
                 assert row["p"] == pytest.approx(1.0 if same else 0.0, abs=1e-9)
         tested = [row for row in found.values() if not math.isnan(row["p"])]
         corrected = _holm([row["p"] for row in tested])
-        assert [row["corrected"] for row in tested] == pytest.approx(corrected)
+        assert [row["p_corrected"] for row in tested] == pytest.approx(corrected)
         untested = [row for row in found.values() if math.isnan(row["p"])]
-        assert all(math.isnan(row["corrected"]) for row in untested)
+        assert all(math.isnan(row["p_corrected"]) for row in untested)
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e140])
@@ -481,7 +481,7 @@ def test_remarks_start_with_the_largest_difference_and_count_the_rest() -> None:
     assert [line.split(",")[0] for line in lines] == ["In ndcg@1", "In ndcg@2", "In ndcg@3"]
     assert "… and the same in 2 more metrics." in segments.remarks
     table = segments.summary.xs("ndcg@3", level="metric")
-    sure = table["difference"][table["corrected"] < 0.05].sort_values(key=lambda one: -one.abs())
+    sure = table["difference"][table["p_corrected"] < 0.05].sort_values(key=lambda one: -one.abs())
     names = [f"{label} ({difference:+.4f})" for label, difference in sure.items()]
     assert len(names) > 4
     assert lines[2].endswith(f": {', '.join(names[:3])}, {len(names) - 3} more.")
@@ -495,7 +495,7 @@ def test_remarks_mention_different_chance_levels() -> None:
     chance = segments.summary["chance"].tolist()
     assert (
         f"Chance in ndcg@5 is {chance[1]:.4f} for list_length 12 and {chance[0]:.4f} for "
-        "list_length 2: compare adjusted, not means." in segments.remarks
+        "list_length 2: compare adjusted scores, not means." in segments.remarks
     )
 
 
@@ -527,7 +527,7 @@ def test_a_segment_is_the_report_of_its_users(report: rn.Report, tmp_path: Path)
             summary.loc[label][one.summary.columns], one.summary, check_names=False
         )
     assert summary.index.names == ["segment", "metric"]
-    assert summary.columns.tolist()[-3:] == ["difference", "p", "corrected"]
+    assert summary.columns.tolist()[-3:] == ["difference", "p", "p_corrected"]
     assert segments.to_frame().columns.tolist()[:3] == ["segment", "metric", "mean"]
     report.save(tmp_path / "r.json")
     loaded, unknown = rn.Report.load(tmp_path / "r.json").by(COUNTRY), ["tie_low", "tie_high"]
@@ -601,10 +601,10 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     r"is named 'country'.*pass its table as data=": ("country", {}),
     r"missing\.csv: cannot be read \(No such file": ("missing.csv", {}),
     "The path of the file is empty": ("", {}),
-    r"data has no column 'contry'\. Did you mean 'country'": (
+    r"data has no column 'contry' \(users: 'user'\)\. Did you mean 'country'": (
         "contry", {"data": {"user": USERS, "country": USERS}},
     ),
-    "users, data has no column of groups. There are no": ("user", {"data": {"user": USERS}}),
+    "data has no column of groups .* There are no": ("user", {"data": {"user": USERS}}),
     "no column 'usr' to rename": ("activity", {"columns": {"usr": "x"}}),
     "'relevant' is a built-in group and a column of data": (
         "relevant", {"data": pd.DataFrame({"user": USERS, "relevant": 1})},
@@ -623,12 +623,12 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "a label is not hashable": (lambda table: [[1]] * len(table), {}),
     "1 and '1' are written alike": (lambda _: [1, "1", 1, 1], {}),
     r"groups: '\\ud800' has a lone surrogate": ({"ann": "\ud800", "bob": "x"}, {}),
-    r"\['ann', 'bob'\], which assigns no users to groups": (["ann", "bob"], {}),
+    r"groups cannot be \['ann', 'bob'\]": (["ann", "bob"], {}),
     "function of per_user returned 'x'": (lambda _: "x", {}),
     "returned 2 groups. Let it return .* for each of 4": (lambda _: [1, 2], {}),
     "returned n_items .* Let it": (lambda table: table, {}),
     "indexed by row numbers, 0 to 8": (pd.Series(range(9)), {}),
-    "'cold' needs train=": ("cold", {}),
+    "'cold' needs train= ": ("cold", {}),
     "the users of train of type number": ("cold", {"train": [1, 2]}),
     "train is 3, which has no users": ("cold", {"train": 3}),
     "train has no rows": ("activity", {"train": []}),
