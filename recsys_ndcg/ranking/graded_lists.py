@@ -14,34 +14,34 @@ from recsys_ndcg.ranking.ordering import sort_descending
 
 
 class GradedLists:
-    """Gains, relevance and ideal lists of the same lists, computed once for each choice.
+    """The gains, relevance and ideal order of lists, computed once for each choice.
 
     Parameters
     ----------
     lists : GroupedLists
-        The result of `recsys_ndcg.lists.preparation.prepare`.
-    best_first : bool
-        Whether to sort the grades of each list, so that gains need no other sort; which item has
-        which grade is lost.
+        The result of `recsys_ndcg.lists.preparation.prepare_lists`.
+    sort_grades : bool
+        Whether to sort the grades of each list, highest first, so that gains need no other sort;
+        grades then no longer belong to items.
     """
 
-    def __init__(self, lists: GroupedLists, *, best_first: bool = False) -> None:
-        self.best_first = best_first
-        if best_first:
-            grades = sort_descending(_grades(lists), lists.offsets)
+    def __init__(self, lists: GroupedLists, *, sort_grades: bool = False) -> None:
+        self.sort_grades = sort_grades
+        if sort_grades:
+            grades = sort_descending(_fill_unlabelled(lists), lists.offsets)
             grades[np.isneginf(grades)] = np.nan
             lists = lists.with_columns(true=grades)
         self.lists = lists
         self._cache = Cache()
 
-    def gains(self, convention: Convention, threshold: float | None) -> Floats:
+    def compute_gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gain of every row."""
-        key = "gains", gain_key(convention, threshold)
+        key = "gains", make_gain_key(convention, threshold)
         return self._cache.get_or_compute(
             key, lambda: convention.compute_gains(self.lists.true, threshold)
         )
 
-    def relevant(self, threshold: float | None) -> Floats:
+    def compute_relevance(self, threshold: float | None) -> Floats:
         """Return whether each row is relevant, 0 or 1."""
         key = "relevant", threshold
         return self._cache.get_or_compute(
@@ -51,7 +51,7 @@ class GradedLists:
     @lazy_property
     def grades(self) -> Floats:
         """The grade of each row, -inf for unlabelled rows."""
-        return _grades(self.lists)
+        return _fill_unlabelled(self.lists)
 
     @lazy_property
     def labelled(self) -> Floats:
@@ -63,56 +63,58 @@ class GradedLists:
         """The number of labelled items of each user, in the list or not."""
         return self.lists.sum_by_user(self.labelled) + self.lists.n_unlisted
 
-    def n_relevant(self, threshold: float | None) -> Floats:
+    def count_relevant(self, threshold: float | None) -> Floats:
         """Return the number of relevant items of each user, in the list or not."""
         return self._cache.get_or_compute(
-            ("n_relevant", threshold), lambda: self._count_relevant(threshold)
+            ("n_relevant", threshold), lambda: self._add_up_relevant(threshold)
         )
 
-    def _count_relevant(self, threshold: float | None) -> Floats:
+    def _add_up_relevant(self, threshold: float | None) -> Floats:
         lists = self.lists
-        listed = lists.sum_by_user(self.relevant(threshold))
+        n_listed = lists.sum_by_user(self.compute_relevance(threshold))
         if not len(lists.unlisted_true):
-            return listed
+            return n_listed
         unlisted = compute_relevance(lists.unlisted_true, threshold)
         user = np.repeat(np.arange(len(lists)), lists.n_unlisted)
-        return listed + np.bincount(user, weights=unlisted, minlength=len(lists))
+        return n_listed + np.bincount(user, weights=unlisted, minlength=len(lists))
 
-    def ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
-        """Return the gains of each user's ideal list, best first: shape (n_users, width)."""
-        key = "ideal", convention.ideal, gain_key(convention, threshold), width
+    def compute_ideal_gains(
+        self, convention: Convention, threshold: float | None, width: int
+    ) -> Floats:
+        """Return the gains of each user's ideal list, largest first: shape (n_users, width)."""
+        key = "ideal", convention.ideal, make_gain_key(convention, threshold), width
         return self._cache.get_or_compute(
-            key, lambda: self._ideal_gain(convention, threshold, width)
+            key, lambda: self._fill_ideal(convention, threshold, width)
         )
 
-    def _ideal_gain(self, convention: Convention, threshold: float | None, width: int) -> Floats:
-        offsets, extra = self.lists.offsets, self.lists.n_unlisted
+    def _fill_ideal(self, convention: Convention, threshold: float | None, width: int) -> Floats:
+        offsets, n_extra = self.lists.offsets, self.lists.n_unlisted
         if convention.ideal == "local":  # only an empty list counts its unlisted labels
-            extra = np.where(self.lists.n_items == 0, extra, 0)
-        if extra.any():
-            values = self.gains(convention, threshold)
-            values, offsets = self._with_unlisted(values, extra, convention, threshold)
+            n_extra = np.where(self.lists.n_items == 0, n_extra, 0)
+        if n_extra.any():
+            values = self.compute_gains(convention, threshold)
+            values, offsets = self._add_unlisted(values, n_extra, convention, threshold)
             values = sort_descending(values, offsets)
         else:
-            values = self._gains_in_order(convention, threshold)
-        best = np.append(values, 0.0)
-        places = offsets[:-1, None] + np.arange(width)
-        table: Floats = best[np.where(places < offsets[1:, None], places, -1)]
+            values = self._sort_gains(convention, threshold)
+        padded = np.append(values, 0.0)
+        index = offsets[:-1, None] + np.arange(width)
+        table: Floats = padded[np.where(index < offsets[1:, None], index, -1)]
         return table
 
-    def _gains_in_order(self, convention: Convention, threshold: float | None) -> Floats:
+    def _sort_gains(self, convention: Convention, threshold: float | None) -> Floats:
         """Return the gains of the rows, each user's largest first."""
 
         def compute() -> Floats:
-            values = self.gains(convention, threshold)
-            if self.best_first and isinstance(convention.gain, str):
+            values = self.compute_gains(convention, threshold)
+            if self.sort_grades and isinstance(convention.gain, str):
                 return values
             return sort_descending(values, self.lists.offsets)
 
-        return self._cache.get_or_compute(("in order", gain_key(convention, threshold)), compute)
+        return self._cache.get_or_compute(("sorted", make_gain_key(convention, threshold)), compute)
 
-    def length_of_gains(self, convention: Convention, threshold: float | None) -> Floats:
-        r"""Return the length of the centred gains of each list, \sqrt{\sum (g_i - \bar g)^2}.
+    def compute_gain_norm(self, convention: Convention, threshold: float | None) -> Floats:
+        r"""Return the Euclidean norm of each list's centred gains, \sqrt{\sum (g_i - \bar g)^2}.
 
         Each user's gains are scaled by the largest and added in ascending order, so neither the
         order of the rows nor the unit of the gains matters.
@@ -120,44 +122,48 @@ class GradedLists:
 
         def compute() -> Floats:
             lists = self.lists
-            own, n_items = np.diff(lists.offsets), lists.n_candidates
-            values = self._gains_in_order(convention, threshold)
-            most = np.zeros(len(lists))
-            most[own > 0] = values[lists.offsets[:-1][own > 0]]
-            unit = np.where(most > 0, most, 1.0)
-            values = values / np.repeat(unit, own)
+            n_rows, n_items = np.diff(lists.offsets), lists.n_candidates
+            values = self._sort_gains(convention, threshold)
+            largest = np.zeros(len(lists))
+            largest[n_rows > 0] = values[lists.offsets[:-1][n_rows > 0]]
+            unit = np.where(largest > 0, largest, 1.0)
+            values = values / np.repeat(unit, n_rows)
             mean = lists.sum_by_user(values) / np.maximum(n_items, 1)
-            apart = values - np.repeat(mean, own)
-            square = lists.sum_by_user(apart * apart) + (n_items - own) * (mean * mean)
-            length: Floats = unit * np.sqrt(square)
-            return length
+            centred = values - np.repeat(mean, n_rows)
+            square = lists.sum_by_user(centred * centred) + (n_items - n_rows) * (mean * mean)
+            norm: Floats = unit * np.sqrt(square)
+            return norm
 
-        return self._cache.get_or_compute(("length", gain_key(convention, threshold)), compute)
+        return self._cache.get_or_compute(("norm", make_gain_key(convention, threshold)), compute)
 
-    def length_of_flags(self, flags: Floats) -> Floats:
-        """Return the length of each list's centred flags, 0 or 1."""
+    def compute_flag_norm(self, flags: Floats) -> Floats:
+        """Return the Euclidean norm of each list's centred flags, which are 0 or 1."""
         lists = self.lists
         ones, n_items = lists.sum_by_user(flags), lists.n_candidates
-        length: Floats = np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
-        return length
+        norm: Floats = np.sqrt(ones * (n_items - ones) / np.maximum(n_items, 1))
+        return norm
 
-    def _with_unlisted(
-        self, values: Floats, extra: Positions, convention: Convention, threshold: float | None
+    def _add_unlisted(
+        self, values: Floats, n_extra: Positions, convention: Convention, threshold: float | None
     ) -> tuple[Floats, Positions]:
-        """Return gains with those of the unlisted labels, for users who have some `extra`."""
+        """Return the gains with the gains of unlisted labels, and the new offsets of the users.
+
+        `n_extra` is the number of unlisted labels that count for each user.
+        """
         lists = self.lists
-        unlisted = lists.unlisted_true[np.repeat(extra > 0, lists.n_unlisted)]
-        user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(extra)), extra)])
+        unlisted = lists.unlisted_true[np.repeat(n_extra > 0, lists.n_unlisted)]
+        user = np.concatenate([lists.user_of_row, np.repeat(np.arange(len(n_extra)), n_extra)])
         gain = convention.compute_gains(unlisted, threshold)
         values = np.concatenate([values, gain])[np.argsort(user, kind="stable")]
-        return values, compute_offsets(np.diff(lists.offsets) + extra)
+        return values, compute_offsets(np.diff(lists.offsets) + n_extra)
 
 
-def _grades(lists: GroupedLists) -> Floats:
-    absent = np.isnan(lists.true)
-    return np.where(absent, -np.inf, lists.true) if absent.any() else lists.true
+def _fill_unlabelled(lists: GroupedLists) -> Floats:
+    """Return the grades, -inf for unlabelled rows."""
+    is_unlabelled = np.isnan(lists.true)
+    return np.where(is_unlabelled, -np.inf, lists.true) if is_unlabelled.any() else lists.true
 
 
-def gain_key(convention: Convention, threshold: float | None) -> Hashable:
+def make_gain_key(convention: Convention, threshold: float | None) -> Hashable:
     """Return a key that is equal for equal gains."""
     return convention.select_choices("gain"), threshold if convention.gain_needs_threshold else None

@@ -11,40 +11,40 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Flags, Floats, Positions, concat_ranges
 
 Number = TypeVar("Number", bound=np.generic)
-_FEW_CELLS = 4096  # a table of so few cells is faster than several tables
+_FEW_CELLS = 4096  # one table up to this size is faster than several tables
 
 
 @dataclass(frozen=True)
 class PaddedLists:
-    """Lists of about the same length as the rows of a table, padded at their ends.
+    """Lists of similar length as the rows of a table, padded at their ends.
 
     Parameters
     ----------
     lists, rows : slices or int64 arrays
-        The places of these lists and of their entries among all lists.
+        The positions of these lists among all lists, and of their entries among all entries.
     shape : pair of int
         The number of lists, and the length of the longest.
-    inside : bool array of this shape, optional
+    is_entry : bool array of this shape, optional
         Which cells hold an entry; None if all do.
     """
 
     lists: slice | Positions
     rows: slice | Positions
     shape: tuple[int, int]
-    inside: Flags | None
+    is_entry: Flags | None
 
-    def to_table(self, values: Floats, past_the_end: float = np.inf) -> Floats:
+    def to_table(self, values: Floats, padding: float = np.inf) -> Floats:
         """Return the values of these lists as a table, which may be a view."""
         values = values[self.rows]
-        if self.inside is None:
+        if self.is_entry is None:
             return values.reshape(self.shape)
-        table = np.full(self.shape, past_the_end)
-        table[self.inside] = values
+        table = np.full(self.shape, padding)
+        table[self.is_entry] = values
         return table
 
     def from_table(self, table: NDArray[Number]) -> NDArray[Number]:
         """Return the cells of a table without padding, one list after the other."""
-        return table.ravel() if self.inside is None else table[self.inside]
+        return table.ravel() if self.is_entry is None else table[self.is_entry]
 
 
 def group_by_length(offsets: Positions) -> list[PaddedLists]:
@@ -55,7 +55,7 @@ def group_by_length(offsets: Positions) -> list[PaddedLists]:
     Parameters
     ----------
     offsets : int64 array, shape (n_lists + 1,)
-        Where each list starts.
+        The start of each list, and the end of the last.
 
     Examples
     --------
@@ -69,52 +69,53 @@ def group_by_length(offsets: Positions) -> list[PaddedLists]:
     n_rows = int(offsets[-1] - offsets[0])
     if n_lists * longest <= max(2 * n_rows, _FEW_CELLS):
         return [_pad(slice(None), slice(None), sizes, longest)] if n_rows else []
-    octave = np.frexp(np.maximum(sizes, 1) - 1)[1].astype(np.uint8)  # up to 1, 2, 4, 8, …
-    found = []
-    for power in np.unique(octave[sizes > 0]):
-        lists = np.flatnonzero((octave == power) & (sizes > 0))
-        own = sizes[lists]
-        found.append(_pad(lists, concat_ranges(offsets[lists], own), own, int(own.max())))
-    return found
+    power = np.frexp(np.maximum(sizes, 1) - 1)[1].astype(np.uint8)  # up to 1, 2, 4, 8, …
+    groups = []
+    for each in np.unique(power[sizes > 0]):
+        lists = np.flatnonzero((power == each) & (sizes > 0))
+        lengths = sizes[lists]
+        rows = concat_ranges(offsets[lists], lengths)
+        groups.append(_pad(lists, rows, lengths, int(lengths.max())))
+    return groups
 
 
 def _pad(
     lists: slice | Positions, rows: slice | Positions, sizes: Positions, longest: int
 ) -> PaddedLists:
-    full = int(sizes.min()) == longest
-    inside = None if full else np.arange(longest) < sizes[:, None]
-    return PaddedLists(lists, rows, (len(sizes), longest), inside)
+    is_full = int(sizes.min()) == longest
+    is_entry = None if is_full else np.arange(longest) < sizes[:, None]
+    return PaddedLists(lists, rows, (len(sizes), longest), is_entry)
 
 
 def argsort_descending(values: Floats, offsets: Positions) -> Positions:
-    """Return the order of rows by list, and within a list by descending value.
+    """Return the order of the rows that sorts each list by descending value.
 
-    Equal values come in any order.
+    The order of equal values is arbitrary.
 
     Parameters
     ----------
     values : float64 array, one per row
         Rows grouped by list; no NaN.
     offsets : int64 array, shape (n_lists + 1,)
-        Where each list's rows start.
+        The start of each list's rows, and the end of the last.
 
     Notes
     -----
-    Lists of about the same length are sorted as the rows of a table, which is several times faster
-    than sorting all rows by two keys.
+    Lists of similar length are sorted as the rows of a table, which is several times faster than
+    sorting all rows by two keys.
 
     Examples
     --------
     >>> argsort_descending(np.array([1.0, 3.0, 2.0]), np.array([0, 2, 3]))
     array([1, 0, 2])
     """
-    order, lowest_first = np.empty(len(values), dtype=np.int64), -values
-    # NaN would sort behind infinity, but takes several times longer
-    past_the_end = np.nan if np.isneginf(values.min(initial=0.0)) else np.inf
+    order, negated = np.empty(len(values), dtype=np.int64), -values
+    # padding must sort last: NaN comes after infinity, but takes several times longer
+    padding = np.nan if np.isneginf(values.min(initial=0.0)) else np.inf
     for part in group_by_length(offsets):
-        within = np.argsort(part.to_table(lowest_first, past_the_end), axis=1)
-        within += offsets[:-1][part.lists, None]
-        order[part.rows] = part.from_table(within)
+        rows = np.argsort(part.to_table(negated, padding), axis=1)
+        rows += offsets[:-1][part.lists, None]
+        order[part.rows] = part.from_table(rows)
     return order
 
 
@@ -133,9 +134,9 @@ def sort_descending(values: Floats, offsets: Positions) -> Floats:
     >>> sort_descending(np.array([1.0, 3.0, 2.0]), np.array([0, 2, 3]))
     array([3., 1., 2.])
     """
-    ordered = -values
+    negated = -values
     for part in group_by_length(offsets):
-        table = part.to_table(ordered)
+        table = part.to_table(negated)
         table.sort(axis=1)
-        ordered[part.rows] = part.from_table(table)
-    return np.negative(ordered, out=ordered)
+        negated[part.rows] = part.from_table(table)
+    return np.negative(negated, out=negated)

@@ -13,16 +13,16 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare_lists
-from recsys_ndcg.ranking.graded_lists import GradedLists, gain_key
+from recsys_ndcg.ranking.graded_lists import GradedLists, make_gain_key
 from recsys_ndcg.ranking.ordering import sort_descending
 from recsys_ndcg.ranking.sorted_lists import SortedLists
-from recsys_ndcg.ranking.tie_groups import Cells, TieGroups, first_hits, hits_so_far
+from recsys_ndcg.ranking.tie_groups import Cells, TieGroups, compute_first_hits, compute_hits_so_far
 
 _GRADE = "grade"
 
 
 def weighted_sum(table: Floats, weights: Floats) -> Floats:
-    """Return the sum of a table times weights over the ranks that have one: shape (n_users,).
+    """Return the weighted sum of a table over the ranks that have a weight: shape (n_users,).
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def weighted_sum(table: Floats, weights: Floats) -> Floats:
     return row_sums(table[:, : weights.shape[-1]] * weights)
 
 
-def length_of_weights(weights: Floats, n_items: Positions) -> Floats:
-    r"""Return the length of the centred weights of the ranks of each list, 0 past the cutoff.
+def compute_weight_norm(weights: Floats, n_items: Positions) -> Floats:
+    r"""Return the Euclidean norm of the centred weights of all ranks of each list.
 
     .. math:: \sqrt{\sum_{r=1}^n (w_r - \bar w)^2}
 
@@ -48,31 +48,31 @@ def length_of_weights(weights: Floats, n_items: Positions) -> Floats:
 
     Examples
     --------
-    >>> length_of_weights(np.array([1.0, 0.5]), np.array([2, 1])).round(4)
+    >>> compute_weight_norm(np.array([1.0, 0.5]), np.array([2, 1])).round(4)
     array([0.3536, 0.    ])
     """
     if weights.ndim == 1:  # only the length of a list matters
-        n_items, place = np.unique(n_items, return_inverse=True)
-        return _length_of_rows(weights, n_items)[place]
-    return _length_of_rows(weights, n_items)
+        lengths, index = np.unique(n_items, return_inverse=True)
+        return _compute_row_norms(weights, lengths)[index]
+    return _compute_row_norms(weights, n_items)
 
 
-def _length_of_rows(weights: Floats, n_items: Positions) -> Floats:
-    ranks = weights.shape[-1]
-    inside = np.arange(ranks) < n_items[:, None]
-    table = np.where(inside, weights, 0.0)
-    most = table.max(axis=1, initial=0.0)
-    table = np.divide(table, most[:, None], where=most[:, None] > 0, out=np.zeros_like(table))
+def _compute_row_norms(weights: Floats, n_items: Positions) -> Floats:
+    n_ranks = weights.shape[-1]
+    is_rank = np.arange(n_ranks) < n_items[:, None]
+    table = np.where(is_rank, weights, 0.0)
+    unit = table.max(axis=1, initial=0.0)
+    table = np.divide(table, unit[:, None], where=unit[:, None] > 0, out=np.zeros_like(table))
     mean = row_sums(table) / np.maximum(n_items, 1)
-    apart = np.where(inside, table - mean[:, None], 0.0)
-    beyond = np.maximum(n_items - ranks, 0)
-    length: Floats = most * np.sqrt(row_sums(apart * apart) + beyond * (mean * mean))
-    return length
+    centred = np.where(is_rank, table - mean[:, None], 0.0)
+    n_further = np.maximum(n_items - n_ranks, 0)
+    norm: Floats = unit * np.sqrt(row_sums(centred * centred) + n_further * (mean * mean))
+    return norm
 
 
 @dataclass(eq=False, repr=False)
 class Ranking:
-    """Lists in ranked order, as tables of shape (n_users, width), each made when first read.
+    """Lists in ranked order, as tables of shape (n_users, width), each computed when first read.
 
     The width is the number of ranks to read, or the length of the longest list (with the user's
     labelled items that are not in it) if that is less. Past the end of a list the tables hold 0.
@@ -83,7 +83,7 @@ class Ranking:
     ----------
     graded : GradedLists
         The gains and relevance of the items.
-    in_order : SortedLists
+    sorted_lists : SortedLists
         The same lists, sorted up to the width of the tables.
     convention : Convention
         Every choice.
@@ -106,8 +106,8 @@ class Ranking:
     discount : float64 array, shape (width,)
         The weight of each rank.
     n_items, n_labelled, n_relevant, n_recommended : arrays, shape (n_users,)
-        The number of items in each list, of the user's labelled and relevant items, in the list
-        or not, and of recommended items, which are the first of the list.
+        The number of items in each list, of the user's labelled and of relevant items (in the list
+        or not), and of recommended items, which are the first ones of the list.
     error : float64 array, one entry per row
         Estimated minus true, NaN for unlabelled rows: the only column that is not by rank.
     top_gain : float
@@ -115,7 +115,7 @@ class Ranking:
     """
 
     graded: GradedLists
-    in_order: SortedLists
+    sorted_lists: SortedLists
     convention: Convention
     threshold: float | None = None
     _cache: Cache = field(default_factory=Cache, init=False)
@@ -138,7 +138,7 @@ class Ranking:
     @property
     def n_relevant(self) -> Floats:
         """The number of relevant items of each user, in the list or not."""
-        return self.graded.n_relevant(self.threshold)
+        return self.graded.count_relevant(self.threshold)
 
     @lazy_property
     def n_recommended(self) -> Floats | Positions:
@@ -150,7 +150,7 @@ class Ranking:
     @lazy_property
     def _width(self) -> int:
         """The number of ranks in the tables."""
-        longest, depth = int(self.graded.lists.n_places.max(initial=1)), self.in_order.depth
+        longest, depth = int(self.graded.lists.n_places.max(initial=1)), self.sorted_lists.depth
         return longest if depth is None else min(depth, longest)
 
     @property
@@ -159,13 +159,13 @@ class Ranking:
         return self.weights(None)
 
     def width(self, k: int | None) -> int:
-        """Return the number of the first k ranks that the tables have."""
+        """Return how many of the first k ranks the tables have."""
         return self._width if k is None else min(k, self._width)
 
     def weights(self, k: int | None) -> Floats:
-        """Return the weights of the first k ranks, at most the ranks of the tables."""
-        ranks = self.width(k)
-        return self._cache.get_or_compute(ranks, lambda: self.convention.compute_discounts(ranks))
+        """Return the weights of the first k ranks, as far as the tables have them."""
+        n = self.width(k)
+        return self._cache.get_or_compute(n, lambda: self.convention.compute_discounts(n))
 
     @lazy_property
     def top_gain(self) -> float:
@@ -173,24 +173,22 @@ class Ranking:
         top = self.convention.max_grade
         if top is None:
             return 1.0
-        return float(
-            self.convention.compute_gains(np.array([top], dtype=np.float64), self.threshold)[0]
-        )
+        grade = np.array([top], dtype=np.float64)
+        return float(self.convention.compute_gains(grade, self.threshold)[0])
 
     @lazy_property
     def ideal_gain(self) -> Floats:
         """The gain at each rank of the ideal list; under ``max`` the gain of the top grade."""
         if self.convention.ideal == "max":
             return np.full((len(self.n_items), self._width), self.top_gain)
-        return self.graded.ideal_gain(self.convention, self.threshold, self._width)
+        return self.graded.compute_ideal_gains(self.convention, self.threshold, self._width)
 
     @lazy_property
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
         cells = self._cells(self._groups_by_gain)
-        return self._hide_missing_ranks(
-            cells.fill_table(self._groups_by_gain.means(self._gains)[cells.group])
-        )
+        means = self._groups_by_gain.compute_means(self._gains)
+        return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
 
     @lazy_property
     def relevance(self) -> Floats:
@@ -205,49 +203,49 @@ class Ranking:
     @lazy_property
     def relevance_so_far(self) -> Floats:
         """E[rel_r · (relevant items at ranks up to r)], for average precision."""
-        groups, (relevant, ahead) = self._unordered_groups, self._hits
+        groups, (relevant, hits_before) = self._unordered_groups, self._hits
         cells = self._cells(groups)
-        group = cells.group
-        hits = hits_so_far(relevant[group], groups.size[group], ahead[group], cells.place)
+        group, place = cells.group, cells.place
+        hits = compute_hits_so_far(relevant[group], groups.size[group], hits_before[group], place)
         return self._hide_missing_ranks(cells.fill_table(hits))
 
     @lazy_property
     def first_hit(self) -> Floats:
         """P(the first relevant item is at rank r), for reciprocal rank and hit rate."""
         groups, (relevant, _) = self._unordered_groups, self._hits
-        found = np.flatnonzero(relevant > 0)
-        found = found[np.diff(groups.user[found], prepend=-1) > 0]  # the first of each user
+        hit = np.flatnonzero(relevant > 0)
+        hit = hit[np.diff(groups.user[hit], prepend=-1) > 0]  # the first group of each user
         table = np.zeros((len(self.n_items), self._width))
         if not groups.has_ties:
-            found = found[groups.ahead[found] < self._width]
-            table[groups.user[found], groups.ahead[found]] = 1
+            hit = hit[groups.n_before[hit] < self._width]
+            table[groups.user[hit], groups.n_before[hit]] = 1
             return self._hide_missing_ranks(table)
-        table[groups.user[found]] = first_hits(
-            groups.ahead[found], groups.size[found], relevant[found], self._width
+        table[groups.user[hit]] = compute_first_hits(
+            groups.n_before[hit], groups.size[hit], relevant[hit], self._width
         )
         return self._hide_missing_ranks(table)
 
     @lazy_property
     def relevant_ranks(self) -> tuple[Floats, Floats]:
-        """The number of relevant items in each list's tables, and the sum of their expected ranks.
+        """The number of relevant items at the ranks of the tables, and the sum of their mean ranks.
 
-        Both are multiples of 1/2, and exact.
+        Both are of shape (n_users,), multiples of 1/2, and exact.
         """
         groups, (relevant, _) = self._unordered_groups, self._hits
-        rank = groups.ahead + (groups.size + 1) / 2
-        found, ranks = (
+        rank = groups.n_before + (groups.size + 1) / 2
+        count, rank_sum = (
             np.bincount(groups.user, weights=each, minlength=len(self.n_items)).astype(np.float64)
             for each in (relevant, relevant * rank)
         )
-        return found, ranks
+        return count, rank_sum
 
     def deviation(self, worth: str, weights: Floats) -> Floats:
         r"""Return the standard deviation of Σ w·a over all orders of each list, shape (n_users,).
 
         .. math:: \sqrt{\frac{1}{n - 1} \sum_i (a_i - \bar a)^2 \sum_r (w_r - \bar w)^2}
 
-        over the n items of the list, or the candidates that it is drawn from (Hoeffding 1951), with
-        weights 0 past the last one given.
+        over the n items of the list, or the candidates that it is drawn from (Hoeffding 1951).
+        Ranks without a weight have the weight 0.
 
         Parameters
         ----------
@@ -258,15 +256,12 @@ class Ranking:
         """
         graded, n_items = self.graded, self.graded.lists.n_candidates
         if worth == "gain":
-            items = graded.length_of_gains(self.convention, self.threshold)
+            item_norm = graded.compute_gain_norm(self.convention, self.threshold)
         else:
-            items = graded.length_of_flags(
-                self._relevant if worth == "relevance" else graded.labelled
-            )
-        others = np.sqrt(np.maximum(n_items - 1, 1))
-        deviation: Floats = (
-            items / others * length_of_weights(self._hide_missing_ranks(weights), n_items)
-        )
+            flags = self._relevant if worth == "relevance" else graded.labelled
+            item_norm = graded.compute_flag_norm(flags)
+        weight_norm = compute_weight_norm(self._hide_missing_ranks(weights), n_items)
+        deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
         return deviation
 
     @property
@@ -289,35 +284,35 @@ class Ranking:
     def ranks_of_rows(self) -> tuple[Positions, Positions]:
         """The rows in the tables, and the rank of each, from 0.
 
-        Rows that share a mean are in input order, and so are rows with equal gains under
+        Rows that share their ranks are in input order, and so are rows with equal gains under
         ``ties="best"`` and ``"worst"``.
         """
-        rule, groups = self.convention.ties, self.in_order.tie_groups
+        rule, groups = self.convention.ties, self.sorted_lists.tie_groups
         if not self.convention.has_symmetric_ties or not groups.has_ties:
             groups = self._groups_by_gain
         else:
             worst_first = rule == "worst"  # `split_into_rows` reverses them
-            worth = np.zeros(len(self.error)) if rule == "expected" else self._gains
-            tied, rows = groups.n_rows[groups.group_of_row] > 1, groups.rows.copy()
-            some, group = rows[tied], groups.group_of_row[tied]
-            rows[tied] = some[np.lexsort((-some if worst_first else some, -worth[some], group))]
+            key = np.zeros(len(self.error)) if rule == "expected" else self._gains
+            in_tie, rows = groups.n_rows[groups.group_of_row] > 1, groups.rows.copy()
+            tied, group = rows[in_tie], groups.group_of_row[in_tie]
+            rows[in_tie] = tied[np.lexsort((-tied if worst_first else tied, -key[tied], group))]
             groups = replace(groups, rows=rows).split_into_rows(None, worst_first=worst_first)
-        return groups.rows, groups.ahead
+        return groups.rows, groups.n_before
 
     def split_lists(self, k: int | None) -> tuple[list[Any], ...]:
         """Return the users, and estimated, true and items of the first k ranks of each list.
 
-        The rule for ties must give each item one rank. Without item ids, items are the places of
-        the rows among the user's rows.
+        The rule for ties must give each item one rank. Without item ids, items are the positions
+        of the rows among the user's rows.
         """
-        lists, groups = self.graded.lists, self._groups_by_place
+        lists, groups = self.graded.lists, self._single_groups
         depth = self._width if k is None else k
-        kept = groups.ahead < depth
-        rows, user = groups.rows[kept], groups.user[kept]
+        is_kept = groups.n_before < depth
+        rows, user = groups.rows[is_kept], groups.user[is_kept]
         ends = np.searchsorted(user, np.arange(1, len(lists)))
         items = rows - lists.offsets[user] if lists.items is None else lists.items[rows]
-        columns = (np.split(one, ends) for one in (lists.estimated[rows], lists.true[rows], items))
-        return (lists.users.tolist(), *columns)
+        columns = (lists.estimated[rows], lists.true[rows], items)
+        return (lists.users.tolist(), *(np.split(column, ends) for column in columns))
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
         """Return a value that a metric computes once, for several of its parts."""
@@ -325,17 +320,18 @@ class Ranking:
 
     @property
     def _gains(self) -> Floats:
-        return self.graded.gains(self.convention, self.threshold)
+        return self.graded.compute_gains(self.convention, self.threshold)
 
     @property
     def _relevant(self) -> Floats:
-        return self.graded.relevant(self.threshold)
+        return self.graded.compute_relevance(self.threshold)
 
     @lazy_property
     def _groups_by_gain(self) -> TieGroups:
         if isinstance(self.convention.gain, str):  # a higher grade has no lower gain
             return self._groups_by_grade
-        return self._order_groups(gain_key(self.convention, self.threshold), lambda: self._gains)
+        key = make_gain_key(self.convention, self.threshold)
+        return self._order_groups(key, lambda: self._gains)
 
     @lazy_property
     def _groups_by_grade(self) -> TieGroups:
@@ -343,50 +339,46 @@ class Ranking:
 
     @property
     def _unordered_groups(self) -> TieGroups:
-        """The groups for sums of flags that rise with the grade: their order does not matter."""
-        return (
-            self.in_order.tie_groups
-            if self.convention.ties == "expected"
-            else self._groups_by_grade
-        )
+        """The groups for sums of flags that rise with the grade: order in a group has no effect."""
+        is_expected = self.convention.ties == "expected"
+        return self.sorted_lists.tie_groups if is_expected else self._groups_by_grade
 
     @lazy_property
     def _hits(self) -> tuple[Floats, Floats]:
         """The number of relevant items in each group, and before it."""
         groups = self._unordered_groups
-        relevant = groups.sums(self._relevant)
+        relevant = groups.compute_sums(self._relevant)
         before = np.concatenate([[0.0], np.cumsum(relevant)])  # integers: exact
         first = np.searchsorted(groups.user, np.arange(len(self.n_items)))
         return relevant, before[:-1] - before[first][groups.user]
 
     def _order_groups(self, name: Hashable, values: Callable[[], Floats]) -> TieGroups:
-        """Return the tie groups that the rule for ties leaves; best and worst are by `values`.
+        """Return the groups after the rule for ties; the best and worst order are by `values`.
 
-        Under ``expected`` the rows are sorted by the values, largest first: the order in which
-        they are added up.
+        Under ``expected`` the rows are sorted by the values, largest first, so that sums do not
+        depend on the order of the input.
         """
-        rule, in_order = self.convention.ties, self.in_order
-        if not in_order.tie_groups.has_ties:
-            return in_order.tie_groups
+        rule, sorted_lists = self.convention.ties, self.sorted_lists
+        if not sorted_lists.tie_groups.has_ties:
+            return sorted_lists.tie_groups
         if not self.convention.has_symmetric_ties:
-            return self._groups_by_place
-        groups = in_order.tie_groups
-        if not (self.graded.best_first and name == _GRADE):
-            groups = in_order.sort_groups((self.graded, name), values)
+            return self._single_groups
+        groups = sorted_lists.tie_groups
+        if not (self.graded.sort_grades and name == _GRADE):
+            groups = sorted_lists.sort_groups((self.graded, name), values)
         if rule == "expected":
             return groups
-        return groups.split_into_rows(in_order.depth, worst_first=rule == "worst")
+        return groups.split_into_rows(sorted_lists.depth, worst_first=rule == "worst")
 
     @lazy_property
-    def _groups_by_place(self) -> TieGroups:
+    def _single_groups(self) -> TieGroups:
         """A group for each row, by a rule for ties that does not depend on gains."""
-        rule, in_order, lists = self.convention.ties, self.in_order, self.graded.lists
-        if not in_order.tie_groups.has_ties:
-            return in_order.tie_groups
-        groups = in_order.sort_groups(rule, lambda: lists.compute_tie_key(rule))
-        return groups.place_rows(
-            lists.find_places_in_ties(groups.rows, groups.place), in_order.depth
-        )
+        rule, sorted_lists, lists = self.convention.ties, self.sorted_lists, self.graded.lists
+        if not sorted_lists.tie_groups.has_ties:
+            return sorted_lists.tie_groups
+        groups = sorted_lists.sort_groups(rule, lambda: lists.compute_tie_key(rule))
+        places = lists.find_places_in_ties(groups.rows, groups.place)
+        return groups.place_rows(places, sorted_lists.depth)
 
     def _cells(self, groups: TieGroups) -> Cells:
         """Return the cells that groups cover; without ties, all tables share them."""
@@ -397,9 +389,8 @@ class Ranking:
     def _average_flags(self, groups: TieGroups, flags: Floats) -> Floats:
         """Return the probability that the item at each rank has a flag."""
         cells = self._cells(groups)
-        return self._hide_missing_ranks(
-            cells.fill_table((groups.sums(flags) / groups.size)[cells.group])
-        )
+        shares = groups.compute_sums(flags) / groups.size
+        return self._hide_missing_ranks(cells.fill_table(shares[cells.group]))
 
     def _hide_missing_ranks(self, table: Floats) -> Floats:
         """Return a table with 0 at ranks that sampled candidate lists do not have."""
@@ -441,8 +432,9 @@ def rank(
     array([[7., 2.]])
     """
     facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
-    against = Objections(convention, threshold, facts, lists)
-    InvalidInputError.raise_if(against.find_order_objection() or against.find_gain_objection())
-    ready = prepare_lists(lists, convention)
-    in_order = SortedLists(ready, convention, depth=depth)
-    return Ranking(GradedLists(ready), in_order, convention, threshold=threshold)
+    objections = Objections(convention, threshold, facts, lists)
+    objection = objections.find_order_objection() or objections.find_gain_objection()
+    InvalidInputError.raise_if(objection)
+    prepared = prepare_lists(lists, convention)
+    sorted_lists = SortedLists(prepared, convention, depth=depth)
+    return Ranking(GradedLists(prepared), sorted_lists, convention, threshold=threshold)

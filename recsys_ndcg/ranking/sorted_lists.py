@@ -14,17 +14,17 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import argsort_descending, sort_descending
 from recsys_ndcg.ranking.tie_groups import TieGroups
 
-_MANY = 2  # times the needed rows: if there are fewer, all are sorted
+_MIN_RATIO = 2  # with fewer rows than this times the needed ones, all are sorted
 
 
 @dataclass(eq=False, repr=False)
 class SortedLists:
-    """Lists sorted by their estimates, shared by all their rankings.
+    """Lists sorted by their estimates, which several rankings share.
 
     Parameters
     ----------
     lists : GroupedLists
-        The result of `recsys_ndcg.lists.preparation.prepare`.
+        The result of `recsys_ndcg.lists.preparation.prepare_lists`.
     convention : Convention
         Its `tie_tolerance` decides which estimates are equal; its `ties` are not read here.
     depth : int, optional
@@ -49,24 +49,23 @@ class SortedLists:
             rows = np.arange(len(lists.true))
             return TieGroups(rows, start, user, np.zeros_like(user), lists.n_candidates[user])
         rows, offsets = self._top
-        ranked = self._key[rows]
-        new = _is_new(ranked, offsets)
-        first = np.arange(len(rows)) if new.all() else np.flatnonzero(new)
+        begins_group = _is_new(self._key[rows], offsets)
+        first = np.arange(len(rows)) if begins_group.all() else np.flatnonzero(begins_group)
         end = np.append(first[1:], len(rows))
         user = np.repeat(np.arange(len(lists)), np.diff(offsets))[first]
         spans = lists.find_spans(rows[first], first - offsets[user], end - first)
-        return TieGroups(rows, np.append(first, len(rows)), user, *spans).keep_depth(self.depth)
+        return TieGroups(rows, np.append(first, len(rows)), user, *spans).keep_ranks(self.depth)
 
     @lazy_property
     def first_tie(self) -> Floats:
-        """The first rank of each user whose item shares its estimate; inf if none does."""
+        """The first rank of each user at which items are tied; inf if there are no ties."""
         if self.all_tied:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
-        again = ~_is_new(self._sorted_key, self.lists.offsets)
-        return self.lists.find_first_ties(np.flatnonzero(again))
+        is_tied = ~_is_new(self._sorted_key, self.lists.offsets)
+        return self.lists.find_first_ties(np.flatnonzero(is_tied))
 
     def sort_groups(self, name: Hashable, key: Callable[[], Floats]) -> TieGroups:
-        """Return the tie groups with their rows by a key, largest first; computed once per name.
+        """Return the tie groups with rows sorted by a key, largest first; computed once per name.
 
         Parameters
         ----------
@@ -89,24 +88,24 @@ class SortedLists:
 
     @lazy_property
     def _top(self) -> tuple[Positions, Positions]:
-        """The rows that may be at one of the first ranks, in order, and where each list's start.
+        """The sorted rows that may be at one of the first ranks, and their offsets by list.
 
-        They are among the first `depth` rows of a list, or tied with the last of these.
+        They are at least the first `depth` rows of each list, and rows tied with the last of them.
         """
         offsets, key, depth = self.lists.offsets, self._key, self.depth
         n_rows = np.diff(offsets)
-        if depth is None or len(key) <= _MANY * int(np.minimum(n_rows, depth).sum()):
+        if depth is None or len(key) <= _MIN_RATIO * int(np.minimum(n_rows, depth).sum()):
             return argsort_descending(key, offsets), offsets
         last = offsets[:-1] + np.minimum(n_rows, depth) - 1
-        least = self._sorted_key[np.minimum(last, len(key) - 1)]
-        kept = np.flatnonzero(key >= np.repeat(least, n_rows))
-        offsets = np.searchsorted(kept, offsets)
-        return kept[argsort_descending(key[kept], offsets)], offsets
+        least_key = self._sorted_key[np.minimum(last, len(key) - 1)]
+        rows = np.flatnonzero(key >= np.repeat(least_key, n_rows))
+        offsets = np.searchsorted(rows, offsets)
+        return rows[argsort_descending(key[rows], offsets)], offsets
 
 
-def _is_new(ranked: Floats, offsets: Positions) -> Flags:
-    """Return whether each row of sorted lists has another estimate than the row before."""
-    new = np.ones(len(ranked), dtype=bool)
-    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
-    new[offsets[:-1][np.diff(offsets) > 0]] = True
-    return new
+def _is_new(sorted_key: Floats, offsets: Positions) -> Flags:
+    """Return whether each row of sorted lists has a different key than the row before it."""
+    is_new = np.ones(len(sorted_key), dtype=bool)
+    np.not_equal(sorted_key[1:], sorted_key[:-1], out=is_new[1:])
+    is_new[offsets[:-1][np.diff(offsets) > 0]] = True
+    return is_new

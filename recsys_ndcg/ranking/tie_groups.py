@@ -11,7 +11,9 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ranking.ordering import argsort_descending
 
 
-def hits_so_far(relevant: Floats, size: Positions, ahead: Floats, place: Positions) -> Floats:
+def compute_hits_so_far(
+    relevant: Floats, size: Positions, hits_before: Floats, place: Positions
+) -> Floats:
     """Return E[rel_r · (relevant items at ranks up to r)] at places in tie groups.
 
     At the i-th place of a group of m items, ρ of them relevant, after H relevant items:
@@ -19,15 +21,17 @@ def hits_so_far(relevant: Floats, size: Positions, ahead: Floats, place: Positio
 
     Parameters
     ----------
-    relevant, size, ahead, place : arrays
+    relevant, size, hits_before, place : arrays
         ρ, m, H and i - 1.
     """
     share = place * (relevant - 1) / np.maximum(size - 1, 1)
-    so_far: Floats = relevant / size * (ahead + 1 + share)
-    return so_far
+    expected: Floats = relevant / size * (hits_before + 1 + share)
+    return expected
 
 
-def first_hits(ahead: Positions, size: Positions, relevant: Floats, width: int) -> Floats:
+def compute_first_hits(
+    n_before: Positions, size: Positions, relevant: Floats, width: int
+) -> Floats:
     """Return P(the first relevant item is at rank r), a row for each list with a hit.
 
     In the first tie group with a relevant item, ρ of m: C(m-j, ρ-1)/C(m, ρ) at its j-th place,
@@ -35,41 +39,41 @@ def first_hits(ahead: Positions, size: Positions, relevant: Floats, width: int) 
 
     Parameters
     ----------
-    ahead, size, relevant : arrays
+    n_before, size, relevant : arrays
         The number of items before that group, m and ρ.
     width : int
         The number of ranks.
     """
-    place = np.arange(1, width + 1) - ahead[:, None]
+    place = np.arange(1, width + 1) - n_before[:, None]
     size, relevant = size[:, None], relevant[:, None]
-    inside = (place >= 1) & (place <= size)
-    left = np.where(inside, size - place + 1, 1)
-    factor = np.where(inside & (place > 1), (left - relevant + 1) / left, 1)
-    table: Floats = np.where(inside, relevant / size * np.cumprod(factor, axis=1), 0)
+    is_covered = (place >= 1) & (place <= size)
+    n_left = np.where(is_covered, size - place + 1, 1)
+    factor = np.where(is_covered & (place > 1), (n_left - relevant + 1) / n_left, 1)
+    table: Floats = np.where(is_covered, relevant / size * np.cumprod(factor, axis=1), 0)
     return table
 
 
 @dataclass(frozen=True, eq=False)
 class TieGroups:
-    """Items with the same estimate in the same list, of many lists, first ranks first.
+    """Groups of items with the same estimate in the same list, by list and rank.
 
-    An item need not have a row: if a long list keeps only the rows of its labelled items, the
-    others count in `ahead` and `size`, and have the gain 0.
+    An item may have no row: if a long list keeps only the rows of its labelled items, other items
+    count in `n_before` and `size`, and have the gain 0.
 
     Parameters
     ----------
     rows : int64 array, shape (n_rows,)
         The rows of all groups, one group after the other.
     start : int64 array, shape (n_groups + 1,)
-        Where each group's rows start among these, and the end. Every group has a row.
-    user, ahead, size : int64 arrays, shape (n_groups,)
-        The place of each group's user, the number of items before it, and its number of items.
+        The start of each group in `rows`, and the end of the last. Every group has a row.
+    user, n_before, size : int64 arrays, shape (n_groups,)
+        The index of each group's user, the number of items before the group, and its size.
     """
 
     rows: Positions
     start: Positions
     user: Positions
-    ahead: Positions
+    n_before: Positions
     size: Positions
 
     @lazy_property
@@ -96,51 +100,49 @@ class TieGroups:
         """The place of each row in its group, from 0."""
         return np.arange(len(self.rows)) - self.start[self.group_of_row]
 
-    def keep_depth(self, depth: int | None) -> TieGroups:
+    def keep_ranks(self, depth: int | None) -> TieGroups:
         """Return the groups that begin at one of the first ranks."""
-        if depth is None or not len(self.ahead) or int(self.ahead.max()) < depth:
+        if depth is None or not len(self.n_before) or int(self.n_before.max()) < depth:
             return self
-        kept = self.ahead < depth
-        rows = self.rows[kept[self.group_of_row]]
-        start = compute_offsets(self.n_rows[kept])
-        return TieGroups(rows, start, self.user[kept], self.ahead[kept], self.size[kept])
+        mask = self.n_before < depth
+        rows, start = self.rows[mask[self.group_of_row]], compute_offsets(self.n_rows[mask])
+        return TieGroups(rows, start, self.user[mask], self.n_before[mask], self.size[mask])
 
     def sort_rows(self, key: Floats) -> TieGroups:
-        """Return the groups with the rows of each by a key, largest first.
+        """Return the groups with the rows of each sorted by a key, largest first.
 
         Parameters
         ----------
         key : float64 array
             One entry per row of the lists.
         """
-        several = self.n_rows > 1
-        if not several.any():
+        is_tied = self.n_rows > 1
+        if not is_tied.any():
             return self
-        inside = several[self.group_of_row]
-        mixed = self.rows[inside]
-        rows = self.rows.copy()
-        rows[inside] = mixed[argsort_descending(key[mixed], compute_offsets(self.n_rows[several]))]
+        in_tie, offsets = is_tied[self.group_of_row], compute_offsets(self.n_rows[is_tied])
+        rows, tied_rows = self.rows.copy(), self.rows[in_tie]
+        rows[in_tie] = tied_rows[argsort_descending(key[tied_rows], offsets)]
         return replace(self, rows=rows)
 
     def split_into_rows(self, depth: int | None, *, worst_first: bool = False) -> TieGroups:
-        """Return a group of its own for each row at one of the first ranks.
+        """Return a separate group for each row at one of the first ranks.
 
         Parameters
         ----------
         depth : int, optional
             The number of ranks; None for all.
         worst_first : bool
-            Whether to reverse the rows of each group, after the items that have no row.
+            Whether to reverse the rows of each group, and put them after the items without a row.
         """
-        ahead = self.ahead + (self.size - self.n_rows) if worst_first else self.ahead
-        count = self.n_rows if depth is None else np.clip(depth - ahead, 0, self.n_rows)
+        n_before = self.n_before + (self.size - self.n_rows) if worst_first else self.n_before
+        count = self.n_rows if depth is None else np.clip(depth - n_before, 0, self.n_rows)
         group = np.repeat(np.arange(len(count)), count)
         place = concat_ranges(np.zeros_like(count), count)
-        at = self.start[1:][group] - 1 - place if worst_first else self.start[:-1][group] + place
-        return _make_single(self.rows[at], self.user[group], ahead[group] + place)
+        index = self.start[1:][group] - 1 - place if worst_first else self.start[:-1][group] + place
+        return _make_single(self.rows[index], self.user[group], n_before[group] + place)
 
     def place_rows(self, place: Positions, depth: int | None) -> TieGroups:
-        """Return a group of its own for each row, given the rows' places in their groups.
+        """Return a separate group for each row, given the rows' places in their groups.
 
         Parameters
         ----------
@@ -149,25 +151,25 @@ class TieGroups:
         depth : int, optional
             The number of ranks; None for all.
         """
-        rows, user, ahead = (
+        rows, user, n_before = (
             self.rows,
             self.user[self.group_of_row],
-            self.ahead[self.group_of_row] + place,
+            self.n_before[self.group_of_row] + place,
         )
         if depth is not None:
-            kept = ahead < depth
-            rows, user, ahead = rows[kept], user[kept], ahead[kept]
-        return _make_single(rows, user, ahead)
+            is_kept = n_before < depth
+            rows, user, n_before = rows[is_kept], user[is_kept], n_before[is_kept]
+        return _make_single(rows, user, n_before)
 
-    def sums(self, values: Floats) -> Floats:
+    def compute_sums(self, values: Floats) -> Floats:
         """Return the sum over each group: exact for integers, else in the order of the rows."""
-        inside = values[self.rows]
-        if len(inside) == len(self.user):
-            return inside
-        total: Floats = np.add.reduceat(inside, self.start[:-1])
+        by_row = values[self.rows]
+        if len(by_row) == len(self.user):
+            return by_row
+        total: Floats = np.add.reduceat(by_row, self.start[:-1])
         return total
 
-    def means(self, values: Floats) -> Floats:
+    def compute_means(self, values: Floats) -> Floats:
         """Return the mean over the items of each group; exact if all values are equal.
 
         The rows must be sorted by the values, largest first, so that the last digit of the sum
@@ -175,14 +177,14 @@ class TieGroups:
         """
         if not self.has_ties:
             return values[self.rows]
-        inside = values[self.rows]
-        highest, lowest = inside[self.start[:-1]], inside[self.start[1:] - 1]
+        by_row = values[self.rows]
+        highest, lowest = by_row[self.start[:-1]], by_row[self.start[1:] - 1]
         lowest = np.where(self.n_rows < self.size, np.minimum(lowest, 0.0), lowest)
-        return np.clip(self.sums(values) / self.size, lowest, highest)
+        return np.clip(self.compute_sums(values) / self.size, lowest, highest)
 
 
-def _make_single(rows: Positions, user: Positions, ahead: Positions) -> TieGroups:
-    return TieGroups(rows, np.arange(len(rows) + 1), user, ahead, np.ones_like(ahead))
+def _make_single(rows: Positions, user: Positions, n_before: Positions) -> TieGroups:
+    return TieGroups(rows, np.arange(len(rows) + 1), user, n_before, np.ones_like(n_before))
 
 
 class Cells:
@@ -198,25 +200,25 @@ class Cells:
     Attributes
     ----------
     group, place : int64 arrays, shape (n_cells,)
-        The group that covers each cell, and the place in it, from 0.
+        The group that covers each cell, and the cell's place in the group, from 0.
     """
 
     def __init__(self, groups: TieGroups, n_users: int, width: int) -> None:
         self._shape = n_users, width
-        first = groups.user * width + groups.ahead
+        first = groups.user * width + groups.n_before
         if not groups.has_ties:
-            inside = groups.ahead < width
-            self.group = np.flatnonzero(inside)
+            is_in_table = groups.n_before < width
+            self.group = np.flatnonzero(is_in_table)
             self.place = np.zeros(len(self.group), dtype=np.int64)
-            self._cell = first[inside]
+            self._index = first[is_in_table]
             return
-        covered = np.clip(width - groups.ahead, 0, groups.size)
-        self.group = np.repeat(np.arange(len(covered)), covered)
-        self.place = concat_ranges(np.zeros_like(covered), covered)
-        self._cell = first[self.group] + self.place
+        n_covered = np.clip(width - groups.n_before, 0, groups.size)
+        self.group = np.repeat(np.arange(len(n_covered)), n_covered)
+        self.place = concat_ranges(np.zeros_like(n_covered), n_covered)
+        self._index = first[self.group] + self.place
 
     def fill_table(self, values: Floats) -> Floats:
         """Return the table with a value in each covered cell, and 0 elsewhere."""
         table = np.zeros(self._shape)
-        table.reshape(-1)[self._cell] = values
+        table.reshape(-1)[self._index] = values
         return table

@@ -125,7 +125,7 @@ class Block:
             key,
             lambda: GradedLists(
                 prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
-                best_first=one.all_tied,
+                sort_grades=one.all_tied,
             ),
         )
 
@@ -147,7 +147,7 @@ class Block:
         if convention.mean_over == "labelled":
             left_out |= graded.n_labelled == 0
         elif convention.mean_over == "relevant":
-            left_out |= graded.n_relevant(one.threshold) == 0
+            left_out |= graded.count_relevant(one.threshold) == 0
         if convention.missing_user == "skip":
             left_out |= graded.lists.missing
         if convention.short_list == "drop":
@@ -159,7 +159,7 @@ class Block:
         unknown = np.full(len(lists), np.nan)
         return ListCounts(
             n_items=graded.lists.n_items,
-            n_relevant=unknown if one.threshold is None else graded.n_relevant(one.threshold),
+            n_relevant=unknown if one.threshold is None else graded.count_relevant(one.threshold),
             tied=np.isfinite(self._sort(one).first_tie),
             missing=graded.lists.missing,
             ratings=lists.n_items,

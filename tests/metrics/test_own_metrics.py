@@ -448,7 +448,7 @@ def test_a_metric_with_its_own_score_is_loaded_only_if_it_is_known(
     report = rn.evaluate(ROWS, metrics=[Rooted()], threshold=4)
     assert report.per_user["rooted"].tolist() == pytest.approx([1.0, 0.5**0.5])
     report.save(tmp_path / "own.json")
-    with rejects("rooted computes its score in a way .* import its module", whole=False):
+    with rejects("rooted has its own formula .* import its module", whole=False):
         rn.Report.load(tmp_path / "own.json")
     monkeypatch.setitem(METRICS, "rooted", Rooted)
     assert str(rn.Report.load(tmp_path / "own.json")) == str(report)

@@ -77,7 +77,7 @@ def test_the_mean_of_equal_gains_is_that_gain() -> None:
     assert (0.1 + 0.1 + 0.1) / 3 != 0.1
     one = np.array([3])
     groups = TieGroups(np.arange(3), np.array([0, 3]), one * 0, one * 0, one)
-    assert groups.means(np.full(3, 0.1)).tolist() == [0.1]
+    assert groups.compute_means(np.full(3, 0.1)).tolist() == [0.1]
 
 
 def test_a_score_never_exceeds_1_by_its_last_digit() -> None:

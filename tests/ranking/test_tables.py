@@ -11,7 +11,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.ranking import Ranking, rank
-from recsys_ndcg.ranking.ranking import length_of_weights
+from recsys_ndcg.ranking.ranking import compute_weight_norm
 from tests import sample_lists, strategies, textbook
 from tests.errors import rejects
 from tests.textbook import Choices
@@ -135,8 +135,8 @@ def test_weights_of_all_lists_or_of_each_have_one_length() -> None:
     """Those of all are looked at once for each length that a list has."""
     weights, n_items = np.array([1.0, 0.5, 0.25]), np.array([4, 1, 2, 4, 3, 0, 2])
     alike = np.broadcast_to(weights, (len(n_items), len(weights)))
-    found = length_of_weights(weights, n_items)
-    np.testing.assert_array_equal(found, length_of_weights(alike, n_items))
+    found = compute_weight_norm(weights, n_items)
+    np.testing.assert_array_equal(found, compute_weight_norm(alike, n_items))
     np.testing.assert_allclose(found[[0, 3]], np.std([*weights, 0]) * 2, rtol=1e-15)
 
 
