@@ -80,12 +80,11 @@ class Ratings:
         outside = int(((values < low) | (values > high)).sum())
         if outside:
             least, most = float(values.min()), float(values.max())
-            msg = (
+            warn(
                 f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
                 f"they run from {least:g} to {most:g}. predict() clips estimates to the scale and "
                 f"ties them: give Reader(rating_scale=({least:g}, {most:g}))."
             )
-            warn(msg)
 
 
 class Leak(NamedTuple):
@@ -164,8 +163,8 @@ class Training:
         """Return how many pairs of ids are training ratings."""
         rows, codes = self.find_users(users), self.find_items(items)
         pairs = self.ratings.rows * len(self.items) + self.ratings.codes
-        asked = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
-        seen: Flags = (rows >= 0) & (codes >= 0) & asked.isin(pairs)
+        wanted = pd.Index(rows * len(self.items) + codes)  # faster than NumPy's isin
+        seen: Flags = (rows >= 0) & (codes >= 0) & wanted.isin(pairs)
         first = int(seen.argmax())
         pair = (users[first], items[first]) if seen[first] else None
         return Leak(int(seen.sum()), len(seen), pair)
@@ -263,15 +262,14 @@ class Candidates:
         """
         places = self.training.find_users(users.tolist())
         step = max(_CELLS // max(self.n_items, 1), 1)
-        blocks = [(first, min(first + step, len(users))) for first in range(0, len(users), step)]
 
-        def of(block: tuple[int, int]) -> dict[str, Any]:
-            own = slice(*block)
-            return work(EstimateBlock(block[0], *self._estimate(users[own], places[own])))
+        def work_on(first: int) -> dict[str, Any]:
+            own = slice(first, first + step)
+            return work(EstimateBlock(first, *self._estimate(users[own], places[own])))
 
         # a custom algorithm may not support threads, and a random one must draw in order
         with limit_threads(None if self._estimator.vectorised else 1):
-            parts = map_in_threads(of, blocks, show=show)
+            parts = map_in_threads(work_on, range(0, len(users), step), show=show)
         return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
 
     def estimate_items(

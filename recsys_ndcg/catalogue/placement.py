@@ -134,12 +134,11 @@ class Placement:
         unknown = places < 0
         if unknown.sum() > _MANY * len(unknown):
             first = quote(self._items[self._item[int(unknown.argmax())]])
-            msg = (
+            warn(
                 f"{unknown.sum()} of {len(unknown)} test ratings are of items that are not in the "
                 f"trainset, such as {first}: they cannot be recommended, and count as missed. Give "
                 "the trainset of the same split."
             )
-            warn(msg)
         rows = {"estimated": found.pop("estimated"), "true": self._true, "item": self._item}
         rows |= {name: found.pop(name) for name in ("ahead", "tied", "within")}
         listed = rows["tied"] > 0

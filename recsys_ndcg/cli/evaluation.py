@@ -73,21 +73,16 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         with label_messages("") as messages:
             reports = source.evaluate_each(older, text_format, gated, metric, progress=progress)
         emit_labelled_warnings({"": [], other: messages})
-    report = source.evaluate(
-        text_format, plan, scale, per_user=files.per_user_file, progress=progress
-    )
+    report = source.evaluate(text_format, plan, scale, per_user=files.users_file, progress=progress)
     gates = [one.check(report.summary.loc[str(one.metric)]) for one in means]
     if models:
         from recsys_ndcg.comparison import compare
 
-        found = compare(
-            reports | {name: report},
-            metrics=metric,
-            alpha=gate.alpha,
-            users=gate.users,
-            progress=False,
+        reports[name] = report
+        comparison = compare(
+            reports, metrics=metric, alpha=gate.alpha, users=gate.users, progress=False
         )
-        gates.append(found.not_worse(name, other, margin=gate.margin))
+        gates.append(comparison.not_worse(name, other, margin=gate.margin))
     output.show_report(report, err if files.uses_stdout else out)
     files.write(report)
     exit_if_failed(gates, quiet=output.quiet)

@@ -60,9 +60,8 @@ def experiment(
     page.check({"CONFIG": config})
     options = {"folder": folder, "n_jobs": n_jobs}
     with _print_to_stderr():
-        keywords = from_toml(config) | {
-            name: one for name, one in options.items() if one is not None
-        }
+        given = {name: value for name, value in options.items() if value is not None}
+        keywords = from_toml(config) | given
         if output.quiet or not err.is_terminal:
             comparison = run(**keywords, progress=False)
         else:
@@ -105,9 +104,8 @@ class LiveLeaderboard:
             return
         with suppress(InvalidInputError):
             run = RunFolder.read(folder)
-            self._results += [
-                run.load_result(cell) for one in self._models for cell in run.list_cells(one)
-            ]
+            cells = [cell for model in self._models for cell in run.list_cells(model)]
+            self._results += map(run.load_result, cells)
 
     def table(self) -> pd.DataFrame:
         """Return a row per model: the number of finished folds, and the means over them."""

@@ -230,9 +230,8 @@ def _is_metric(word: str) -> bool:
     from recsys_ndcg.metrics import parse_metrics
 
     try:
-        return all(
-            _CUSTOM_METRIC.fullmatch(name) or parse_metrics(name) for name in _COMMA.split(word)
-        )
+        names = _COMMA.split(word)
+        return all(_CUSTOM_METRIC.fullmatch(name) or parse_metrics(name) for name in names)
     except RecsysNdcgError:
         return False
 

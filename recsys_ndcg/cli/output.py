@@ -252,7 +252,7 @@ class FileOptions:
     json: Path | None = option("Write the report as JSON to this file, or to '-'.")
 
     @property
-    def per_user_file(self) -> Path | None:
+    def users_file(self) -> Path | None:
         """The file that per-user scores are written to as they are computed, if any."""
         return None if self.per_user is None or _is_stream(self.per_user) else self.per_user
 
@@ -270,9 +270,7 @@ class FileOptions:
             A file is also an input or another output, or two outputs are standard output.
         """
         if self.uses_stdout and form != "text":
-            msg = (
-                f"--format {form}: standard output, '-', is already used by a file. Give it a name."
-            )
+            msg = f"--format {form}: a file already uses standard output, '-'. Give it a name."
             raise InvalidInputError(msg)
         check_outputs(read, per_user=self.per_user, json=self.json)
 

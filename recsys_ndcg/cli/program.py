@@ -39,9 +39,7 @@ from recsys_ndcg.version import __version__
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
-_GC_THRESHOLD = (
-    100_000  # objects; fewer collections while libraries are imported, which frees nothing
-)
+_GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees none
 #: The parameter at the beginning of a message, or after the name of a model.
 _PARAMETERS = re.compile(r"(?:^|(?<=: ))\w+(?==| must be | tells )")
 _NAME = "recsys-ndcg"
@@ -176,9 +174,8 @@ class _Command(TyperCommand):
             try:
                 return super().invoke(ctx)
             except RecsysNdcgError as error:
-                print_message(
-                    "error", _PARAMETERS.sub(lambda name: typed.get(name[0], name[0]), str(error))
-                )
+                text = _PARAMETERS.sub(lambda name: typed.get(name[0], name[0]), str(error))
+                print_message("error", text)
                 raise typer.Exit(_WRONG) from None
             finally:
                 for message in dict.fromkeys(str(one.message) for one in caught if not quiet):

@@ -11,6 +11,7 @@ from recsys_ndcg.cli.options import (
     ConventionOptions,
     MetricOptions,
     argument,
+    list_changed_options,
     option,
     parse_metric,
 )
@@ -107,13 +108,8 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg leaderboard runs/today runs/yesterday
     """
     if source.file is not None and (more or source.file.is_dir()):
-        if (convention, text_format, by, n, ascending) != (
-            ConventionOptions(),
-            FormatOptions(),
-            "score",
-            20,
-            False,
-        ):
+        is_changed = (by, n, ascending) != ("score", 20, False)
+        if is_changed or list_changed_options(convention, text_format):
             msg = "Saved runs cannot be evaluated again. Pass only folders, --metric and --format."
             raise InvalidInputError(msg)
         _print_runs([source.file, *(more or ())], metric, output)
@@ -161,9 +157,8 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
     )
     cells = format_cells(brief.set_index("run")).map(escape_invisible)
     shown = cells.rename(columns=_SHORT_HEADINGS) if output.form == "text" else cells
-    output.show(
-        build_table_document("Models", shown, runs.remarks, left=2), table, tables_only=True
-    )
+    document = build_table_document("Models", shown, runs.remarks, left=2)
+    output.show(document, table, tables_only=True)
 
 
 def presets(*, form: str = _FORMAT) -> None:

@@ -301,9 +301,7 @@ class ModelOptions:
 
         for name, path in self.source.files.items():
             if is_dash(path):
-                msg = (
-                    f"{name} is read for every model, so it cannot be standard input. Pass a file."
-                )
+                msg = f"{name} is read for each model, so it cannot be standard input. Pass a file."
                 raise InvalidInputError(msg)
         check_files_exist(*files.values(), *self.source.files.values())
         options = list_changed_options(*late)

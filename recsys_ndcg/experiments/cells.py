@@ -219,9 +219,7 @@ def _run_in_processes(
     left = iter(tasks)
     is_last = False
     while not is_last:
-        pool = ProcessPoolExecutor(
-            n_workers, initializer=_exit_with_parent, initargs=(os.getpid(),)
-        )
+        pool = ProcessPoolExecutor(n_workers, initializer=_follow_parent, initargs=(os.getpid(),))
         is_whole = True
         outcomes: list[Result | Failure] = []
         running: dict[Future[Result | Failure], Task] = {}
@@ -267,7 +265,7 @@ def _shut_down(pool: ProcessPoolExecutor, *, kill: bool) -> None:
         threading.excepthook = before
 
 
-def _exit_with_parent(parent: int) -> None:
+def _follow_parent(parent: int) -> None:
     """Leave Ctrl-C to the parent, and exit when the parent exits or is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     set_signal_at_parents_death = 1  # PR_SET_PDEATHSIG

@@ -41,8 +41,8 @@ _CLASS_ID = re.compile(r"[0-9a-f]{32}")  # cloudpickle's id of a class, new in e
 _NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|annot\w*)__")
 _TOOLS = {"cloudpickle", "joblib"}  # take objects apart, but compute no numbers
 _PLAIN_TYPES = {str, int, float, bool, type(None)}
-_MAX_MEMBERS = 100  # members of a list or a dict that are written out
-_MAX_DEPTH = 5  # lists within lists that are written out
+_MAX_SIZE = 100  # members of a list or a dict that are written out
+_DEPTH = 5  # lists within lists that are written out
 _DEFINED = FunctionType | type | ModuleType
 #: Objects of the process, which count by their type's name.
 _SHARED = (os.environ, random.random.__self__, np.random.random.__self__)  # type: ignore[attr-defined]
@@ -192,9 +192,8 @@ def _is_plain(values: list[Any] | tuple[Any, ...], depth: int = 4) -> bool:
     others = {*map(type, values)} - _PLAIN_TYPES
     if not others or depth == 0 or not others <= {list, tuple}:
         return not others
-    return _is_plain(
-        [*chain.from_iterable(one for one in values if type(one) in others)], depth - 1
-    )
+    nested = [one for one in values if type(one) in others]
+    return _is_plain([*chain.from_iterable(nested)], depth - 1)
 
 
 def _keep_code(members: Mapping[str, Any]) -> dict[str, Any]:
@@ -298,9 +297,7 @@ def describe_value(value: Any, depth: int = 0) -> Any:
     >>> describe_value({"k": 20, "init": (0.5, float("nan"))})
     {'k': 20, 'init': [0.5, 'nan']}
     """
-    is_short = (
-        isinstance(value, dict | list | tuple) and len(value) <= _MAX_MEMBERS and depth < _MAX_DEPTH
-    )
+    is_short = isinstance(value, dict | list | tuple) and len(value) <= _MAX_SIZE and depth < _DEPTH
     if is_short and isinstance(value, dict) and all(type(name) in _PLAIN_TYPES for name in value):
         return {str(name): describe_value(one, depth + 1) for name, one in value.items()}
     if is_short and not isinstance(value, dict):

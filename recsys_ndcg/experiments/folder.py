@@ -85,7 +85,7 @@ class RunFolder:
         place = Path(path).absolute()  # a model may change the working directory
         stored = cls.read(place) if cls.is_run(place) else cls(place, {}, {})
         named = {name: {"name": name, **model} for name, model in models.items()}
-        stored.check_same_experiment(description, named)
+        stored.check_matches(description, named)
         machine = {  # times depend on it
             "system": platform.platform(),
             "processor": platform.processor() or platform.machine(),
@@ -123,9 +123,7 @@ class RunFolder:
                     done.unlink(missing_ok=True)
         return folder
 
-    def check_same_experiment(
-        self, description: dict[str, Any], models: dict[str, dict[str, Any]]
-    ) -> None:
+    def check_matches(self, description: dict[str, Any], models: dict[str, dict[str, Any]]) -> None:
         """Raise if the folder has results of a different experiment."""
         changes = []
         if any(self.list_cells(name) for name in self.models):
@@ -345,17 +343,15 @@ def _read_record(path: Path, kind: str) -> dict[str, Any]:
         return values
 
 
-def _list_differences(name: str, before: Any, now: Any) -> list[str]:
+def _list_differences(name: str, old: Any, new: Any) -> list[str]:
     """Return what differs between two values: ``"parameters.k (3, now 4)"``."""
-    if isinstance(before, dict) and isinstance(now, dict):
+    if isinstance(old, dict) and isinstance(new, dict):
         return [
-            difference
-            for key in dict.fromkeys([*before, *now])
-            for difference in _list_differences(
-                f"{name}.{key}".strip("."), before.get(key), now.get(key)
-            )
+            change
+            for key in dict.fromkeys([*old, *new])
+            for change in _list_differences(f"{name}.{key}".strip("."), old.get(key), new.get(key))
         ]
-    return [] if before == now else [f"{name} ({quote(before)}, now {quote(now)})"]
+    return [] if old == new else [f"{name} ({quote(old)}, now {quote(new)})"]
 
 
 def _list_model_changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -215,9 +215,8 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             functions |= {"metric": type(metric)} if metric.origin else {}
             choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
         for kind, function in functions.items():
-            with label_messages(
-                f"{name}: its {kind} cannot be compared, so no folder can resume it"
-            ):
+            label = f"{name}: its {kind} cannot be compared, so no folder can resume it"
+            with label_messages(label):
                 choices[f"code of {kind}"] = fingerprint(function)[0]
         described[name] = choices
     return described

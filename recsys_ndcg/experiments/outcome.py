@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -70,9 +71,8 @@ class ModelRun:
         """
         if not self.results:
             return {}, 0, dict.fromkeys(_COSTS, np.nan)
-        means: dict[Any, float] = (
-            pd.DataFrame([one.scores for one in self.results]).mean().to_dict()
-        )
+        by_cell = pd.DataFrame([one.scores for one in self.results])
+        means: dict[Any, float] = by_cell.mean().to_dict()
         averaged = self.averaged_scores
         for name, column in zip(averaged.names, averaged.per_user.T, strict=True):
             scores = column[~np.isnan(column)]
@@ -225,16 +225,12 @@ class Outcome:
     failures: dict[Cell, str] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
 
-    def with_folder(
-        self, folder: str | Path, fingerprint: str | Mapping[str, str] | None
-    ) -> Outcome:
+    def with_folder(self, path: str | Path, fingerprint: str | Mapping[str, str] | None) -> Self:
         """Return the same experiment with a folder for its results."""
         check_savable_users(self.ratings.data)
-        description = describe_experiment(
-            self.ratings, self.plan, several_seeds=len(self.seeds) > 1
-        )
+        record = describe_experiment(self.ratings, self.plan, several_seeds=len(self.seeds) > 1)
         models = {name: one.describe(fingerprint) for name, one in self.models.items()}
-        return replace(self, folder=RunFolder.open(folder, description, models))
+        return replace(self, folder=RunFolder.open(path, record, models))
 
     def run_missing(
         self,
@@ -248,8 +244,8 @@ class Outcome:
         with closing(run_cells(self._iterate_tasks(), n_jobs)) as outcomes:
             for outcome in outcomes:
                 if isinstance(outcome, Failure):
-                    place = self.folder and f" ({self.folder.save_failure(outcome)})"
-                    self.failures[outcome.cell] = f"{outcome.error}{place or ''}"
+                    place = "" if self.folder is None else f" ({self.folder.save_failure(outcome)})"
+                    self.failures[outcome.cell] = f"{outcome.error}{place}"
                 else:
                     if self.folder is not None:
                         self.folder.save(outcome)
@@ -306,15 +302,11 @@ class Outcome:
             warn(message)
         by_model = {name: self._get_results(name) for name in self.models}
         emit_labelled_warnings(
-            {
-                name: [message for result in results for message in result.warnings]
-                for name, results in by_model.items()
-            }
+            {name: [*chain(*(one.warnings for one in each))] for name, each in by_model.items()}
         )
-        for name, results in by_model.items():
-            FoldRuns.warn_of_random_order(
-                name, [result.fold.names_without_order for result in results], "folds"
-            )
+        for name, each in by_model.items():
+            names = [one.fold.names_without_order for one in each]
+            FoldRuns.warn_of_random_order(name, names, "folds")
 
     def compare_models(self, baseline: str | None, *, progress: bool) -> Comparison:
         """Compare the models without failed folds; compare a single one with random order.

@@ -168,10 +168,9 @@ class FunctionModel:
                 "a time."
             )
             raise InvalidInputError(msg)
-        pairs = pd.DataFrame(
-            {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
-        )
-        return self._estimate(pairs.infer_objects()).reshape(len(users), len(items)), None
+        columns = {"user": np.repeat(users, len(items)), "item": np.tile(items, len(users))}
+        estimates = self._estimate(pd.DataFrame(columns).infer_objects())
+        return estimates.reshape(len(users), len(items)), None
 
     def _estimate(self, pairs: pd.DataFrame) -> Floats:
         own = pairs.copy()  # the function may change it

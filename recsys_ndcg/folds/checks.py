@@ -117,9 +117,8 @@ class CheckedSplits:
             lists = replace(lists, protocol="catalogue")
         plan = plan.map(lambda one: one.resolve(one.facts_of(lists), lists))
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
-        for message in dict.fromkeys(
-            chain.from_iterable(one.threshold_warnings(facts) for one in plans)
-        ):
+        messages = chain.from_iterable(one.threshold_warnings(facts) for one in plans)
+        for message in dict.fromkeys(messages):
             warn(message)
         return plan
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, itemgetter
@@ -84,7 +84,7 @@ class FoldRun:
     @property
     def per_user(self) -> pd.DataFrame:
         """The scores by user, with a column per measure."""
-        kept = [(names, audit.scores) for names, _, audit, _ in self.ranked if audit is not None]
+        kept = [(part.names, part.audit.scores) for part in self.ranked if part.audit is not None]
         tables = [
             pd.DataFrame(scores.per_user, make_index(scores.users, "user"), names, copy=True)
             for names, scores in kept
@@ -100,13 +100,13 @@ class FoldRuns(tuple["FoldRun", ...]):
     @property
     def pooled(self) -> dict[str, float]:
         """The pooled score of each ranking measure; empty if a fold diverged."""
-        found: dict[str, float] = {}
+        pooled: dict[str, float] = {}
         if any(fold.diverged for fold in self):
-            return found
+            return pooled
         for parts in zip(*(fold.ranked for fold in self), strict=True):
             totals = reduce(add, (part.totals for part in parts))
-            found |= dict(zip(parts[0].names, totals.pooled.tolist(), strict=True))
-        return found
+            pooled |= dict(zip(parts[0].names, totals.pooled.tolist(), strict=True))
+        return pooled
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -137,7 +137,7 @@ class FoldRuns(tuple["FoldRun", ...]):
             raise InvalidInputError(msg)
         found = ModelScores.average_runs([ModelScores.join_metrics(each) for each in parts])
         orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
-        first = [name for name in self[0].test if name in orders]  # their first is the main metric
+        first = [name for name in self[0].test if name in orders]  # the first is the main metric
         return found.select_metrics([*first, *(name for name in found.names if name not in orders)])
 
     def _check_users_are_kept(self) -> None:
@@ -156,27 +156,25 @@ class FoldRuns(tuple["FoldRun", ...]):
             raise InvalidInputError(msg)
 
     @staticmethod
-    def warn_of_random_order(who: str, found: Sequence[Sequence[str]], parts: str) -> None:
+    def warn_of_random_order(who: str, names: Sequence[Sequence[str]], parts: str) -> None:
         """Warn of an algorithm whose lists have no order.
 
         Parameters
         ----------
         who : str
             The algorithm.
-        found : sequence of sequences of str
-            For each part the measures of lists without an order; usually none.
+        names : sequence of sequences of str
+            For each part, the measures of lists without an order; usually none.
         parts : str
             A noun for the parts: folds or combinations.
         """
-        bad = [names for names in found if names]
-        if not bad:
-            return
-        msg = (
-            f"{who} estimates the same for every item of a user ({len(bad)} of {len(found)} "
-            f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its parameters, "
-            "and whether it can learn from these ratings."
-        )
-        warn(msg)
+        bad = [one for one in names if one]
+        if bad:
+            warn(
+                f"{who} estimates the same for every item of a user ({len(bad)} of {len(names)} "
+                f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its "
+                "parameters, and whether it can learn from these ratings."
+            )
 
 
 class PreparedFold(NamedTuple):
@@ -215,8 +213,8 @@ class PreparedFold(NamedTuple):
                     found.append(_score(lists, plan.rated, plan, "rated"))
         ranked += catalogue
         return FoldRun(
-            test=_combine(fitted.test_values, ranked, plan),
-            train=_combine(fitted.train_values, again, plan) if plan.return_train_measures else {},
+            test=_merge(fitted.test_values, ranked, plan),
+            train=_merge(fitted.train_values, again, plan) if plan.return_train_measures else {},
             fit_time=fitted.fit_time,
             test_time=fitted.test_time,
             n_users=self.n_users,
@@ -225,9 +223,7 @@ class PreparedFold(NamedTuple):
         )
 
 
-def _combine(
-    values: Mapping[str, Any], ranked: Sequence[ProtocolScores], plan: FoldPlan
-) -> dict[str, Any]:
+def _merge(values: dict[str, Any], ranked: list[ProtocolScores], plan: FoldPlan) -> dict[str, Any]:
     """Return the value of every measure; a ranking measure without lists is NaN."""
     means = {
         name: mean

@@ -62,7 +62,7 @@ def make_measure(
     'share of 4'
     """
     if not callable(fn):
-        msg = f"A measure is made of a function of predictions, not of {quote(fn)}."
+        msg = f"A measure is made from a function of predictions, not from {quote(fn)}."
         raise InvalidInputError(msg)
     if name is None:
         name = getattr(fn, "__name__", type(fn).__name__)
@@ -97,17 +97,17 @@ def parse_measures(measures: Any, known: Mapping[str, Measure] | None = None) ->
     if not isinstance(measures, Iterable):
         msg = f"measures is a list such as ['rmse', 'ndcg@10'], not {quote(measures)}."
         raise InvalidInputError(msg)
-    found: dict[str, Measure] = {}
+    by_name: dict[str, Measure] = {}
     for given in measures:
         name = given.strip().lower() if isinstance(given, str) else ""
         one = known[name] if known and name in known else _parse_measure(given)
-        if found.setdefault(one.name, one) != one:
+        if by_name.setdefault(one.name, one) != one:
             msg = (
                 f"measures has two different measures named {one.name!r}. Rename one of them: "
                 "make_measure(function, 'another name')."
             )
             raise InvalidInputError(msg)
-    return list(found.values())
+    return list(by_name.values())
 
 
 def _parse_measure(one: Any) -> Measure:
@@ -197,24 +197,22 @@ class FoldPlan:
             As `parse_measures`; or the catalogue is to be measured for training ratings, which it
             leaves out.
         """
-        known = parse_measures(measures)
+        parsed = parse_measures(measures)
         Convention.validate(convention)
         rated, catalogue = (
-            Plan.of(
-                metrics, k=None, threshold=threshold, convention=convention
-            ).with_tie_tolerance()
-            if metrics
+            Plan.of(some, k=None, threshold=threshold, convention=convention).with_tie_tolerance()
+            if some
             else None
-            for metrics in (
-                [one.metric for one in known if one.metric and one.protocol == protocol]
+            for some in (
+                [one.metric for one in parsed if one.metric and one.protocol == protocol]
                 for protocol in _PROTOCOLS
             )
         )
         if rated is not None and rated.measurements[0].convention.impossible != "last":
             # metrics that have an error of Surprise's user by user
-            errors = [one.name for one in known if one == ACCURACY.get(one.name)]
+            errors = [one.name for one in parsed if one == ACCURACY.get(one.name)]
             rated = rated.with_metrics([METRICS[name]() for name in errors if name in METRICS])
-        plan = cls(known, rated, catalogue, return_train_measures, keep_per_user)
+        plan = cls(parsed, rated, catalogue, return_train_measures, keep_per_user)
         if catalogue is not None:
             choose_convention(catalogue)  # raises if two metrics rank differently
             if return_train_measures:
@@ -268,9 +266,8 @@ class FoldPlan:
 
     def map(self, change: Callable[[Plan], Plan]) -> FoldPlan:
         """Return a copy with both plans changed by a function."""
-        rated, catalogue = (
-            None if plan is None else change(plan) for plan in (self.rated, self.catalogue)
-        )
+        plans = self.rated, self.catalogue
+        rated, catalogue = (None if plan is None else change(plan) for plan in plans)
         return replace(self, rated=rated, catalogue=catalogue)
 
     def names(self, protocol: str) -> dict[str, str]:

@@ -325,13 +325,11 @@ class TimeSplit(_Splitter):
         """Return the first tested time."""
         if self.test_size is None:
             return parse_time(self.at)
-        count = self.test_size
-        count = int(count) if isinstance(count, Integral) else ceil(count * len(times))
-        if count >= len(times):
-            self._raise(
-                f"test_size={self.test_size} leaves none of {len(times)} ratings to train on."
-            )
-        return np.partition(times, len(times) - count)[len(times) - count]
+        size, n = self.test_size, len(times)
+        n_train = n - (int(size) if isinstance(size, Integral) else ceil(size * n))
+        if n_train <= 0:
+            self._raise(f"test_size={size} leaves none of {n} ratings to train on.")
+        return np.partition(times, n_train)[n_train]
 
 
 def _get_generator(seed: Any) -> Any:

@@ -33,10 +33,8 @@ def find_score_writer(name: str) -> Callable[[pd.DataFrame], bytes]:
     for end, write in _FORMS.items():
         if name.lower().endswith(end):
             return write
-    msg = (
-        f"{name}: scores of users are written as CSV or Parquet. Let the name end in "
-        f"{', '.join(_FORMS)}."
-    )
+    ends = ", ".join(_FORMS)
+    msg = f"{name}: scores of users are written as CSV or Parquet. Let the name end in {ends}."
     raise InvalidInputError(msg)
 
 

@@ -56,9 +56,8 @@ def to_html(document: Document) -> str:
     """Render a document as HTML: the verdict, the facts and the parts; code and details folded."""
     above = [f"<p><strong>{escape(document.verdict)}</strong></p>"] if document.verdict else []
     facts = f"<p>{escape(document.facts)}</p>"
-    return "\n".join(
-        [*above, facts, *(text for part in document.parts for text in _render_part_as_html(part))]
-    )
+    parts = (text for part in document.parts for text in _render_part_as_html(part))
+    return "\n".join([*above, facts, *parts])
 
 
 def _render_part_as_html(part: Part) -> Iterator[str]:
@@ -89,12 +88,9 @@ _LIST_SYNTAX = re.compile(r"^(\d*)([-+.)])")
 def to_markdown(document: Document) -> str:
     """Render a document as Markdown: tables with notes, the verdict, remarks as a list, code."""
     lines: list[str] = []
-    for one in document.tables:
-        lines += [
-            _render_markdown_table(one),
-            "",
-            *([f"{_escape_line(one.note)}.", ""] if one.note else []),
-        ]
+    for table in document.tables:
+        note = [f"{_escape_line(table.note)}.", ""] if table.note else []
+        lines += [_render_markdown_table(table), "", *note]
     if document.verdict:
         lines += [f"{_escape_line(document.facts)}.", "", _escape_line(document.verdict), ""]
     for part in document.parts:
@@ -115,12 +111,10 @@ def _render_part_as_markdown(part: Part) -> Iterator[str]:
 def _render_markdown_table(table: ShownTable) -> str:
     """Render a table as Markdown, with right-aligned numbers."""
     shown = table.highlight(_escape_markdown, lambda text: f"**{text.strip()}**")
+    shown = shown.rename(columns=_escape_markdown)
     sides = ["left" if place < table.left else "right" for place in range(len(shown.columns))]
     with require_libraries("tabulate", job="Markdown", extra="report"):
-        text: str = shown.rename(columns=_escape_markdown).to_markdown(
-            index=False, disable_numparse=True, colalign=sides
-        )
-    return text
+        return str(shown.to_markdown(index=False, disable_numparse=True, colalign=sides))
 
 
 def _escape_markdown(text: str) -> str:
@@ -182,12 +176,10 @@ def _render_latex_table(table: ShownTable) -> str:
     if table.letters:
         letters = [rf"\textsuperscript{{{_escape_latex(one)}}}" for one in table.letters]
         shown[table.key_columns[-1]] += letters
+    shown = shown.rename(columns=_escape_latex)
     sides = "l" * table.left + "r" * (len(shown.columns) - table.left)
     with require_libraries("jinja2", job="LaTeX", extra="report"):
-        text: str = shown.rename(columns=_escape_latex).to_latex(
-            index=False, escape=False, column_format=sides
-        )
-    return text
+        return str(shown.to_latex(index=False, escape=False, column_format=sides))
 
 
 def _escape_latex(text: str) -> str:

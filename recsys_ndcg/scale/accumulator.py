@@ -50,8 +50,8 @@ def merge_smallest(seen: Hashes, hashes: Hashes, most: int | None) -> Hashes:
 
 def find_seen(seen: Hashes, hashes: Hashes) -> Flags:
     """Return which hashes are among the kept ones."""
-    found: Flags = np.searchsorted(seen, hashes, "right") > np.searchsorted(seen, hashes)
-    return found
+    is_seen: Flags = np.searchsorted(seen, hashes, "right") > np.searchsorted(seen, hashes)
+    return is_seen
 
 
 class Accumulator:
@@ -189,9 +189,10 @@ class Accumulator:
         seen = self._seen
         if numbered is None and self._repeated == "raise":
             hashes = hash_ids(lists.users)
-            known = lists.users[find_seen(seen, hashes)]
-            if len(known):
-                _raise_repeated_users(len(known), f"an earlier batch, such as {quote(known[0])}")
+            repeated = lists.users[find_seen(seen, hashes)]
+            if len(repeated):
+                first = quote(repeated[0])
+                _raise_repeated_users(len(repeated), f"an earlier batch, such as {first}")
             seen = merge_smallest(seen, hashes, self._max_seen)
         facts = self._plan.facts_of(lists)
         grades = facts.all_grades
@@ -335,11 +336,10 @@ class Accumulator:
 
     def _check_same_settings(self, other: Accumulator) -> None:
         """Raise if another accumulator has other settings, and name them."""
-        different = []
-        asked = other._settings
-        for name, known in self._settings.items():
-            mine, theirs = "/".join(known), "/".join(asked[name])
-            if known != asked[name]:
+        different, others = [], other._settings
+        for name, own in self._settings.items():
+            mine, theirs = "/".join(own), "/".join(others[name])
+            if own != others[name]:
                 different.append(f"{name} is {mine} and {'another ' * (mine == theirs)}{theirs}")
         if different:
             msg = (

@@ -166,11 +166,10 @@ def _get_free_memory() -> int:
 
 def _read_number(path: Path, pattern: str) -> int:
     """Return a number from a file of the system, 0 if it is not there."""
-    try:
-        found = re.search(pattern, path.read_text(encoding="ascii"))
-    except OSError:
-        return 0
-    return int(found[1]) if found else 0
+    with suppress(OSError):
+        if number := re.search(pattern, path.read_text(encoding="ascii")):
+            return int(number[1])
+    return 0
 
 
 #: The column with the name of the file that a row is from.
@@ -197,21 +196,17 @@ def temporary_folder() -> Iterator[Path]:
         It cannot be created, or its disk is full.
     """
     if not is_encodable(gettempdir()):
-        raise InvalidInputError(_describe_unusable(gettempdir(), "its name is not UTF-8"))
+        raise _make_folder_error(gettempdir(), "its name is not UTF-8")
     try:
         folder = Path(mkdtemp(prefix="recsys_ndcg_"))
     except OSError as error:
-        raise InvalidInputError(
-            _describe_unusable(gettempdir(), error.strerror or str(error))
-        ) from None
+        raise _make_folder_error(gettempdir(), error.strerror or str(error)) from None
     try:
         yield folder
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise InvalidInputError(
-            _describe_unusable(str(folder), error.strerror or str(error))
-        ) from None
+        raise _make_folder_error(str(folder), error.strerror or str(error)) from None
     finally:
         for _ in range(_MAX_TRIES):  # an interrupted thread of DuckDB may write one more file
             rmtree(folder, ignore_errors=True)
@@ -220,8 +215,8 @@ def temporary_folder() -> Iterator[Path]:
             sleep(_POLL_SECONDS)
 
 
-def _describe_unusable(folder: str, reason: str) -> str:
-    return (
+def _make_folder_error(folder: str, reason: str) -> InvalidInputError:
+    return InvalidInputError(
         f"{folder}: the folder for temporary files cannot be written to ({reason}). Set the "
         "environment variable TMPDIR to a folder with room for a copy of the data."
     )
@@ -339,7 +334,7 @@ class Database:
         """Return the reason of an error, in our words if we know it."""
         reason = " ".join(message.split("\n\n", maxsplit=1)[0].split())
         if any(one in reason.lower() for one in _DISK_FULL):
-            return _describe_unusable(str(self._folder), "No space left on device")
+            return str(_make_folder_error(str(self._folder), "No space left on device"))
         if reason.startswith("Out of Memory"):
             return f"memory_limit is too low for this data ({reason}). Raise it."
         wrong = _WRONG_LINE.search(message)  # in a file of text

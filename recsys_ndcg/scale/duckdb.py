@@ -62,12 +62,12 @@ class ScoreFile:
 
         They are memory-mapped, so the system can free that memory.
         """
-        found = np.full(len(self._paths), np.nan)
+        medians = np.full(len(self._paths), np.nan)
         for place, path in enumerate(self._paths):
             if path.stat().st_size:
                 scores = np.memmap(path, dtype=np.float64, mode="r+")
-                found[place] = np.median(scores, overwrite_input=True)
-        return found
+                medians[place] = np.median(scores, overwrite_input=True)
+        return medians
 
 
 @contextmanager
@@ -250,8 +250,8 @@ class _DuckDBTable(LazyTable):
     def fetch(self, query: nw.LazyFrame[Any]) -> Sequence[Mapping[str, Any]]:
         """Run a query that has few rows, and return them."""
         names = query.collect_schema().names()
-        found = self.database.run(nw.to_native(query).sql_query())
-        return [dict(zip(names, row, strict=True)) for row in found]
+        rows = self.database.run(nw.to_native(query).sql_query())
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def find_fault(self, fault: Fault) -> tuple[str, nw.LazyFrame[Any]]:
         """Return the names of the files with a fault, and the faulty rows of the first file."""
@@ -280,7 +280,11 @@ def _split_users(
     rows = " UNION ALL ".join(
         f'SELECT "user", {letters} AS letters FROM {_read_sql(path)}' for path in paths.values()
     )
-    by_row, by_user, by_letter = memory.cost(1), memory.cost(0, 1), memory.cost(0, 0, 1)
+    by_row, by_user, by_letter = (
+        memory.cost(1),
+        memory.cost(0, 1),
+        memory.cost(0, 0, 1),
+    )
     cost = f"(count(*) * {by_row} + {by_user} + sum(letters) * {by_letter})::BIGINT"
     database.run(
         f'CREATE TABLE users AS SELECT "user", count(*) AS n, {cost} AS cost '

@@ -41,7 +41,7 @@ ENGINES = {
 
 
 def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report] | None:
-    """Return the engine for data that need not be in memory, or None for data in memory.
+    """Return the engine for data larger than memory, or None for data in memory.
 
     An engine is the function ``evaluate_by_plan`` of its module. It takes data, a plan and
     options, and raises on options that it does not have.
@@ -51,8 +51,7 @@ def find_engine(data: Any, memory_limit: object = None) -> Callable[..., Report]
     >>> find_engine("big.csv") is None, find_engine("parts/*.parquet") is None
     (True, False)
     """
-    tables = list(data.values()) if is_pair(data) else [data]
-    modules = [_find_module(one) for one in tables]
+    modules = [_find_module(one) for one in (data.values() if is_pair(data) else [data])]
     if _SPARK in modules and set(modules) != {_SPARK}:
         msg = "Only one of labels and results is a table of Spark. Give both as tables of Spark."
         raise InvalidInputError(msg)

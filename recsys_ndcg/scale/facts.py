@@ -57,9 +57,7 @@ class LazyTable:
         """Return the message about the rows with a fault, naming the first."""
         where, wrong = self.find_fault(fault)
         some = self.fetch(wrong.head(MAX_NAMED))
-        pairs = ", ".join(
-            " ".join(f"{column} {quote(row[column])}" for column in IDS) for row in some
-        )
+        pairs = ", ".join(" ".join(f"{name} {quote(row[name])}" for name in IDS) for row in some)
         more = f" and {count - len(some)} more" if count > len(some) else ""
         found = fault.found.format(**some[0])
         return f"{where}{self.names[fault.column]}: {found} at {pairs}{more}; {fault.fix}."

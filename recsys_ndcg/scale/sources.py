@@ -41,9 +41,8 @@ def _read_head(path: Path) -> Content:
     suffix = path.suffix.lower()
     with open_file(path) as file:
         try:
-            data = (COMPRESSIONS[suffix][1](file) if suffix in _SUFFIXES else file).read(
-                _HEAD_BYTES
-            )
+            stream = COMPRESSIONS[suffix][1](file) if suffix in _SUFFIXES else file
+            data = stream.read(_HEAD_BYTES)
         except (OSError, EOFError) as error:
             msg = f"{path}: cannot be unpacked ({error})."
             raise InvalidInputError(msg) from None
@@ -172,11 +171,11 @@ def _check_files(paths: Sequence[Path]) -> None:
     """Raise if DuckDB cannot read a file, or a file is given twice."""
     seen: set[str] = set()
     for path in paths:
-        whole = os.path.realpath(path)
-        if whole in seen:
+        real = os.path.realpath(path)
+        if real in seen:
             msg = f"{path}: this file is given twice. Give it once."
             raise InvalidInputError(msg)
-        seen.add(whole)
+        seen.add(real)
         FileKind.check_file(path)
         if not is_encodable(str(path)):
             msg = f"{path}: with a memory limit, the name of a file must be UTF-8. Rename it."
@@ -204,10 +203,8 @@ def _open_parquet(paths: Sequence[Path], columns: Mapping[str, str] | None, tabl
             msg = f"{path}: cannot be read as Parquet ({reason})."
             raise InvalidInputError(msg) from None
     files = ", ".join(map(quote_path, paths))
-    options = (
-        f"filename = {quote_text(FILE_COLUMN)}, hive_partitioning = false, union_by_name = true"
-    )
-    relation = f"read_parquet([{files}], {options})"
+    options = f"filename = {quote_text(FILE_COLUMN)}, hive_partitioning = false"
+    relation = f"read_parquet([{files}], {options}, union_by_name = true)"
     return Source(relation, *_read_columns(schemas, columns, table))
 
 
@@ -290,8 +287,8 @@ def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> So
         )
         raise InvalidInputError(msg)
     reader = pa.RecordBatchReader.from_stream(data)
-    columns_of = _read_columns({"the data": reader.schema}, columns, table)
-    return Source(quote_name(table), *columns_of, stream=reader)
+    schemas = {"the data": reader.schema}
+    return Source(quote_name(table), *_read_columns(schemas, columns, table), stream=reader)
 
 
 def _read_columns(
@@ -355,12 +352,12 @@ def cast_integer_ids(database: Database, source: Source) -> None:
 
     The type is the first of `_INTEGERS` that holds them. One id such as 007 keeps a column text.
     """
-    asked = []
+    fields = []
     for column in IDS:
         number = f"try_cast({source.sql[column]} AS {WIDEST_INTEGER})"
         plain = f"CASE WHEN {number}::VARCHAR = {source.sql[column]} THEN {number} END"
-        asked.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
-    (found,) = database.run(f"SELECT {', '.join(asked)} FROM {source.relation}")  # in one pass
+        fields.append(f"[count(*) - count({plain}), min({plain}), max({plain})]")
+    (found,) = database.run(f"SELECT {', '.join(fields)} FROM {source.relation}")  # in one pass
     for column, (others, low, high) in zip(IDS, found, strict=True):
         fits = (kind for kind, (least, most) in _INTEGERS.items() if least <= low <= high <= most)
         kind = None if others or low is None else next(fits, None)

@@ -220,8 +220,8 @@ def evaluate_by_plan(
     rows = _repartition(tables, int(partitions or max(1, -(-facts.rows // _ROWS_PER_PARTITION))))
     grades = facts.grades
     if plan.depends_on_merging(unlabelled=facts.has_unlabelled):
-        looking = Job(plan, grades_only=True)  # at the merged repeated rows
-        grades = looking.merge(looking.run(rows))
+        first = Job(plan, grades_only=True)  # merges repeated rows
+        grades = first.merge(first.run(rows))
     job = Job(plan.with_threshold(grades), grades.highest)
     table = job.run(rows).persist()
     try:

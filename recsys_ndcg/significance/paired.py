@@ -312,9 +312,7 @@ def find_critical_rank(draws: int, alpha: float, family: int = 1) -> int:
     return draws - int(np.searchsorted(p, alpha, side="right"))
 
 
-def _correct_separately(
-    p: Floats, direction: Floats, scores: PairedScores, how: Testing
-) -> PValues:
+def _correct_p_values(p: Floats, direction: Floats, scores: PairedScores, how: Testing) -> PValues:
     """Return p-values with a correction of p-values alone, and the intervals of t."""
     critical = student.find_critical_t(how.alpha / _count_family(scores, how), scores.freedom)
     return PValues(p, how.corrected_by.correct(p), critical, direction)
@@ -330,7 +328,7 @@ def _test_by_t(scores: PairedScores, how: Testing) -> PValues:
     t = np.abs(student.compute_t(scores.mean, scores.error))
     p, direction = student.compute_p(t, freedom, 2), np.sign(scores.mean)
     if how.corrected_by.function is not None:
-        return _correct_separately(p, direction, scores, how)
+        return _correct_p_values(p, direction, scores, how)
     own = student.find_critical_t(how.alpha, freedom)
     drawn = draw_largest_t(scores, how)
     if drawn is None:
@@ -412,9 +410,8 @@ def _iterate_draws(
             shared = second >= 0
             if shared.any():
                 drawn -= sums[:, second]
-            tolerance = (
-                3 * columns.users * unit[first - part.start] + _SAME * scores.absolute[pairs]
-            )
+            rounding = 3 * columns.users * unit[first - part.start]
+            tolerance = rounding + _SAME * scores.absolute[pairs]
             yield pairs, np.abs(drawn) / length[pairs], tolerance / length[pairs]
 
 
@@ -441,7 +438,7 @@ def _test_by_order(scores: PairedScores, how: Testing) -> PValues:
     results = map_in_threads(partial(test, scores), range(len(scores.users)))
     p, direction = np.array(results, dtype=np.float64).reshape(-1, 2).T
     p = np.where(scores.users > 1, np.maximum(p, student.SMALLEST), np.nan)
-    return _correct_separately(p, direction, scores, how)
+    return _correct_p_values(p, direction, scores, how)
 
 
 def _test_signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:

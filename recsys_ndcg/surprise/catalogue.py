@@ -112,10 +112,10 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         )
         raise InvalidInputError(msg)
 
+    n = k or candidates.n_items
+
     def rank_block(block: EstimateBlock) -> dict[str, Any]:
-        row, item, rank = select_top(
-            block.table, k or candidates.n_items, tolerance=Plan.TIE_TOLERANCE
-        )
+        row, item, rank = select_top(block.table, n, tolerance=Plan.TIE_TOLERANCE)
         return {
             "user": raw[row + block.first],
             "item": training.items[item],
@@ -124,8 +124,8 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
         }
 
     with progress_bar(enabled=progress) as show:
-        found = candidates.map_blocks(raw, rank_block, partial(show, "Ranking the catalogue"))
-    return pd.DataFrame(found).infer_objects()
+        columns = candidates.map_blocks(raw, rank_block, partial(show, "Ranking the catalogue"))
+    return pd.DataFrame(columns).infer_objects()
 
 
 def evaluate_catalogue(  # noqa: PLR0913 - the contract
@@ -202,9 +202,8 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     labels = read_testset(testset)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).with_tie_tolerance()
     plan = plan.with_threshold(Grades.of(labels.true))
-    candidates = candidates_of(
-        algo, trainset, exclude=exclude, clip=clip, convention=choose_convention(plan)
-    )
+    how: dict[str, Any] = {"exclude": exclude, "clip": clip}
+    candidates = candidates_of(algo, trainset, **how, convention=choose_convention(plan))
     for metric in plan.metrics:
         check_cutoff(metric.k, trainset.n_items)
     with progress_bar(enabled=progress) as show:
@@ -218,9 +217,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     # popularity is no rating, so it cannot be compared with a limit on ratings
     plain = plan.with_choices(recommend_from=None)
     popular = MostPopular().fit(trainset)
-    candidates = candidates_of(
-        popular, trainset, exclude=exclude, clip=clip, convention=choose_convention(plain)
-    )
+    candidates = candidates_of(popular, trainset, **how, convention=choose_convention(plain))
     with progress_bar(enabled=progress) as show:
         report_progress = partial(show, "Ranking by popularity")
         lists = Placement(candidates, labels, plain, shown=False).lists(report_progress)

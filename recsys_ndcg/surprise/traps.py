@@ -27,12 +27,11 @@ def warn_of_truncation(kind: Any, ratings: Floats) -> None:
     """
     fractions = ratings[ratings % 1 != 0]
     if isinstance(kind, type) and issubclass(kind, SlopeOne | CoClustering) and len(fractions):
-        msg = (
+        warn(
             f"{kind.__name__} keeps ratings as whole numbers: {len(fractions)} of {len(ratings)}, "
             f"such as {fractions[0]:g}, are rounded down ({int(fractions[0])}). Double the ratings "
             "and the rating_scale, or use another algorithm."
         )
-        warn(msg)
 
 
 def check_finite(name: str, users: Ids, values: Floats) -> None:

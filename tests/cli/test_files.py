@@ -143,7 +143,7 @@ def test_standard_streams_are_used_once() -> None:
     assert "--labels and --results: only one can be standard input" in message
     words = ["evaluate", "p.csv", "--per-user", "-"]
     message = error_of(*words, "--format", "csv")
-    assert "--format csv: standard output, '-', is already used by a file" in message
+    assert "--format csv: a file already uses standard output, '-'" in message
     assert "--json -: this is also the file of --per-user" in error_of(*words, "--json", "-")
 
 

@@ -571,7 +571,7 @@ def test_a_measure_must_return_a_number() -> None:
 def test_make_measure_rejects_what_is_no_function() -> None:
     """The name must be text."""
     for function in ("rmse", None):
-        with rejects(f"made of a function of predictions, not of {function!r}"):
+        with rejects(f"made from a function of predictions, not from {function!r}"):
             make_measure(function)  # type: ignore[arg-type]
     for name in ("", 5):
         with rejects("name of a measure must be text"):

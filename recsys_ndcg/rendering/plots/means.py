@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_MODELS = 60  # in a chart, the best ones
 _STEP = 18  # pixels per model
-_TOP, _OTHER = "top tier: not texts apart from the best", "other tiers"
+_TOP, _OTHER = "top tier: not distinguishable from the best", "other tiers"
 _NUMBERS = ["mean", "low", "high"]
 _CHANCE = "chance: random order"
 _MODELS_DESCRIBED, _METRICS_DESCRIBED = 3, 4
@@ -220,11 +220,8 @@ def _draw_lines(
     columns = 2 if len(looks) > 3 else 1
     color, dash = vega.line_channels(looks, columns=columns).values()
     shape = vega.mapping("line", shapes, columns=columns)
-    side_by_side = {
-        "x": x,
-        "xOffset": vega.name("line", scale={"domain": first}),
-        "color": color,
-    }
+    offset = vega.name("line", scale={"domain": first})
+    side_by_side = {"x": x, "xOffset": offset, "color": color}
     point, thick = {"filled": True, "opacity": 1, "size": 50}, {"strokeWidth": 1.5}
     tooltip = [
         vega.name("model", "model"),
@@ -285,10 +282,9 @@ def plot_score_by_cutoff(
     if len(parts) == 1:
         return _make_panel(parts[0], level, " by cutoff", vega.WIDTH, vega.HEIGHT)
     panels = [_make_panel(part, level, "", 200, 170) for part in parts]
-    texts = list_first(
-        [str(one.description) for one in panels], _METRICS_DESCRIBED, "And {} more metrics."
-    )
-    return vega.concat_charts(panels, vega.title("Score by cutoff"), " ".join(texts))
+    texts = [str(panel.description) for panel in panels]
+    described = " ".join(list_first(texts, _METRICS_DESCRIBED, "And {} more metrics."))
+    return vega.concat_charts(panels, vega.title("Score by cutoff"), described)
 
 
 def _make_panel(
@@ -333,10 +329,8 @@ def _draw_intervals(data: list[Spec], x: Spec, y: Spec) -> Spec:
 
 
 def _draw_lines_with_chance(part: pd.DataFrame, x: Spec, y: Spec, level: float) -> list[Spec]:
-    mean, known = (
-        f"mean over users{vega.describe_interval(part, level)}",
-        part[part["chance"].notna()],
-    )
+    mean = f"mean over users{vega.describe_interval(part, level)}"
+    known = part.dropna(subset="chance")
     own = vega.rows(k=part["k"], score=part["mean"], line=[mean] * len(part))
     other = vega.rows(k=known["k"], score=known["chance"], line=[_CHANCE] * len(known))
     lines = [mean, _CHANCE] if other else [mean]

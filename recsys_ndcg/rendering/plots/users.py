@@ -186,9 +186,8 @@ def plot_users_against_chance(frame: pd.DataFrame, metric: str) -> alt.LayerChar
     bins = Bins.of(score, chance)
     spread = {f"their scores, mean {format_number(float(score.mean()))}": score}
     if len(chance):
-        spread[
-            f"chance: random order of their lists, mean {format_number(float(chance.mean()))}"
-        ] = chance
+        mean = format_number(float(chance.mean()))
+        spread[f"chance: random order of their lists, mean {mean}"] = chance
     x = _make_x(bins, "score", f"{name} of a user")
     y = _make_y(max(int(bins.counts(values).max()) for values in spread.values()))
     looks = vega.line_channels(dict(zip(spread, vega.LINES, strict=False)))
@@ -218,24 +217,19 @@ def _draw_bars(bins: Bins, score: Floats, chance: Floats, x: Spec, y: Spec) -> S
 
 def _draw_outlines(bins: Bins, spread: dict[str, Floats], x: Spec, y: Spec, looks: Spec) -> Spec:
     data: list[Spec] = []
-    corners = np.repeat(bins.edges, 2)
+    ends = np.repeat(bins.edges, 2)
     for line, values in spread.items():
         tops = np.repeat([0, *bins.counts(values), 0], 2)[1:-1]
-        data += vega.rows(
-            place=corners, users=tops, order=range(len(tops)), line=[line] * len(tops)
-        )
+        data += vega.rows(place=ends, users=tops, order=range(len(tops)), line=[line] * len(tops))
     order = vega.number("order")
     return vega.layer(data, "line", {"strokeWidth": 1.5}, x=x, y=y, order=order, **looks)
 
 
 def _describe_users(name: str, score: Floats, chance: Floats, left_out: int) -> str:
-    text = f"{name} of {pluralise(len(score))}: mean {_describe_spread(score)}; "
-    text += (
-        f"chance {_describe_spread(chance)}."
-        if len(chance)
-        else "without a chance to compare with."
-    )
-    return text + (f" {pluralise(left_out)} without a score left out." if left_out else "")
+    own = f"{name} of {pluralise(len(score))}: mean {_describe_spread(score)}"
+    against = f"chance {_describe_spread(chance)}" if len(chance) else "no chance to compare with"
+    rest = f" {pluralise(left_out)} without a score left out." if left_out else ""
+    return f"{own}; {against}.{rest}"
 
 
 def _describe_spread(values: Floats) -> str:
@@ -424,9 +418,8 @@ def _round_score(score: float) -> float:
 
 def _list_users(users: pd.Series[Any]) -> str:
     """List the first users at one place."""
-    return ", ".join(
-        list_first([make_label(one, SHORT) for one in users], _NAMED, "and {:,} others")
-    )
+    names = [make_label(user, SHORT) for user in users]
+    return ", ".join(list_first(names, _NAMED, "and {:,} others"))
 
 
 def _draw_cells(known: pd.DataFrame, bins: Bins, x: Spec, y: Spec) -> list[Spec]:

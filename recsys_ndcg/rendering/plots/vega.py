@@ -149,9 +149,7 @@ def mapping(field: str, looks: Mapping[str, Any], **legends: Any) -> Spec:
     return name(field, scale=scale, legend=legend(**legends))
 
 
-def line_channels(
-    looks: Mapping[str, tuple[str, Sequence[int]]], **legends: Any
-) -> dict[str, Spec]:
+def line_channels(looks: Mapping[str, tuple[str, list[int]]], **legends: Any) -> dict[str, Spec]:
     """Return the colour and the dashes of lines, by their field ``line``."""
     colors = {line: color for line, (color, _) in looks.items()}
     dashes = {line: dash for line, (_, dash) in looks.items()}

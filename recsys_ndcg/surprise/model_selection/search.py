@@ -156,10 +156,8 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
                 kind: np.asarray([[getattr(fold, kind)[name] for fold in one] for one in folds])
                 for kind in (("test", "train") if plan.return_train_measures else ("test",))
             }
-            for split in range(len(folds[0])):
-                results |= {
-                    f"split{split}_{kind}_{name}": of[:, split] for kind, of in kinds.items()
-                }
+            for fold in range(len(folds[0])):
+                results |= {f"split{fold}_{kind}_{name}": of[:, fold] for kind, of in kinds.items()}
             for kind, of in kinds.items():
                 results[f"mean_{kind}_{name}"] = of.mean(axis=1)
                 results[f"std_{kind}_{name}"] = of.std(axis=1)
@@ -174,20 +172,17 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
             results[f"mean_{kind}_time"] = times.mean(axis=1)
             results[f"std_{kind}_time"] = times.std(axis=1)
         results["params"] = combinations
-        results |= {
-            f"param_{name}": [one[name] for one in combinations] for name in combinations[0]
-        }
+        results |= {f"param_{key}": [one[key] for one in combinations] for key in combinations[0]}
 
     def _warn_of_diverged(self) -> None:
         reasons = [[one.diverged for one in folds if one.diverged] for folds in self._folds]
-        bad = [place for place, found in enumerate(reasons) if found]
+        bad = [place for place, errors in enumerate(reasons) if errors]
         if bad:
-            msg = (
+            warn(
                 f"{len(bad)} of {len(reasons)} combinations diverged, the first "
                 f"{self.param_combinations[bad[0]]}; ranking measures rank them last. "
                 f"{reasons[bad[0]][0]}"
             )
-            warn(msg)
 
     def _warn_of_random_order(self) -> None:
         found = [
