@@ -155,7 +155,7 @@ def _row(
     ]
     note = found.reason
     if preset is not None and not note:
-        note = PRESETS[preset].note(str(mine))
+        note = PRESETS[preset].format_note(str(mine))
         if not note and not PRESETS[preset].has(str(mine)):
             note = "it has no such metric; the value is under its other choices"
     return {
@@ -372,7 +372,7 @@ def _notes(rows: pd.DataFrame) -> list[str]:
     presets: dict[str, list[str]] = {}
     for preset, value, note in zip(rows["preset"], rows["value"], rows["note"], strict=True):
         if isinstance(preset, str):
-            reason = note if np.isnan(value) else PRESETS[preset].note(metric)
+            reason = note if np.isnan(value) else PRESETS[preset].format_note(metric)
             presets.setdefault(reason, []).append(preset)
     lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
     if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):

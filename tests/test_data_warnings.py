@@ -307,7 +307,9 @@ def test_times_as_numbers_are_told(column: str, scale: float) -> None:
     convention = rn.Convention(gain="linear")
     found = told(frame.assign(**{column: times}), convention=convention)
     assert f"{column}: all values are times in" in str(found[0].message)
-    assert "from 1997-12-04 to 1997-12-23. Was the column of the" in str(found[0].message)
+    assert "from 1997-12-04 to 1997-12-23. Is this the column of timestamps?" in str(
+        found[0].message
+    )
     sizes = frame.assign(**{column: np.arange(20) * 3.0 % 50 + 2})
     assert told(sizes, convention=convention) == []
 

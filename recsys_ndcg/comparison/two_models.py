@@ -203,7 +203,7 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     if isinstance(lists, PlacedLists):
         k = int(lists.lengths.max(initial=0)) if k is None else k
         placed = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
-        users, items, ranks = lists.find_top_items(*placed, k)
+        users, items, ranks = lists.list_items(*placed, k)
     else:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]

@@ -1,4 +1,4 @@
-"""Every choice that can move a number, as one value."""
+"""Convention: every choice that can change a number, as one value."""
 
 from __future__ import annotations
 
@@ -22,44 +22,43 @@ from recsys_ndcg.errors import (
     suggest,
 )
 
-_FUNCTIONS = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
-_WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # beside numbers
-#: What a report's signature adds, and what stands for all other choices in its short form.
+_OTHER_VALUES = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
+_WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers
+#: The fields that a report's signature adds; `defaults` replaces all choices at their default.
 REPORT_FIELDS = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Convention:
-    """All choices that can move a number.
+    """All choices that can change a number.
 
     Parameters
     ----------
     gain : {'exponential', 'linear', 'binary', 'exponential_above'}, mapping or callable
-        What a grade t is worth: 2^t - 1 (Burges et al. 2005), t (Järvelin & Kekäläinen 2002),
+        The gain of a grade t: 2^t - 1 (Burges et al. 2005), t (Järvelin & Kekäläinen 2002),
         1 if relevant, 2^(t - threshold + 1) - 1 if relevant; ``{grade: gain}``; or a function of
         an array of grades, element by element.
     discount : {'log2', 'ln', 'log2_max', 'reciprocal'} or callable
-        Weight of rank r: 1/log2(r + 1), 1/ln(r + 1), 1/max(log2 r, 1), 1/r, or a function of
+        The weight of rank r: 1/log2(r + 1), 1/ln(r + 1), 1/max(log2 r, 1), 1/r, or a function of
         an array of ranks that never increases.
     ideal : {'global', 'local', 'max'}
         The DCG that NDCG divides by: of all the user's labelled items, of the items in the
-        list, or of the top grade in every place (`max_grade`; binary gains know it).
+        list, or of the top grade at every rank (`max_grade`; not needed for binary gains).
     unlabelled : {'zero', 'filter', 'raise'}
         An item without a true value has gain 0 and is not relevant, is removed before ranking,
         or is an error.
     ties : {'expected', 'input', 'best', 'worst', 'item_asc', 'item_desc', 'text_asc', 'text_desc'}
-        Equal estimates: the exact mean over all their orders (McSherry & Najork 2008), the order
-        of the rows, the best or worst order, by item id, or by item id as text: as TREC tools
-        compare them, so that 10 comes before 9.
+        The order of equal estimates: the exact mean over all orders (McSherry & Najork 2008), the
+        order of the rows, the best or worst order, by item id, or by item id as text, as in TREC
+        tools: 10 comes before 9.
     tie_tolerance : float or 'float32'
-        A step; estimates are rounded to it before ranking, or to single precision, as trec_eval
-        holds them. 0 compares exactly.
+        Estimates are rounded to multiples of this step before ranking, or to single precision, as
+        in trec_eval. 0 compares exactly.
     short_list : {'k', 'n', 'drop'}
-        A user with n < k items in the list that is ranked: precision is over k, over min(k, n),
-        or the user is left out of every metric cut at k. A metric without a cutoff, such as RR or
-        RMSE, then leaves out users with fewer items than the smallest k that is asked for. Where
-        precision is over n, an empty list has one place: it scores 0, and adds 1 to the pooled
-        denominator.
+        A user with n < k items: precision is over k, over min(k, n), or the user is left out of
+        every metric with the cutoff k. A metric without a cutoff, such as RR or RMSE, then leaves
+        out users with fewer items than the smallest k in use. If precision is over n, an empty
+        list has one place: it scores 0, and adds 1 to the pooled denominator.
     recall_over : {'relevant', 'capped'}
         Recall is over R relevant items, or over min(k, R).
     ap_over : {'relevant', 'capped', 'k', 'hits'}
@@ -67,26 +66,25 @@ class Convention:
         order can score less, so there is no chance level, best or worst order, adjusted score or
         tie range.
     undefined : {'skip', 0.0, 1.0, 'raise'}
-        The score of a user whose denominator is 0. It moves the mean; such a user adds nothing to
-        the pooled sums.
+        The score of a user whose denominator is 0. It changes the mean, not the pooled score.
     missing_user : {'zero', 'skip', 'raise'}
-        A labelled user without a list: scores as an empty list does, is left out, or is an error.
+        A labelled user without a list: scores like an empty list, is left out, or is an error.
     unlisted : {'count', 'ignore'}
         A labelled item that is not in the user's list: counts for recall, AP and the global
-        ideal, or does not exist, as for libraries that see the lists alone.
+        ideal, or does not exist, as in libraries that see only the lists.
     impossible : {'rank', 'last', 'drop'}
         A prediction that the model could not make (Surprise's ``was_impossible``, mostly the mean
-        of all ratings): ranked as it stands, after all others, or not listed, so that its label
-        is `unlisted`.
+        of all ratings): ranked by its estimate, after all others, or removed from the list, so
+        that its label is `unlisted`.
     mean_over : {'all', 'labelled', 'relevant'}
-        The users who count, in the mean and pooled: all, those with a labelled item, or those
-        with a relevant one.
+        The users who count, in the mean and pooled: all users, users with a labelled item, or
+        users with a relevant item.
     duplicates : {'raise', 'first', 'last', 'max', 'mean'}
-        The same (user, item) twice.
+        Rows with the same (user, item): an error, or merged by this rule.
     recommend_from : float or 'threshold', optional
-        Only items estimated at least this, or at least the threshold of relevance, count as
-        recommended, in precision, recall and F1. Estimates are rounded to `tie_tolerance` before
-        they are compared with it; under ``"float32"`` it is rounded, too.
+        Only items with at least this estimate, or an estimate at least the threshold of relevance,
+        count as recommended, in precision, recall and F1. Estimates are rounded to
+        `tie_tolerance` before the comparison; under ``"float32"`` the limit is rounded, too.
     max_grade : float, optional
         The top grade, for ``ideal="max"``.
 
@@ -119,9 +117,9 @@ class Convention:
     recommend_from: float | str | None = None
     max_grade: float | None = None
 
-    #: The preset that this is, and the metric it was made for: no choice, and no part of equality.
+    #: The preset and the metric that it was made from; not a choice, and not part of equality.
     preset_of: ClassVar[tuple[str, str] | None] = None
-    #: The words that each field may be, the default first.
+    #: The words that each field accepts, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
         name: tuple(words) for name, words in formulas.DESCRIPTIONS.items()
     }
@@ -129,7 +127,7 @@ class Convention:
     if not TYPE_CHECKING:  # a type checker reads the fields
 
         def __new__(cls, **options: Any) -> Self:
-            """Refuse options that do not exist, naming the nearest one."""
+            """Raise for unknown options, and suggest the nearest name."""
             for name in options:
                 if name not in _NAMES:
                     msg = f"Convention has no option {name!r}. {suggest(name, _NAMES)}"
@@ -137,19 +135,19 @@ class Convention:
             return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        """Refuse values that no rule stands behind."""
+        """Check and normalise the values of all fields."""
         for name, choices in self.CHOICES.items():
             value = getattr(self, name)
-            if name in _FUNCTIONS and callable(value):
+            if name in _OTHER_VALUES and callable(value):
                 continue
             if name == "gain" and isinstance(value, Mapping):
-                object.__setattr__(self, "gain", _checked_gains(value))
+                object.__setattr__(self, "gain", _sort_gains(value))
             else:
-                check_choice(name, value, choices, _FUNCTIONS.get(name, ""))
+                check_choice(name, value, choices, _OTHER_VALUES.get(name, ""))
         if not isinstance(self.undefined, str):
             object.__setattr__(self, "undefined", as_float(self.undefined))
         for name in ("tie_tolerance", "recommend_from", "max_grade"):
-            object.__setattr__(self, name, _finite(name, getattr(self, name)))
+            object.__setattr__(self, name, _to_finite(name, getattr(self, name)))
         if not isinstance(self.tie_tolerance, str) and self.tie_tolerance < 0:
             msg = f"tie_tolerance must be a step of at least 0, not {self.tie_tolerance}."
             raise InvalidInputError(msg)
@@ -158,7 +156,7 @@ class Convention:
             raise InvalidInputError(msg)
 
     def __hash__(self) -> int:
-        """Agree with equality, also when `gain` is a mapping."""
+        """Return a hash that equal conventions share, also if `gain` is a mapping."""
         return hash(self.signature)
 
     def replace(self, **changes: Any) -> Convention:
@@ -179,7 +177,7 @@ class Convention:
         return changed
 
     def select_choices(self, *names: str) -> tuple[Any, ...]:
-        """Return some of the choices, as a key: equal where these choices are.
+        """Return some of the choices as a hashable key.
 
         Examples
         --------
@@ -187,58 +185,58 @@ class Convention:
         (((0.0, 0.0), (1.0, 3.0)), 'expected')
         """
         values = (getattr(self, name) for name in names)
-        return tuple(tuple(one.items()) if isinstance(one, Mapping) else one for one in values)
+        return tuple(tuple(v.items()) if isinstance(v, Mapping) else v for v in values)
 
     @property
     def signature(self) -> str:
-        """All fields in a fixed order, ``name:value`` joined by ``|``."""
+        """All choices in a fixed order, ``name:value`` joined by ``|``."""
         return "|".join(f"{name}:{text}" for name, text in self.texts.items())
 
     @property
     def texts(self) -> dict[str, str]:
-        """All fields in the same order, as a signature writes them."""
+        """The text of each choice in a signature, in the same order."""
         return {name: notation.format_choice(getattr(self, name)) for name in _NAMES}
 
     @staticmethod
     def field_names() -> tuple[str, ...]:
-        """Return the names of all fields, in the same order."""
+        """Return the names of all choices, in the same order."""
         return _NAMES
 
     @classmethod
     def format_defaults(cls) -> dict[str, str]:
-        """Return the defaults, as a signature writes them."""
+        """Return the text of each default in a signature."""
         return cls().texts
 
     @classmethod
     def digest_defaults(cls) -> str:
-        """Return eight signs that stand for all defaults: others have another digest."""
+        """Return a digest of all defaults, eight characters long."""
         return sha256(cls().signature.encode()).hexdigest()[:8]
 
     @classmethod
     def parse_texts(cls, text: str) -> tuple[str, dict[str, str]]:
-        """Return the metric in a signature, if any, and the texts of its fields, defaults too.
+        """Return the metric in a signature, "" if it has none, and the texts of all choices.
 
         Raises
         ------
         InvalidInputError
-            A part is unknown or missing, or left to defaults that are others here.
+            A part is unknown or missing, or the signature relies on other defaults.
         """
-        metric, found = notation.parse_fields(text, [*_NAMES], REPORT_FIELDS)
-        digest = found.pop("defaults", cls.digest_defaults())
+        metric, texts = notation.parse_fields(text, [*_NAMES], REPORT_FIELDS)
+        digest = texts.pop("defaults", cls.digest_defaults())
         if digest != cls.digest_defaults():
             msg = (
                 f"The signature {quote(text)} was shortened by a version with other defaults "
                 f"({digest}; here they are {cls.digest_defaults()}). Give it in full."
             )
             raise InvalidInputError(msg)
-        return metric, {**cls.format_defaults(), **found}
+        return metric, {**cls.format_defaults(), **texts}
 
     @classmethod
     def from_signature(cls, text: str) -> Convention:
         """Return the convention that a signature describes: of a convention, or of a report.
 
-        The short form of a report's signature says nothing of choices that its metric does not
-        read; they are at their defaults.
+        Choices that are not in the short form of a report's signature, because its metric does
+        not read them, get their defaults.
 
         Raises
         ------
@@ -264,12 +262,12 @@ class Convention:
         >>> Convention().compute_gains(np.array([0.0, 3.0, np.nan]), None)
         array([0., 7., 0.])
         """
-        return gains.gains(true, self.gain, threshold)
+        return gains.compute_gains(true, self.gain, threshold)
 
     def find_faulty_grades(
         self, true: Floats, threshold: float | None
     ) -> tuple[Floats, str, str] | None:
-        """Return grades without a usable gain, what is wrong and what to do; None if all have."""
+        """Return grades without a usable gain, the problem and the advice, or None."""
         top = self.max_grade if self.ideal == "max" else None
         return gains.find_faulty_grades(true, self.gain, threshold, top)
 
@@ -279,8 +277,8 @@ class Convention:
         Raises
         ------
         InvalidInputError
-            A function of the user's gives weights that are negative, infinite or increasing: then
-            the best order would not be the one with the largest gains first.
+            A user's function gives weights that are negative, infinite or increasing, so that the
+            best order would not have the largest gains first.
 
         Examples
         --------
@@ -293,7 +291,7 @@ class Convention:
         return np.asarray(gains.DISCOUNTS[self.discount](ranks))
 
     def find_discount_objection(self, depth: int) -> str:
-        """Return why the ranks 1 to `depth` have no usable weights; "" if they have."""
+        """Return why the weights of the ranks 1 to `depth` are not usable; "" if they are."""
         try:
             self.compute_discounts(depth if callable(self.discount) else 1)
         except InvalidInputError as error:
@@ -301,7 +299,7 @@ class Convention:
         return ""
 
     def round_estimates(self, estimated: Floats) -> Floats:
-        """Return estimates of which those count as tied that are equal.
+        """Return estimates on the grid of `tie_tolerance`; equal ones are tied.
 
         Examples
         --------
@@ -314,62 +312,62 @@ class Convention:
         return np.rint(estimated / step) if step else estimated
 
     def find_recommendation_limit(self, threshold: float | None) -> float:
-        """Return from which rounded estimate an item counts as recommended.
+        """Return the lowest rounded estimate of recommended items.
 
         Examples
         --------
         >>> Convention(recommend_from=4.0, tie_tolerance=0.5).find_recommendation_limit(None)
         8.0
         """
-        given = threshold if self.recommend_from == "threshold" else self.recommend_from
-        least, step = float(given), self.tie_tolerance  # type: ignore[arg-type]
+        value = threshold if self.recommend_from == "threshold" else self.recommend_from
+        limit, step = float(value), self.tie_tolerance  # type: ignore[arg-type]
         if isinstance(step, str):
-            return float(np.float32(least))
-        # the limit on the grid of the rounded estimates, whatever the division's last digit
-        return float(np.ceil(least / step - 1e-6)) if step else least
+            return float(np.float32(limit))
+        # minus 1e-6, because the division may be above a whole number in its last digit
+        return float(np.ceil(limit / step - 1e-6)) if step else limit
 
     @property
     def gain_needs_threshold(self) -> bool:
-        """Whether what a grade is worth depends on which items are relevant."""
+        """Whether the gain of a grade depends on the threshold of relevance."""
         return self.gain in gains.THRESHOLD_GAINS
 
     @property
     def has_symmetric_ties(self) -> bool:
-        """Whether the rule for ties need not know which of the tied items is which."""
+        """Whether the rule for ties treats all tied items alike."""
         return self.ties in ("expected", "best", "worst")
 
     @classmethod
-    def validate(cls, given: Convention | str | None) -> Convention | str:
+    def validate(cls, convention: Convention | str | None) -> Convention | str:
         """Return the convention, the default one for None, or the name of a preset.
 
         Raises
         ------
         InvalidInputError
-            It is something else, or no preset has that name.
+            It has another type, or no preset has that name.
         """
-        if given is None:
+        if convention is None:
             return cls()
-        if isinstance(given, str):
-            cls.preset(given)
-        elif not isinstance(given, cls):
+        if isinstance(convention, str):
+            cls.preset(convention)
+        elif not isinstance(convention, cls):
             msg = (
-                f"convention must be a Convention(...), not {quote(given)}. "
-                "That of a library goes by its name: convention='sklearn', for instance."
+                f"convention must be a Convention(...), not {quote(convention)}. "
+                "For a library's convention, give its name: convention='sklearn', for example."
             )
             raise InvalidInputError(msg)
-        return given
+        return convention
 
     @classmethod
     def preset(cls, name: str, metric: str | None = None) -> Convention:
-        """Return how another library computes its numbers.
+        """Return the convention of another library.
 
         Parameters
         ----------
         name : str
-            One of `presets`.
+            A name in `presets`.
         metric : str, optional
-            Such as ``"ap@10"``: some libraries treat users or ties differently from metric to
-            metric. Without it, the convention of the library's NDCG.
+            For example ``"ap@10"``: in some libraries each metric treats users or ties in its own
+            way. By default, the convention of the library's NDCG.
 
         Raises
         ------
@@ -383,12 +381,12 @@ class Convention:
         >>> Convention.preset("catboost", "ap@10").undefined
         0.0
         """
-        made = cls(**presets.choices(name, metric))
-        object.__setattr__(made, "preset_of", (name, str(metric or "ndcg")))
-        return made
+        convention = cls(**presets.find_choices(name, metric))
+        object.__setattr__(convention, "preset_of", (name, str(metric or "ndcg")))
+        return convention
 
     def find_preset_mismatch(self, metric: str) -> str:
-        """Return why a preset made for another metric is not the library's way to measure this one.
+        """Return how a preset for another metric differs from the library's choices for this one.
 
         Examples
         --------
@@ -397,31 +395,32 @@ class Convention:
         """
         if self.preset_of is None or not presets.PRESETS[self.preset_of[0]].has(metric):
             return ""
-        name, made_for = self.preset_of
-        own, theirs = presets.choices(name, metric), presets.choices(name, made_for)
+        name, preset_metric = self.preset_of
+        wanted = presets.find_choices(name, metric)
+        actual = presets.find_choices(name, preset_metric)
         defaults = type(self)()
-        others = {
-            field: own.get(field, getattr(defaults, field))
-            for field in (*own, *theirs)
-            if own.get(field) != theirs.get(field)
-            and getattr(self, field) == theirs.get(field, getattr(defaults, field))
+        different = {
+            field: wanted.get(field, getattr(defaults, field))
+            for field in (*wanted, *actual)
+            if wanted.get(field) != actual.get(field)
+            and getattr(self, field) == actual.get(field, getattr(defaults, field))
         }
-        if not others:
+        if not different:
             return ""
-        said = ", ".join(f"{field}={value!r}" for field, value in others.items())
+        choices = ", ".join(f"{field}={value!r}" for field, value in different.items())
         return (
-            f"Convention.preset({name!r}) holds the choices of its {made_for}, but {name} measures "
-            f"{metric} under {said}. Write convention={name!r}, which measures each metric as that "
-            f"library does, or Convention.preset({name!r}, {metric!r})."
+            f"Convention.preset({name!r}) has the choices for {preset_metric}, but {name} measures "
+            f"{metric} under {choices}. Write convention={name!r}, which measures each metric as "
+            f"that library does, or Convention.preset({name!r}, {metric!r})."
         )
 
     @staticmethod
     def presets() -> dict[str, str]:
-        """Return the names of the presets, and what each reproduces."""
-        return {name: str(one) for name, one in presets.PRESETS.items()}
+        """Return the name of each preset, and a sentence about it."""
+        return {name: str(preset) for name, preset in presets.PRESETS.items()}
 
     def explain(self) -> str:
-        r"""Return the formulas of exactly this convention, in words and in LaTeX.
+        r"""Return the formulas of this convention, in words and in LaTeX.
 
         Examples
         --------
@@ -434,34 +433,34 @@ class Convention:
         return formulas.format_formulas(self)
 
 
-_NAMES = tuple(one.name for one in fields(Convention))
+_NAMES = tuple(field.name for field in fields(Convention))
 
 
-def _checked_gains(gains: Mapping[float, float]) -> dict[float, float]:
+def _sort_gains(gains: Mapping[float, float]) -> dict[float, float]:
     """Return the mapping with float keys in ascending order."""
     try:
-        clean = {as_float(grade): as_float(gains[grade]) for grade in sorted(gains)}
+        sorted_gains = {as_float(grade): as_float(gains[grade]) for grade in sorted(gains)}
     except (OverflowError, TypeError, ValueError):
         msg = (
             f"gain must map grades to gains, both numbers, such as {{0: 0, 1: 1}}, "
             f"not {quote(gains)}."
         )
         raise InvalidInputError(msg) from None
-    if not all(map(math.isfinite, [*clean, *clean.values()])):
-        msg = f"gain must map finite grades to finite gains, not {quote(clean)}."
+    if not all(map(math.isfinite, [*sorted_gains, *sorted_gains.values()])):
+        msg = f"gain must map finite grades to finite gains, not {quote(sorted_gains)}."
         raise InvalidInputError(msg)
-    if not clean:
+    if not sorted_gains:
         msg = "gain is an empty mapping; give every grade a gain, such as {0: 0, 1: 1}."
         raise InvalidInputError(msg)
-    return clean
+    return sorted_gains
 
 
-def _finite(name: str, value: float | str | None) -> float | str | None:
+def _to_finite(name: str, value: float | str | None) -> float | str | None:
     word = _WORDS.get(name)
     if (value is None and name != "tie_tolerance") or (isinstance(value, str) and value == word):
         return value
     if value is None or not is_number(value):
-        other = f" or {word!r}" if word else ""
-        msg = f"{name} must be a finite number{other}, not {quote(value)}."
+        alternative = f" or {word!r}" if word else ""
+        msg = f"{name} must be a finite number{alternative}, not {quote(value)}."
         raise InvalidInputError(msg)
     return as_float(value)

@@ -1,4 +1,4 @@
-"""What a grade is worth, and what a rank weighs."""
+"""The gain of a grade, and the weight of a rank."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from recsys_ndcg.errors import InvalidInputError, quote
 Gain = str | Mapping[float, float] | Callable[["Floats"], "Floats"]
 Discount = str | Callable[["Floats"], "Floats"]
 
-_LARGEST_GAIN = 1e290  # so that sums of a great many fit a float64
+_MAX_GAIN = 1e290  # so that sums do not overflow
 _ONE_PER_GRADE = "gain must give one value per grade"
-_FEW = 20  # grades for which a function is asked one by one
-_SAME = 1e-12  # relative: how far the same number may differ with its place in an array
+_N_SINGLE_CALLS = 20
+_TOLERANCE = 1e-12  # relative: vectorised functions may differ in the last digits
 
-THRESHOLD_GAINS = ("binary", "exponential_above")  # what these are worth depends on the threshold
+THRESHOLD_GAINS = ("binary", "exponential_above")  # depend on the threshold
 
 
 def _exponential(grades: Floats) -> Floats:
-    """Return 2^t - 1: near 0 the difference would lose what t is."""
+    """Return 2^t - 1, precise for small t."""
     gain: Floats = np.exp2(grades)
     gain -= 1
     small = (np.abs(grades) < 0.5) & (grades != 0)
@@ -42,21 +42,21 @@ DISCOUNTS = {
 }
 
 
-def gains(true: Floats, rule: Gain, threshold: float | None) -> Floats:
+def compute_gains(true: Floats, rule: Gain, threshold: float | None) -> Floats:
     """Return the gain of every grade, 0 for an unlabelled item (NaN).
 
     Parameters
     ----------
     true : float64 array of any shape
-        Grades, NaN where unlabelled.
+        Grades; NaN is unlabelled.
     rule : text, mapping or callable
         As `Convention.gain`.
     threshold : float, optional
-        From which grade an item is relevant, for the gains that depend on it.
+        The threshold of relevance, for gains that depend on it.
 
     Examples
     --------
-    >>> gains(np.array([0.0, 3.0, np.nan]), "exponential", None)
+    >>> compute_gains(np.array([0.0, 3.0, np.nan]), "exponential", None)
     array([0., 7., 0.])
     """
     if rule == "binary":
@@ -71,70 +71,70 @@ def gains(true: Floats, rule: Gain, threshold: float | None) -> Floats:
         gain = values[np.minimum(np.searchsorted(grades, true), len(grades) - 1)]
     else:
         labelled, gain = ~np.isnan(true), np.zeros(true.shape)
-        gain[labelled] = _answer(rule, true[labelled], _ONE_PER_GRADE)
+        gain[labelled] = _call_function(rule, true[labelled], _ONE_PER_GRADE)
         return gain
-    absent = np.isnan(true)
-    return np.where(absent, 0.0, gain) if absent.any() else gain
+    is_unlabelled = np.isnan(true)
+    return np.where(is_unlabelled, 0.0, gain) if is_unlabelled.any() else gain
 
 
-def _answer(rule: Callable[[Floats], Floats], asked: Floats, demand: str) -> Floats:
-    """Return what a function of the user's says, one number for each that it was asked."""
+def _call_function(function: Callable[[Floats], Floats], values: Floats, rule: str) -> Floats:
+    """Return the results of a user's function, one number per value."""
     try:
-        given = np.asarray(rule(asked))
+        results = np.asarray(function(values))
     except TypeError as error:
-        msg = f"{demand}, for an array of them: {error}."
+        msg = f"{rule}, for an array of them: {error}."
         raise InvalidInputError(msg) from error
-    if given.shape != asked.shape or given.dtype.kind not in "fiub":
-        msg = f"{demand}; for {len(asked)} it gave {quote(given)}."
+    if results.shape != values.shape or results.dtype.kind not in "fiub":
+        msg = f"{rule}; for {len(values)} it gave {quote(results)}."
         raise InvalidInputError(msg)
-    return given.astype(np.float64)
+    return results.astype(np.float64)
 
 
-def _same_of_parts(
-    rule: Callable[[Floats], Floats], asked: Floats, parts: Iterable[Positions], demand: str
+def _call_elementwise(
+    function: Callable[[Floats], Floats], values: Floats, parts: Iterable[Positions], rule: str
 ) -> Floats:
-    """Return what a function of the user's says, the same whatever else it is asked.
+    """Return the results of a user's function, and check that it computes element by element.
 
-    Otherwise, as with ``t / t.max()``, a user's score would depend on the users beside.
+    With a function such as ``t / t.max()`` a user's score would depend on the other users.
 
     Parameters
     ----------
-    rule : callable
+    function : callable
         Takes an array.
-    asked : float64 array
-        What it is asked.
+    values : float64 array
+        Its argument.
     parts : iterable of int64 arrays
-        Places of some of that, which it is asked by themselves.
-    demand : str
-        What it must give.
+        Positions of some values, for which the results must be the same.
+    rule : str
+        The beginning of messages: what the function must do.
 
     Raises
     ------
     InvalidInputError
-        It says something else of a part.
+        A result for a part is different.
     """
-    whole = _answer(rule, asked, demand)
+    results = _call_function(function, values, rule)
     for part in parts:
-        again = _answer(rule, asked[part], demand)
-        other = ~np.isclose(again, whole[part], rtol=_SAME, atol=0, equal_nan=True)
-        if other.any():
-            place = int(other.argmax())
+        part_results = _call_function(function, values[part], rule)
+        same = np.isclose(part_results, results[part], rtol=_TOLERANCE, atol=0, equal_nan=True)
+        if not same.all():
+            place = int(same.argmin())
             msg = (
-                f"{demand} whatever else it is asked: for {asked[part][place]:g} it gave "
-                f"{whole[part][place]:g} among {len(asked)} and {again[place]:g} among "
-                f"{len(part)}. Compute each value from its own number alone."
+                f"{rule} independent of the other values: for {values[part][place]:g} it gave "
+                f"{results[part][place]:g} among {len(values)} and {part_results[place]:g} among "
+                f"{len(part)}. Compute each result from its own value only."
             )
             raise InvalidInputError(msg)
-    return whole
+    return results
 
 
 def compute_relevance(true: Floats, threshold: float | None) -> Floats:
-    """Return 1 where a grade reaches the threshold, else 0; unlabelled items are not relevant."""
+    """Return 1 for grades at or above the threshold, else 0; unlabelled items are not relevant."""
     return (true >= threshold).astype(np.float64)  # type: ignore[operator]
 
 
-def compute_weights(rule: Callable[[Floats], Floats], depth: int, named: str) -> Floats:
-    """Return the weights that a function of the user's gives the ranks 1 to `depth`.
+def compute_weights(function: Callable[[Floats], Floats], depth: int, name: str) -> Floats:
+    """Return the weights of the ranks 1 to `depth` by a user's function.
 
     Raises
     ------
@@ -142,14 +142,14 @@ def compute_weights(rule: Callable[[Floats], Floats], depth: int, named: str) ->
         As for `Convention.compute_discounts`.
     """
     ranks = np.arange(1, depth + 1, dtype=np.float64)
-    beginnings = [np.arange(size) for size in {1, depth // 2, depth - 1} if 0 < size < depth]
-    weights = _same_of_parts(rule, ranks, beginnings, f"{named} must give one weight per rank")
-    bad = ~np.isfinite(weights) | (weights < 0)
-    bad[1:] |= weights[1:] > weights[:-1]
-    if bad.any():
-        first = int(np.flatnonzero(bad)[0])
+    parts = [np.arange(size) for size in {1, depth // 2, depth - 1} if 0 < size < depth]
+    weights = _call_elementwise(function, ranks, parts, f"{name} must give one weight per rank")
+    is_invalid = ~np.isfinite(weights) | (weights < 0)
+    is_invalid[1:] |= weights[1:] > weights[:-1]
+    if is_invalid.any():
+        first = int(is_invalid.argmax())
         msg = (
-            f"{named} gives {weights[first]} at rank {first + 1}; "
+            f"{name} gives {weights[first]} at rank {first + 1}; "
             "weights must be finite, at least 0 and never increase with the rank."
         )
         raise InvalidInputError(msg)
@@ -159,36 +159,36 @@ def compute_weights(rule: Callable[[Floats], Floats], depth: int, named: str) ->
 def find_faulty_grades(
     true: Floats, rule: Gain, threshold: float | None, max_grade: float | None
 ) -> tuple[Floats, str, str] | None:
-    """Return grades that have no usable gain, what is wrong with them and what to do, or None.
+    """Return grades without a usable gain, the problem and the advice; None if all are usable.
 
-    None of them may gain more than `max_grade`, if it is given.
+    A gain above the gain of `max_grade` is not usable.
     """
     top = np.array([] if max_grade is None else [max_grade], dtype=np.float64)
-    known = np.concatenate([np.unique(true), top])
-    if callable(rule) and len(known):
-        places = np.arange(len(known))
-        alone = places[:: max(len(known) // _FEW, 1), None]
-        _same_of_parts(rule, known, [np.tile(places, 2), *alone], _ONE_PER_GRADE)
+    grades = np.concatenate([np.unique(true), top])
+    if callable(rule) and len(grades):
+        places = np.arange(len(grades))
+        single = places[:: max(len(grades) // _N_SINGLE_CALLS, 1), None]
+        _call_elementwise(rule, grades, [np.tile(places, 2), *single], _ONE_PER_GRADE)
     if isinstance(rule, Mapping):
-        unknown = known[~np.isin(known, [*rule])]
+        unknown = grades[~np.isin(grades, [*rule])]
         if len(unknown):
-            return unknown, f"no gain in {quote(rule)}", "give every grade one"
+            return unknown, f"no gain in {quote(rule)}", "give every grade a gain"
     with np.errstate(over="ignore"):
-        values = gains(known, rule, threshold)
+        values = compute_gains(grades, rule, threshold)
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
     rescale = "rescale the grades" + (
         ", or pass convention=Convention(gain='linear') (--convention gain=linear)"
         if str(rule).startswith("exp")
         else ""
     )
-    mistaken = "if they are times or ids of items, give the ratings instead"
+    wrong_column = "if they are times or item ids, give the ratings instead"
     faults = [
-        (values < 0, "a negative gain, with which NDCG has no bounds", shift),
+        (values < 0, "a negative gain, so that NDCG has no bounds", shift),
         (np.isnan(values), "a gain that is not finite", shift),
-        (values > _LARGEST_GAIN, "a gain too large to be added up", f"{rescale}; {mistaken}"),
+        (values > _MAX_GAIN, "a gain too large to be added up", f"{rescale}; {wrong_column}"),
     ]
     if len(top):
-        fault = f"more gain than max_grade={max_grade}"
-        faults += [(values > values[-1], fault, "pass the real top of the scale")]
-    found = ((known[bad], fault, advice) for bad, fault, advice in faults if bad.any())
+        problem = f"more gain than max_grade={max_grade}"
+        faults += [(values > values[-1], problem, "pass the real top of the scale")]
+    found = ((grades[bad], problem, advice) for bad, problem, advice in faults if bad.any())
     return next(found, None)

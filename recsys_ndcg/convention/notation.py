@@ -1,4 +1,4 @@
-"""Choices as text, and back: what a signature and the command line write."""
+"""Choices as text: format and parse the values and names of signatures and the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
 
 def format_choice(value: Any) -> str:
-    """Return a value of a choice as a signature writes it.
+    """Return the text of a value in a signature.
 
     Examples
     --------
@@ -44,8 +44,8 @@ def parse_choice(name: str, text: str) -> Any:
         return None
     if text.startswith("callable("):
         msg = (
-            f"{name}:{text} names a function, which cannot be read back from its name. "
-            f"Read the signature with {name} set to one of its words, and pass the function by "
+            f"{name}:{text} names a function, which cannot be restored from its name. "
+            f"Replace it in the signature by a built-in {name}, and pass the function with "
             f".replace({name}=...)."
         )
         raise InvalidInputError(msg)
@@ -61,45 +61,45 @@ def parse_choice(name: str, text: str) -> Any:
         return text
 
 
-def parse_fields(signature: str, known: list[str], beside: list[str]) -> tuple[str, dict[str, str]]:
-    """Return the metric of a signature, if it has one, and the texts of its fields.
+def parse_fields(
+    signature: str, required: list[str], optional: list[str]
+) -> tuple[str, dict[str, str]]:
+    """Return the metric of a signature, "" if it has none, and the texts of its fields.
 
     Parameters
     ----------
     signature : str
-        ``name:value`` joined by ``|``, after the name of a metric or without.
-    known : list of str
-        The fields that must stand there, but for what ``defaults:`` stands for.
-    beside : list of str
-        What else may: how the numbers of a report came about.
+        ``name:value`` joined by ``|``, with or without the name of a metric first.
+    required, optional : list of str
+        The names of fields; with ``defaults:`` all are optional.
 
     Raises
     ------
     InvalidInputError
-        A part is not of that form, unknown, missing or there twice.
+        A part is malformed, unknown or repeated, or a required one is missing.
 
     Examples
     --------
     >>> parse_fields("ndcg@10|gain:linear|users:3", ["gain"], ["users"])
     ('ndcg@10', {'gain': 'linear', 'users': '3'})
     """
-    found: dict[str, str] = {}
-    parts = "".join(signature.split()).strip("`%").split("|")  # as copied from a page
+    texts: dict[str, str] = {}
+    parts = "".join(signature.split()).strip("`%").split("|")  # as copied from Markdown or LaTeX
     metric = parts.pop(0) if ":" not in parts[0] and len(parts) > 1 else ""
     for part in parts:
         name, colon, text = part.partition(":")
-        if not colon or name not in known + beside or name in found:
-            why = "stands there twice" if name in found else "is not name:value of a known choice"
-            close = suggest(name, known)
-            hint = f"{close} " if close.startswith("Did") and name not in found else ""
-            msg = f"{quote(part)} {why}, in the signature {quote(signature)}. {hint}{_HINT}"
+        if not colon or name not in required + optional or name in texts:
+            reason = "is repeated" if name in texts else "is not name:value of a known choice"
+            nearest = suggest(name, required)
+            hint = f"{nearest} " if nearest.startswith("Did") and name not in texts else ""
+            msg = f"{quote(part)} {reason}, in the signature {quote(signature)}. {hint}{_HINT}"
             raise InvalidInputError(msg)
-        found[name] = text
-    missing = [name for name in known if name not in found]
-    if missing and "defaults" not in found:
+        texts[name] = text
+    missing = [name for name in required if name not in texts]
+    if missing and "defaults" not in texts:
         msg = f"The signature {quote(signature)} lacks {', '.join(missing)}. {_HINT}"
         raise InvalidInputError(msg)
-    return metric, found
+    return metric, texts
 
 
 _HINT = "Copy the whole line that report.signature(metric) or convention.signature printed."
@@ -111,7 +111,7 @@ METRIC_ALIASES: dict[str, str] = {}
 
 
 def normalise_name(name: str) -> str:
-    """Return a name in small letters, without what stands between its words.
+    """Return a name in lower case without underscores.
 
     Examples
     --------
@@ -122,28 +122,28 @@ def normalise_name(name: str) -> str:
 
 
 def parse_metric_name(metric: object) -> str:
-    """Return our name of a metric, without its options and its cutoff.
+    """Return the name of a metric without options and cutoff; aliases are resolved.
 
     Examples
     --------
     >>> parse_metric_name("NDCG@10"), parse_metric_name("rbp(p=0.9)@5")
     ('ndcg', 'rbp')
     """
-    name = _typed(str(metric)).lower().strip()
+    name = _strip_options(str(metric)).lower().strip()
     return METRIC_ALIASES.get(normalise_name(name), name)
 
 
 def resolve_alias(metric: str) -> str:
-    """Return the name of a metric, options and cutoff with it, where people call it otherwise.
+    """Return a metric with its alias replaced by its name; options and cutoff stay.
 
     Examples
     --------
     >>> resolve_alias("P@10"), resolve_alias("ndcg@5")
     ('precision@10', 'ndcg@5')
     """
-    typed = _typed(metric)
-    return METRIC_ALIASES.get(normalise_name(typed), typed) + metric[len(typed) :]
+    alias = _strip_options(metric)
+    return METRIC_ALIASES.get(normalise_name(alias), alias) + metric[len(alias) :]
 
 
-def _typed(metric: str) -> str:
+def _strip_options(metric: str) -> str:
     return re.split(r"[(@]", metric, maxsplit=1)[0]

@@ -1,6 +1,6 @@
 """How other libraries compute their numbers, as choices of a Convention.
 
-Each is held against the library itself (tests/peers), or against its formula worked by hand.
+Each is compared with the library itself (tests/peers), or with its formula.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class Preset:
     Parameters
     ----------
     library : str
-        Its name, and the version compared with if it was run.
+        Its name, and the version of the comparison, if there is one.
     metrics : str
-        Those it has and we reproduce, by our names.
+        The metrics that it has and we reproduce, by our names.
     choices : mapping
-        Where it differs from our defaults.
+        The choices that differ from our defaults.
     by_metric : mapping, optional
-        Further choices of single metrics: of ``"rr"``, or of ``"rr@"`` with a cutoff.
+        Further choices for single metrics: ``"rr"``, or ``"rr@"`` with a cutoff.
     not_reproduced : mapping, optional
-        By metric, what the library computes that has the name alone, and why it is not imitated.
+        By metric, a different number that the library computes under that name.
     caveat : str, optional
-        Where the library's own number is another one, or none.
+        When the library's own number differs, or does not exist.
     """
 
     library: str
@@ -43,23 +43,23 @@ class Preset:
     caveat: str = ""
 
     def __str__(self) -> str:
-        """Return what the preset reproduces, in a sentence."""
+        """Return a sentence about what the preset reproduces."""
         metrics = self.metrics.replace(" ", ", ")
-        notes = [self.note(name) for name in self.not_reproduced]
+        notes = [self.format_note(name) for name in self.not_reproduced]
         return "; ".join(filter(None, [f"{self.library}: {metrics}", self.caveat, *notes]))
 
     def has(self, metric: str) -> bool:
-        """Tell whether the library computes a metric, and so do we."""
+        """Return whether the preset reproduces a metric."""
         return parse_metric_name(metric) in self.metrics.split()
 
-    def note(self, metric: str) -> str:
-        """Return what the library calls by the name of a metric, if it is something else."""
+    def format_note(self, metric: str) -> str:
+        """Return what else the library computes under the name of a metric; "" if nothing."""
         name = parse_metric_name(metric)
         other = self.not_reproduced.get(name)
         return f"what it calls {name} is {other}" if other else ""
 
 
-def choices(name: str, metric: str | None = None) -> dict[str, Any]:
+def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
     """Return the choices of a preset, for one of its metrics or for NDCG.
 
     Raises
@@ -69,18 +69,18 @@ def choices(name: str, metric: str | None = None) -> dict[str, Any]:
 
     Examples
     --------
-    >>> choices("evaluation_for_ir")
+    >>> find_choices("evaluation_for_ir")
     {'gain': 'linear'}
     """
-    one = PRESETS.get(name) if isinstance(name, str) else None
-    if one is None:
+    preset = PRESETS.get(name) if isinstance(name, str) else None
+    if preset is None:
         msg = f"No preset is named {quote(name)}. {suggest(str(name).lower(), PRESETS)}"
         raise InvalidInputError(msg)
-    called = parse_metric_name(metric or "ndcg")
-    further = one.by_metric.get(called, {})
+    metric_name = parse_metric_name(metric or "ndcg")
+    further = preset.by_metric.get(metric_name, {})
     if metric and "@" in str(metric):
-        further = one.by_metric.get(f"{called}@", further)
-    return {**one.choices, **further}
+        further = preset.by_metric.get(f"{metric_name}@", further)
+    return {**preset.choices, **further}
 
 
 _BINARY = "ndcg precision recall ap rr hit"
@@ -92,7 +92,7 @@ _TREC: Choices = {
     "missing_user": "skip",
     "mean_over": "labelled",
 }
-_WHOLE = "the library rejects or truncates fractional grades"
+_WHOLE_GRADES = "the library rejects or truncates fractional grades"
 _RANX: Choices = {"gain": "linear", "ties": "input", "undefined": 0.0, "mean_over": "labelled"}
 _RANX_TIES = "ties in lists of 16 or more items are in the order of an unstable sort"
 # libraries that score given lists ignore unlisted items and missing users: their ideal is "local"
@@ -107,8 +107,8 @@ _CATBOOST: Choices = {
 _CATBOOST_ZERO = {"ap": {"undefined": 0.0}, "rr": {"undefined": 0.0}}
 _BORDER = "relevant means above its option border, not at it"
 # tables of relevant items: only users who have one count, and all grades are equal
-_TRUTH: Choices = {"gain": "binary", "ties": "input", "mean_over": "relevant"}
-_OF_BOTH: Choices = {"missing_user": "skip"}
+_RELEVANT: Choices = {"gain": "binary", "ties": "input", "mean_over": "relevant"}
+_SKIP: Choices = {"missing_user": "skip"}
 
 PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
@@ -118,17 +118,17 @@ PRESETS: dict[str, Preset] = {
     ),
     "pytrec_eval": Preset(
         "pytrec_eval-terrier 0.5.11", "ndcg precision recall ap rr hit rprecision f1", _TREC,
-        caveat=_WHOLE,
+        caveat=_WHOLE_GRADES,
     ),
     "ir_measures": Preset(
         "ir_measures 0.4.3", "ndcg precision recall ap rr hit rprecision f1",
         {**_TREC, "missing_user": "zero"},
         {"rr@": {"ties": "text_asc", "tie_tolerance": 0.0}},
-        caveat=f"with its default providers; {_WHOLE}",
+        caveat=f"with its default providers; {_WHOLE_GRADES}",
     ),
     "ranx": Preset(
         "ranx 0.3.21", "ndcg dcg precision recall f1 ap rr hit rprecision", _RANX,
-        caveat=f"via its classes, with make_comparable; {_RANX_TIES}; {_WHOLE}",
+        caveat=f"via its classes, with make_comparable; {_RANX_TIES}; {_WHOLE_GRADES}",
     ),
     "ranx_burges": Preset(
         "ranx 0.3.21", "ndcg dcg", {**_RANX, "gain": "exponential"},
@@ -171,23 +171,23 @@ PRESETS: dict[str, Preset] = {
     ),
     "recommenders": Preset(
         "recommenders 1.2.1", "ndcg precision recall ap",
-        {**_TRUTH, "discount": "ln", "ap_over": "capped"},
-        {"precision": _OF_BOTH, "recall": _OF_BOTH, "ap": _OF_BOTH},
+        {**_RELEVANT, "discount": "ln", "ap_over": "capped"},
+        {"precision": _SKIP, "recall": _SKIP, "ap": _SKIP},
         caveat="ap is map_at_k; a user without a list scores 0 in ndcg and is left out elsewhere",
     ),
     "recommenders_map": Preset(
-        "recommenders 1.2.1", "ap", {**_TRUTH, "discount": "ln", **_OF_BOTH}, caveat="ap is map",
+        "recommenders 1.2.1", "ap", {**_RELEVANT, "discount": "ln", **_SKIP}, caveat="ap is map",
     ),
     "rectools": Preset(
-        "RecTools 0.19.0", f"{_BINARY} f1", {**_TRUTH, "ideal": "max"},
+        "RecTools 0.19.0", f"{_BINARY} f1", {**_RELEVANT, "ideal": "max"},
         caveat="computed from the ranks that it receives",
     ),
     "replay": Preset(
-        "RePlay 0.22.0", _BINARY, {**_TRUTH, "ties": "item_desc", "ap_over": "capped"},
+        "RePlay 0.22.0", _BINARY, {**_RELEVANT, "ties": "item_desc", "ap_over": "capped"},
         caveat="for data frames",
     ),
     "replay_dict": Preset(
-        "RePlay 0.22.0", _BINARY, {**_TRUTH, "ap_over": "capped"}, caveat="for dictionaries",
+        "RePlay 0.22.0", _BINARY, {**_RELEVANT, "ap_over": "capped"}, caveat="for dictionaries",
     ),
     "lenskit": Preset(
         "LensKit 2025.8.1", f"{_BINARY} dcg",
@@ -197,7 +197,7 @@ PRESETS: dict[str, Preset] = {
         "its ap fails for users without a relevant item",
     ),
     "implicit": Preset(
-        "implicit 0.7.3", "ndcg ap", {**_TRUTH, "recall_over": "capped", "ap_over": "capped"},
+        "implicit 0.7.3", "ndcg ap", {**_RELEVANT, "recall_over": "capped", "ap_over": "capped"},
         not_reproduced={
             "precision": "the pooled recall@k of this preset, "
             "report.pooled['recall@10']",
@@ -205,21 +205,21 @@ PRESETS: dict[str, Preset] = {
         caveat="for models whose lists have a stable order",
     ),
     "recbole": Preset(
-        "RecBole 1.2.1", _BINARY, {**_TRUTH, "ap_over": "capped"},
+        "RecBole 1.2.1", _BINARY, {**_RELEVANT, "ap_over": "capped"},
         caveat="means rounded to four decimals",
     ),
     "elliot": Preset(
         "Elliot", "ndcg precision recall",
-        {**_TRUTH, "gain": "exponential_above", "missing_user": "skip"},
+        {**_RELEVANT, "gain": "exponential_above", "missing_user": "skip"},
         not_reproduced={"ap": "the mean of precision@1 to precision@k"},
     ),
     "recpack": Preset(
-        "RecPack 0.3.6", "ndcg dcg precision recall rr", _TRUTH,
+        "RecPack 0.3.6", "ndcg dcg precision recall rr", _RELEVANT,
         not_reproduced={"hit": "the mean number of hits"},
         caveat="for 0/1 labels without ties; CalibratedRecallK is recall_over='capped'",
     ),
     "cornac": Preset(
-        "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_TRUTH, "missing_user": "skip"},
+        "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_RELEVANT, "missing_user": "skip"},
         caveat="its rr fails for users without a hit; users without a list get default scores",
     ),
     "evidently": Preset(

@@ -1,4 +1,4 @@
-"""Facts: the little one must know of all lists to settle what is measured and to see mistakes."""
+"""Facts: a small summary of all lists, to resolve a plan and to warn about suspicious data."""
 
 from __future__ import annotations
 
@@ -16,59 +16,59 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 
-_MOST, _NEARLY = 0.5, 0.95
-_ENDS = 2  # values of a scale, at least
-_TIMES = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
-_FIRST, _LAST = 631_152_000, 2_524_608_000  # the years from 1990 to 2050 in seconds
+_MOST, _NEARLY_ALL = 0.5, 0.95
+_FEW_CLASSES = 2
+_TIME_UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+_EARLIEST, _LATEST = 631_152_000, 2_524_608_000  # the years from 1990 to 2050 in seconds
 
 
 def find_suspicions(facts: Facts) -> Iterator[str]:
-    """Return a sentence for each thing that looks like a mistake, with what to do.
+    """Yield a warning for each sign of a mistake in the data.
 
     Examples
     --------
     >>> from recsys_ndcg import RankedLists
     >>> from recsys_ndcg.lists.facts import Facts
     >>> lists = RankedLists.from_tuples({"ann": [(4.5, 5)], "bob": [(2.0, 1)]})
-    >>> [told.partition(":")[0] for told in find_suspicions(Facts.of(lists))]
+    >>> [text.partition(":")[0] for text in find_suspicions(Facts.of(lists))]
     ['2 of 2 users have one item']
     """
-    if facts.placement_choices is not None:  # made here, of none of the user's mistakes
+    if facts.placement_choices is not None:  # not made from the user's lists
         return
     is_rated = facts.protocol == "rated"
     if is_rated and facts.users > 1 and facts.single / facts.users > _MOST:
         yield (
             f"{facts.single} of {facts.users} users have one item: any order of it is perfect, so "
-            "these users say nothing about the model."
+            "these users show nothing about the model."
         )
-    yield from _times("estimated", facts.estimated.lowest, facts.estimated.highest)
-    yield from _times("true", facts.listed.lowest, facts.listed.highest)
-    if is_rated and facts.estimated.count >= FEW_ROWS and not facts.order_only:
-        yield from _exchanged(facts)
-        yield from _at_a_bound(facts)
+    yield from _find_timestamps("estimated", facts.estimated.lowest, facts.estimated.highest)
+    yield from _find_timestamps("true", facts.listed.lowest, facts.listed.highest)
+    if is_rated and facts.estimated.count >= _MIN_ROWS and not facts.order_only:
+        yield from _find_swapped_columns(facts)
+        yield from _find_bound_estimates(facts)
 
 
-def _times(name: str, low: float, high: float) -> Iterator[str]:
-    """Tell of numbers that are all moments of these decades."""
-    for unit, scale in _TIMES.items():
-        if low / scale >= _FIRST and high / scale < _LAST and high >= low:
+def _find_timestamps(name: str, low: float, high: float) -> Iterator[str]:
+    """Yield a warning if all numbers are times between 1990 and 2050."""
+    for unit, scale in _TIME_UNITS.items():
+        if low / scale >= _EARLIEST and high / scale < _LATEST and high >= low:
             first, last = (str(np.datetime64(int(end / scale), "s"))[:10] for end in (low, high))
             yield (
-                f"{name}: all values are times in {unit}, from {first} to {last}. Was the column "
-                "of the timestamps taken? Name the right one with columns= (--columns)."
+                f"{name}: all values are times in {unit}, from {first} to {last}. Is this the "
+                "column of timestamps? Name the right column with columns= (--columns)."
             )
 
 
-def _exchanged(facts: Facts) -> Iterator[str]:
-    """Tell of estimates that stand where ratings do, and true values that do not."""
+def _find_swapped_columns(facts: Facts) -> Iterator[str]:
+    """Yield a warning if the estimates lie on a rating scale and the true values do not."""
     if facts.scale_grades is None or facts.is_constant:
         return
     estimated, (grades, off_steps) = facts.estimated, facts.scale_grades
     n_labelled = facts.ratings - facts.unlabelled
-    if off_steps.count <= _MOST * n_labelled or _on_a_scale(grades.few):
+    if off_steps.count <= _MOST * n_labelled or _is_rating_scale(grades.few):
         return
-    # grades too, as logarithms of counts
-    if grades.few is not None and len(grades.few) <= min(FEW, _MOST * n_labelled):
+    # few distinct values are grades, too, for example logarithms of counts
+    if grades.few is not None and len(grades.few) <= min(_MAX_GRADES, _MOST * n_labelled):
         return
     yield (
         "The columns estimated and true look swapped: the estimates are the steps of a scale "
@@ -79,55 +79,53 @@ def _exchanged(facts: Facts) -> Iterator[str]:
     )
 
 
-def _at_a_bound(facts: Facts) -> Iterator[str]:
-    """Tell of estimates that are one value, or were cut to one end of the scale.
+def _find_bound_estimates(facts: Facts) -> Iterator[str]:
+    """Yield a warning if all estimates are equal, or most were clipped to one end of a scale.
 
-    Clipping turns the NaN of a model of Surprise's that diverged into the top rating, so that
-    nothing else of it can be seen in predictions. Nearly all are enough, if that is the top indeed.
+    If a Surprise model diverges, clipping turns its NaN into the top rating, and the predictions
+    show no other sign of it. For the top rating, nearly all estimates are enough.
     """
     estimated, top = facts.estimated, facts.listed.highest
     ends = {estimated.lowest: estimated.at_lowest, estimated.highest: estimated.at_highest}
-    # scores are 0 where a model knows nothing
-    counted = [one for one in sorted(ends.items()) if one[0] or estimated.lowest != one[0]]
-    bound, n_there = max(counted or ends.items(), key=itemgetter(1))
-    share = n_there / estimated.count
-    if share == 1 or (share >= _NEARLY and bound >= top > -np.inf):
-        so_many = f"All {n_there}" if share == 1 else f"{n_there} of {estimated.count}"
-        scale = f", or its rating_scale ends there (the true values run to {top:g})"
+    # a lowest score of 0 is usual for items that the model does not know
+    bounds = [end for end in sorted(ends.items()) if end[0] or estimated.lowest != end[0]]
+    bound, n_equal = max(bounds or ends.items(), key=itemgetter(1))
+    share = n_equal / estimated.count
+    if share == 1 or (share >= _NEARLY_ALL and bound >= top > -np.inf):
+        count = f"All {n_equal}" if share == 1 else f"{n_equal} of {estimated.count}"
+        scale = f", or its rating_scale ends there (the highest true value is {top:g})"
         yield (
-            f"{so_many} estimates are {bound:g}: their order is random, and so is the score. The "
-            "model may have diverged, for Surprise's predict() cuts NaN to the top of the "
+            f"{count} estimates are {bound:g}: their order is random, and so is the score. The "
+            "model may have diverged, because Surprise's predict() clips NaN to the top of the "
             "rating_scale: look at algo.predict(user, item, clip=False), and train with a smaller "
-            "learning rate or more regularisation. Else it estimates the same for everything"
+            "learning rate or more regularisation. Otherwise it has one estimate for all items"
             f"{scale if top > bound else ''}."
         )
-    elif share > _MOST and top > -np.inf and not _classes(facts):
+    elif share > _MOST and top > -np.inf and not _are_classes(facts):
         yield (
-            f"{share:.1%} of the estimates are exactly {bound}, while the true values run from "
-            f"{facts.listed.lowest} to {top}: was the model given the wrong rating_scale? Those "
+            f"{share:.1%} of the estimates are exactly {bound}, while the true values range from "
+            f"{facts.listed.lowest} to {top}: does the model have the wrong rating_scale? Those "
             "items are tied."
         )
 
 
-def _classes(facts: Facts) -> bool:
-    """Tell estimates of a classifier, of which one may well be the most frequent.
+def _are_classes(facts: Facts) -> bool:
+    """Return whether the estimates are classes, one of which may be more frequent than all others.
 
-    Only the two ends, where more than two are to be estimated, are huge estimates that were cut.
+    Two distinct estimates for more than two grades are clipped estimates instead.
     """
     if facts.scale_grades is None:
         return False
     estimates, grades = facts.estimated.few or (), facts.scale_grades[0].few
-    return len(estimates) > _ENDS or (grades is not None and len(grades) <= _ENDS)
+    return len(estimates) > _FEW_CLASSES or (grades is not None and len(grades) <= _FEW_CLASSES)
 
 
-_LOOKS = (1000, 1 << 16)  # rows that tell at once that a column is an ordinary one
-_SCALES = ((0.5, 20), (0.1, 1), (5, 100))  # a step, and the widest from the least to the most
-_NEAR = 1e-6  # of a step, for 0.1 + 0.2 is not 0.3
-_STEPS = 41  # of a scale, at most
-#: More distinct values than grades mostly have.
-FEW = 21
-#: Of fewer rows, nothing can be told.
-FEW_ROWS = 10
+_SAMPLE_SIZES = (1000, 1 << 16)  # rows: mostly enough to find more values than a scale has
+_SCALES = ((0.5, 20), (0.1, 1), (5, 100))  # the step, and the widest range
+_STEP_TOLERANCE = 1e-6  # of a step, because 0.1 + 0.2 is not 0.3
+_MAX_STEPS = 41
+_MAX_GRADES = 21  # mostly
+_MIN_ROWS = 10  # fewer show nothing
 
 
 @dataclass(frozen=True)
@@ -137,11 +135,11 @@ class Grades:
     Parameters
     ----------
     lowest, highest : float
-        NaN where nothing is labelled.
+        NaN if nothing is labelled.
     is_binary : bool
         Whether all are 0 or 1.
     distinct : tuple of float, optional
-        All that occur, in ascending order; None where nobody asked.
+        All distinct values in ascending order; None if they were not requested.
     """
 
     lowest: float
@@ -151,18 +149,18 @@ class Grades:
 
     @classmethod
     def of(cls, true: Floats, *, distinct: bool = False) -> Grades:
-        """Look at true values, NaN where unlabelled."""
+        """Summarise true values; NaN is unlabelled."""
         lowest = float(np.fmin.reduce(true, initial=np.inf))
         highest = float(np.fmax.reduce(true, initial=-np.inf))
         if lowest > highest:
             return cls(np.nan, np.nan, is_binary=True, distinct=() if distinct else None)
-        binary = lowest >= 0 and highest <= 1
-        is_binary = binary and bool(((true == 0) | (true == 1) | np.isnan(true)).all())
+        within = lowest >= 0 and highest <= 1
+        is_binary = within and bool(((true == 0) | (true == 1) | np.isnan(true)).all())
         values = np.sort(pd.unique(true[~np.isnan(true)])) if distinct else None
         return cls(lowest, highest, is_binary, None if values is None else tuple(values.tolist()))
 
     def __add__(self, other: Grades) -> Grades:
-        """Return those of both."""
+        """Return the bounds of both parts together."""
         distinct = None
         if self.distinct is not None and other.distinct is not None:
             distinct = tuple(sorted({*self.distinct, *other.distinct}))
@@ -172,7 +170,7 @@ class Grades:
 
     @property
     def values(self) -> Floats:
-        """All that occur if they were asked for, else the ends."""
+        """All distinct values if they were requested, else the lowest and the highest."""
         if self.distinct is not None:
             return np.array(self.distinct)
         return np.array([end for end in (self.lowest, self.highest) if not math.isnan(end)])
@@ -180,18 +178,18 @@ class Grades:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """A column of numbers, NaN left out.
+    """The bounds of a column of numbers, without NaN.
 
     Parameters
     ----------
     count : int
-        How many there are.
+        The number of values.
     lowest, highest : float
-        Infinite where there are none.
+        Infinite if there is no value.
     at_lowest, at_highest : int
-        How many are these.
+        The number of values equal to each bound.
     few : tuple of float, optional
-        The distinct ones in ascending order, if they are no more than a scale has.
+        The distinct values in ascending order, if a rating scale can have as many.
     """
 
     count: int
@@ -203,11 +201,11 @@ class ColumnSummary:
 
     @classmethod
     def of(cls, values: Floats) -> ColumnSummary:
-        """Look at numbers, none of them NaN."""
+        """Summarise numbers; none of them is NaN."""
         lowest = float(values.min(initial=np.inf)) + 0.0  # -0.0 is 0.0
         highest = float(values.max(initial=-np.inf)) + 0.0
         at_lowest, at_highest = (int(np.count_nonzero(values == end)) for end in (lowest, highest))
-        return cls(len(values), lowest, highest, at_lowest, at_highest, _few_of(values))
+        return cls(len(values), lowest, highest, at_lowest, at_highest, _list_few(values))
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
         """Return the summary of both columns together."""
@@ -215,7 +213,7 @@ class ColumnSummary:
         lowest, highest = min(one.lowest for one in both), max(one.highest for one in both)
         few = None
         if self.few is not None and other.few is not None:
-            few = _few_of(np.array(self.few + other.few))
+            few = _list_few(np.array(self.few + other.few))
         return ColumnSummary(
             self.count + other.count,
             lowest,
@@ -226,64 +224,63 @@ class ColumnSummary:
         )
 
 
-def _few_of(values: Floats) -> tuple[float, ...] | None:
-    """Return the distinct values in ascending order, None if a scale has not as many."""
-    for size in (*_LOOKS, len(values)):
-        found = pd.unique(values[:size])
-        if len(found) > _STEPS:
+def _list_few(values: Floats) -> tuple[float, ...] | None:
+    """Return the distinct values in ascending order; None if no rating scale has as many."""
+    for size in (*_SAMPLE_SIZES, len(values)):
+        distinct = pd.unique(values[:size])
+        if len(distinct) > _MAX_STEPS:
             return None
-    return tuple((np.sort(found) + 0.0).tolist())  # -0.0 is 0.0
+    return tuple((np.sort(distinct) + 0.0).tolist())  # -0.0 is 0.0
 
 
-def _on_a_scale(few: tuple[float, ...] | None) -> bool:
-    """Tell stars or halves of them, tenths up to 1, or percents in fives.
+def _is_rating_scale(few: tuple[float, ...] | None) -> bool:
+    """Return whether values are stars or half stars, tenths up to 1, or multiples of 5 percent.
 
     Examples
     --------
-    >>> [_on_a_scale(few) for few in ((1, 4.5), (0.3, 1), (20, 100), (1, 4.1))]
+    >>> [_is_rating_scale(few) for few in ((1, 4.5), (0.3, 1), (20, 100), (1, 4.1))]
     [True, True, True, False]
     """
     if not few:
         return few is not None
     values = np.array(few)
-    with np.errstate(over="ignore", invalid="ignore"):  # the greatest numbers are on no scale
+    with np.errstate(over="ignore", invalid="ignore"):  # the largest floats
         width = values[-1] - values[0]
-        parts = [values / step for step, widest in _SCALES if width <= widest]
-        return any((np.abs(one - one.round()) < _NEAR).all() for one in parts)
+        scaled = [values / step for step, widest in _SCALES if width <= widest]
+        return any((np.abs(one - one.round()) < _STEP_TOLERANCE).all() for one in scaled)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What settles a plan: small, found for each part of the data, and merged.
+    """A summary of lists that is enough to resolve a plan; summaries of parts can be added.
 
     Parameters
     ----------
     users, single, ratings, unlabelled, missing, impossible, merged : int
-        How many users there are, and how many have one item; rows; rows without a true value;
-        labelled users without a list; predictions that the model could not make; repeated rows
-        that were merged.
+        The numbers of users; users with one item; rows; rows without a true value; labelled users
+        without a list; predictions that the model could not make; repeated rows that were merged.
     longest : int
-        The items of the longest list, with the user's labelled items that are not in it.
+        The largest number of items of a user, in the list or labelled.
     listed, unlisted : Grades
         The true values of items in the lists, and of labelled items in no list.
     estimated : ColumnSummary
         The estimates.
     scale_grades : pair of ColumnSummary, optional
-        Only of estimates that stand on a scale, as grades do: the grades beside them, and those of
-        these that are neither whole nor halves.
+        Only if the estimates lie on a rating scale: the true values, and the true values that are
+        neither whole nor halves.
     protocol, duplicates : str
         As in the lists.
     order_only, has_items : bool
-        Whether estimates are an order alone, and whether items have ids.
-    id_kinds : frozenset of str
-        Of what types the ids of the users are.
+        Whether estimates are only an order, and whether items have ids.
+    id_types : frozenset of str
+        The types of the user ids.
     placement_choices : pair of Convention and float, optional
-        By which choices, and which threshold, the lists hold places in place of items.
+        The choices and the threshold of lists that have places instead of items.
     possible : Facts, optional
-        Those of the lists without impossible predictions; None where there are none.
+        The facts without impossible predictions; None if there is no such prediction.
     first_ties : mapping
-        By how estimates are compared, the first rank at which any two are tied; only where a
-        measurement hangs on it.
+        For each way to compare estimates, the first rank of any tie; only if a measurement
+        depends on it.
     """
 
     users: int
@@ -309,14 +306,14 @@ class Facts:
 
     @classmethod
     def of(cls, lists: GroupedLists, *, distinct: bool = False) -> Facts:
-        """Look at lists.
+        """Summarise lists.
 
         Parameters
         ----------
         lists : GroupedLists
-            All of them, or a part.
+            All lists, or a part of them.
         distinct : bool
-            Whether to find every grade that occurs, which gains by a mapping or function need.
+            Whether to find all distinct grades, which gains by a mapping or a function need.
 
         Examples
         --------
@@ -327,7 +324,7 @@ class Facts:
         """
         estimated, true = ColumnSummary.of(lists.estimated), lists.true
         scale_grades = possible = None
-        if _on_a_scale(estimated.few):
+        if _is_rating_scale(estimated.few):
             grades = true[~np.isnan(true)]
             scale_grades = ColumnSummary.of(grades), ColumnSummary.of(grades[grades % 0.5 != 0])
         if lists.impossible is not None:
@@ -355,19 +352,17 @@ class Facts:
         )
 
     def __add__(self, other: Facts) -> Facts:
-        """Return the facts of both parts together, whichever comes first.
+        """Return the facts of both parts together, in either order.
 
         Raises
         ------
         InvalidInputError
-            The parts were not read in the same way, or their ids can never meet.
+            The parts were not read with the same options, or no id can be in both.
         """
         for name in ("protocol", "duplicates", "order_only", "has_items", "placement_choices"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
-                msg = (
-                    f"Parts of the data differ in {name}: {mine!r} and {theirs!r}. Read all alike."
-                )
+                msg = f"Parts of the data differ in {name}: {mine!r} and {theirs!r}. Use one value."
                 raise InvalidInputError(msg)
         if self.id_types.isdisjoint(other.id_types):
             msg = (
@@ -384,7 +379,7 @@ class Facts:
         if self.possible or other.possible:
             possible = (self.possible or self) + (other.possible or other)
         scale_grades = None
-        if self.scale_grades and other.scale_grades and _on_a_scale(both["estimated"].few):
+        if self.scale_grades and other.scale_grades and _is_rating_scale(both["estimated"].few):
             scale_grades = tuple(map(add, self.scale_grades, other.scale_grades))
         return replace(
             self,
@@ -401,22 +396,22 @@ class Facts:
 
     @property
     def is_constant(self) -> bool:
-        """Whether all items of rated lists have the same estimate, which is said as such."""
-        several = self.placement_choices is None and self.estimated.count >= FEW_ROWS
+        """Whether all items of rated lists have the same estimate (with its own warning)."""
+        several = self.placement_choices is None and self.estimated.count >= _MIN_ROWS
         same = self.estimated.lowest == self.estimated.highest
         return several and self.protocol == "rated" and same
 
     def find_threshold_suspicions(self, threshold: float) -> Iterator[str]:
-        """Return what is to be said of a threshold that separates no items."""
+        """Yield a warning if a threshold separates no items."""
         grades = self.all_grades
         if threshold > grades.highest:
             yield (
                 f"threshold={threshold:g} is above every true value (the highest is "
                 f"{grades.highest:g}), so nothing is relevant. Give the threshold of this scale."
             )
-        # labels of what was liked alone are usual, but a grade of 0 says that it was not
-        alike = self.protocol == "rated" and not self.unlabelled
-        if threshold <= grades.lowest and (alike or grades.lowest <= 0):
+        # data of relevant items only is usual, but a grade of 0 means irrelevant
+        is_complete = self.protocol == "rated" and not self.unlabelled
+        if threshold <= grades.lowest and (is_complete or grades.lowest <= 0):
             yield (
                 f"threshold={threshold:g} is at or below every true value (the lowest is "
                 f"{grades.lowest:g}), so every rated item is relevant. Give the threshold of this "
@@ -424,15 +419,15 @@ class Facts:
             )
 
     def apply_convention(self, convention: Convention) -> Facts:
-        """Return the facts of what a convention leaves of the lists."""
+        """Return the facts of the lists under a convention, which may drop predictions."""
         return self.possible or self if convention.impossible == "drop" else self
 
     def find_grades(self, convention: Convention) -> Grades:
-        """Return the true values that count under a convention."""
-        seen = self.apply_convention(convention)
-        return seen.listed if convention.unlisted == "ignore" else seen.all_grades
+        """Return the bounds of the true values that count under a convention."""
+        facts = self.apply_convention(convention)
+        return facts.listed if convention.unlisted == "ignore" else facts.all_grades
 
     @property
     def all_grades(self) -> Grades:
-        """The true values of all labelled items."""
+        """The bounds of the true values of all labelled items."""
         return self.listed + self.unlisted

@@ -1,4 +1,4 @@
-"""GroupedLists: lists of items in columns grouped by user, and what a ranking asks of them."""
+"""GroupedLists: one list of items per user, in columns grouped by user."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupedLists(Record):
-    """One list of items per user, in columns grouped by user: what there is to rank.
+    """One list of items per user, in columns grouped by user.
 
-    Users stand in ascending order of their ids; within a user the rows keep the order of the
-    input. Nothing here is changed once it is made, and nothing shares memory with what it was
-    made of.
+    Users are in ascending order of their ids; within a user the rows keep the order of the input.
+    Lists are immutable, and share no memory with the data that they were made from.
 
-    Every field that is an array, in subclasses too, has one entry per user, but for those in
+    Every field that is an array, in subclasses too, has one entry per user, except the fields in
     `_NOT_BY_USER`.
 
     Parameters
@@ -48,30 +47,31 @@ class GroupedLists(Record):
         The rows of user number u are ``offsets[u]`` to ``offsets[u + 1]``.
     columns : mapping of arrays, one entry per row
         `estimated` and `true`: the recommender's score, and the user's grade (NaN: unlabelled).
-        `item`, if there are items: its place among `item_ids`. `impossible`, if there are any:
-        predictions that the model could not make. And further columns of the data.
+        `item`, if the data has items: the position in `item_ids`. `impossible`, if there are such
+        rows: predictions that the model could not make. And further columns of the data.
     item_ids : array, optional
         The distinct items in ascending order.
     unlisted_offsets, unlisted : array, mapping of arrays
-        The same for labelled items that are not in the user's list: where each user's start, and
-        their `true` and, if there are items, `item`. With `reachable`, if some are not: whether
-        the recommender could have listed them.
+        The same for labelled items that are not in the user's list: their offsets, and their
+        columns `true` and, if the data has items, `item`. `reachable`, if it is false for some:
+        whether the recommender could have listed them.
     missing : bool array, shape (n_users,)
         Users with labels but without a list.
     protocol : {'rated', 'supplied', 'catalogue'}
-        Whether the lists hold the user's test ratings only, or what was recommended of items that
-        nobody tells of, or of a catalogue: then the number of its candidates is known.
+        ``"rated"``: the lists are the user's test ratings; ``"supplied"``: recommendations from
+        unknown candidates; ``"catalogue"``: recommendations, and the number of candidates is known.
     order_only : bool
-        Whether the estimates stand for an order alone: they were ranks.
+        Whether the estimates are only an order, because the data had ranks.
     duplicates : str
-        By which rule repeated (user, item) rows were merged.
+        The rule by which repeated (user, item) rows were merged.
     repeats : int64 array, shape (n_users,), optional
-        How many rows of each user that removed; None where there were none.
+        The number of each user's rows that were merged into others; None if there were none.
     candidates : int64 array, shape (n_users,), optional
-        How many items each list was chosen from; None where it is all of them, or nobody tells.
+        The number of items that each list was chosen from; None if it is unknown, or if the list
+        has them all.
     """
 
-    #: Whether they show the first of more candidates, which have no order.
+    #: Whether the lists are the first of more candidates, which have no order.
     is_cut_short: ClassVar[bool] = False
 
     users: Ids
@@ -88,23 +88,22 @@ class GroupedLists(Record):
     candidates: Positions | None = None
 
     def __repr__(self) -> str:
-        """Say in a sentence how many users and items there are, and how many are labelled."""
+        """Return a sentence with the numbers of users, items and labels."""
         sizes, labels = self.n_items, len(self.unlisted_true)
         ends = sorted({int(end) for end in (sizes.min(), sizes.max())}) if len(self) else [0]
         rows = "rating" if self.protocol == "rated" else "recommended item"
         rows = "candidate" if self.placement_choices is not None else rows
-        first = (
+        text = (
             f"{type(self).__name__} of {format_count(len(self), 'user')} with "
             f"{format_count(int(sizes.sum()), rows)}, {' to '.join(map(str, ends))} each"
         )
         if self.candidates is not None:
-            first += f", of {format_count(int(self.candidates.sum()), 'candidate')}"
-        told = [first]
+            text += f", of {format_count(int(self.candidates.sum()), 'candidate')}"
         if self.n_unlabelled:
-            told.append(f"{self.n_unlabelled} without a true value")
+            text += f"; {self.n_unlabelled} without a true value"
         if labels:
-            told.append(f"{format_count(labels, 'labelled item')} in no list")
-        return "; ".join(told) + "."
+            text += f"; {format_count(labels, 'labelled item')} in no list"
+        return f"{text}."
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -122,7 +121,7 @@ class GroupedLists(Record):
 
     @property
     def item_codes(self) -> Codes | None:
-        """Each row's place among the distinct items, None if the data has no items."""
+        """The position of each row's item in `item_ids`; None if the data has no items."""
         return self.columns.get("item")
 
     @property
@@ -137,113 +136,119 @@ class GroupedLists(Record):
 
     @property
     def items(self) -> Ids | None:
-        """The item id of every row, or None where the data has no items."""
+        """The item id of every row; None if the data has no items."""
         if self.item_ids is None or self.item_codes is None:
             return None
         return self.item_ids[self.item_codes]
 
     @lazy_property
     def n_items(self) -> Positions:
-        """How many items each user's list has."""
+        """The number of items in each user's list."""
         return make_read_only(np.diff(self.offsets))
 
     @property
     def n_candidates(self) -> Positions:
-        """How many items there are to be ordered for each user: those of the list."""
+        """The number of items that the recommender ordered for each user: all in the list."""
         return self.n_items
 
     @property
     def n_places(self) -> Positions:
-        """How many ranks each user's list and ideal list may take."""
+        """The largest number of ranks of each user's list and ideal list."""
         return self.n_items + self.n_unlisted
 
     @lazy_property
     def n_unlisted(self) -> Positions:
-        """How many labelled items of each user are not in the list."""
+        """The number of each user's labelled items that are not in the list."""
         return make_read_only(np.diff(self.unlisted_offsets))
 
     @property
     def unlabelled_by_user(self) -> Floats:
-        """How many items of each list have no true value."""
-        absent = np.isnan(self.true)
-        return self.sum_by_user(absent.astype(np.float64)) if absent.any() else np.zeros(len(self))
+        """The number of items in each list without a true value."""
+        has_none = np.isnan(self.true)
+        return self.sum_by_user(has_none) if has_none.any() else np.zeros(len(self))
 
     @property
     def impossible_by_user(self) -> Floats:
-        """How many predictions of each user the model could not make."""
+        """The number of each user's predictions that the model could not make."""
         if self.impossible is None:
             return np.zeros(len(self))
-        return self.sum_by_user(self.impossible.astype(np.float64))
+        return self.sum_by_user(self.impossible)
 
     @property
     def n_unlabelled(self) -> int:
-        """How many listed items have no true value."""
+        """The number of listed items without a true value."""
         return int(self.unlabelled_by_user.sum())
 
     @property
     def n_impossible(self) -> int:
-        """How many predictions the model could not make."""
+        """The number of predictions that the model could not make."""
         return int(self.impossible_by_user.sum())
 
     @property
     def n_merged(self) -> int:
-        """How many repeated rows were merged into others."""
+        """The number of repeated rows that were merged into others."""
         return 0 if self.repeats is None else int(self.repeats.sum())
 
     @property
     def placement_choices(self) -> tuple[Convention, float | None] | None:
-        """By which choices and threshold places are held; None where every item has a row."""
+        """The choices and threshold of `PlacedLists`; None if every item has a row."""
         return None
 
     @lazy_property
     def user_of_row(self) -> Positions:
-        """Whose list each row is in, by place."""
+        """The position in `users` of each row's user."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
-    def sum_by_user(self, values: Floats) -> Floats:
+    @property
+    def user_of_label(self) -> Positions:
+        """The position in `users` of each unlisted label's user."""
+        return np.repeat(np.arange(len(self)), self.n_unlisted)
+
+    def sum_by_user(self, values: NDArray[Any]) -> Floats:
         """Return the sum of a column over each user's rows."""
         sums = np.zeros(len(self))
-        own = np.diff(self.offsets) > 0
-        if own.any():
-            sums[own] = np.add.reduceat(values, self.offsets[:-1][own])
+        has_rows = np.diff(self.offsets) > 0
+        if has_rows.any():
+            starts = self.offsets[:-1][has_rows]
+            sums[has_rows] = np.add.reduceat(values.astype(np.float64, copy=False), starts)
         return sums
 
     def compute_sort_key(self, convention: Convention) -> Floats:
-        """Return by what the rows of a list are ranked, largest first; equal ones are tied."""
+        """Return the key by which rows are ranked, largest first; equal keys are tied."""
         return self.estimated if self.order_only else convention.round_estimates(self.estimated)
 
     def find_spans(
         self,
-        rows: Positions,  # noqa: ARG002 - lists that hold places look there
+        rows: Positions,  # noqa: ARG002 - for PlacedLists
         ahead: Positions,
         size: Positions,
     ) -> tuple[Positions, Positions]:
-        """Return how many items stand before each run of equal estimates, and how many it has.
+        """Return the number of items ahead of each run of equal estimates, and its size.
 
         Parameters
         ----------
         rows : int64 array, shape (n_runs,)
             A row of each run.
         ahead, size : int64 arrays, shape (n_runs,)
-            How many rows of the list stand before it, and how many it has.
+            The number of rows ahead of the run in its list, and in the run.
         """
         return ahead, size
 
     def find_first_ties(self, again: Positions) -> Floats:
-        """Return the first rank of each user whose item shares its estimate; inf if none does.
+        """Return the first rank of each user that is part of a tie; inf if there is no tie.
 
         Parameters
         ----------
         again : int64 array
-            The places, among the rows of all lists in order, of those with the estimate of the
-            row before.
+            The positions, in all lists in ranked order, of the rows with the estimate of the row
+            before.
         """
         start, end = self.offsets[:-1], self.offsets[1:]
         first = np.append(again, len(self.true))[np.searchsorted(again, start)]
         return np.where(first < end, first - start, np.inf)
 
     def compute_tie_key(self, rule: str) -> Floats:
-        """Return by what the rows of a tie stand, largest first, if not by what they are worth."""
+        """Return the key that orders tied rows, largest first: input order or item id."""
         if rule == "input":
             return -np.arange(len(self.true), dtype=np.float64)
         places = self.text_places if rule.startswith("text") else self.item_codes
@@ -251,51 +256,48 @@ class GroupedLists(Record):
         return -key if rule.endswith("asc") else key
 
     def find_places_in_ties(self, rows: Positions, place: Positions) -> Positions:  # noqa: ARG002
-        """Return the places of rows among the items of their tie; `place` is that among rows."""
+        """Return the positions of rows among all items of their tie; `place` counts rows only."""
         return place
 
     def count_recommended(self, convention: Convention, threshold: float | None) -> Floats:
-        """Return how many items of each list are estimated high enough to be recommended."""
-        least = convention.find_recommendation_limit(threshold)
-        enough = convention.round_estimates(self.estimated) >= least
-        return self.sum_by_user(enough.astype(np.float64))
+        """Return the number of items in each list whose estimate is high enough to recommend."""
+        limit = convention.find_recommendation_limit(threshold)
+        return self.sum_by_user(convention.round_estimates(self.estimated) >= limit)
 
     @property
     def text_places(self) -> Positions:
-        """The place of each row's item among all items, compared as text."""
+        """The position of each row's item among all items, in the order of their ids as text."""
         known = self.columns.get("text")
         if known is None:
             known = EncodedIds(np.asarray(self.item_ids), np.asarray(self.item_codes)).text_ranks
         return known
 
     def with_text_order(self) -> Self:
-        """Return the lists with the order of their items as text, found once for all parts."""
+        """Return the lists with a column for `text_places`, computed once for all parts."""
         return self if self.item_ids is None else self.with_columns(text=self.text_places)
 
-    def find_items_at(
-        self, rows: Positions, ranks: Positions, depth: int
-    ) -> tuple[Ids, Floats, Floats]:
-        """Return item, estimate and grade at the first ranks of the only user's list.
+    def get_items_at(self, rows: Positions, ranks: Positions, k: int) -> tuple[Ids, Floats, Floats]:
+        """Return the items, estimates and grades at the first ranks; there is only one user.
 
         Parameters
         ----------
         rows, ranks : int64 arrays
-            The rows that stand there, and the rank of each, from 0.
-        depth : int
-            How many ranks, at most as many as the list has.
+            Rows, and the rank of each from 0.
+        k : int
+            The number of ranks, at most the length of the list.
         """
-        order = np.empty(depth, dtype=np.int64)
-        order[ranks[ranks < depth]] = rows[ranks < depth]
+        order = np.empty(k, dtype=np.int64)
+        order[ranks[ranks < k]] = rows[ranks < k]
         items = self.items
         return order if items is None else items[order], self.estimated[order], self.true[order]
 
     def with_columns(self, **columns: NDArray[Any]) -> Self:
-        """Return the lists with other or further columns."""
+        """Return the lists with columns replaced or added."""
         return replace(self, columns={**self.columns, **columns})
 
     def without_columns(self, *names: str) -> Self:
         """Return the lists without some columns."""
-        columns = {name: one for name, one in self.columns.items() if name not in names}
+        columns = {name: column for name, column in self.columns.items() if name not in names}
         return replace(self, columns=columns)
 
     def select_labelled(self) -> GroupedLists:
@@ -303,19 +305,17 @@ class GroupedLists(Record):
         return self.select_rows(~np.isnan(self.true))
 
     def select_rows(self, kept: Flags) -> GroupedLists:
-        """Return the lists with some of the rows."""
+        """Return the lists with only some of their rows."""
         rows = np.flatnonzero(kept)
         columns = {name: column[rows] for name, column in self.columns.items()}
         return replace(self, offsets=np.searchsorted(rows, self.offsets), columns=columns)
 
     def without_impossible(self) -> GroupedLists:
-        """Return the lists without the impossible predictions, whose labels are then unlisted."""
+        """Return the lists without impossible predictions; their labels become unlisted."""
         if self.impossible is None:
             return self
         extra = np.flatnonzero(self.impossible & ~np.isnan(self.true))
-        user = np.concatenate(
-            [np.repeat(np.arange(len(self)), self.n_unlisted), self.user_of_row[extra]]
-        )
+        user = np.concatenate([self.user_of_label, self.user_of_row[extra]])
         order = np.argsort(user, kind="stable")
         kept = self.select_rows(~self.impossible).without_columns("impossible")
         unlisted = {
@@ -328,25 +328,24 @@ class GroupedLists(Record):
         return replace(kept, missing=(kept.n_items == 0) & (kept.n_unlisted > 0))
 
     def slice_users(self, first: int, last: int) -> Self:
-        """Return the users number `first` to `last`, sharing memory."""
+        """Return the users at positions `first` to `last`; they share memory with these lists."""
         rows = slice(self.offsets[first], self.offsets[last])
         labels = slice(self.unlisted_offsets[first], self.unlisted_offsets[last])
-        return self._select(slice(first, last), rows, labels)
+        return self._select_users(slice(first, last), rows, labels)
 
     def take(self, users: Positions) -> Self:
-        """Return some users, given by their places in ascending order."""
+        """Return some users, given by their positions in ascending order."""
         rows = concat_ranges(self.offsets[users], np.diff(self.offsets)[users])
-        return self._select(
-            users, rows, concat_ranges(self.unlisted_offsets[users], self.n_unlisted[users])
-        )
+        labels = concat_ranges(self.unlisted_offsets[users], self.n_unlisted[users])
+        return self._select_users(users, rows, labels)
 
-    def _select(self, users: Any, rows: Any, labels: Any) -> Self:
-        """Return some users, whose rows and labels outside the lists are told, too."""
+    def _select_users(self, users: Any, rows: Any, labels: Any) -> Self:
+        """Return some users, given with their rows and their unlisted labels."""
         by_user = {
-            one.name: value[users]
-            for one in fields(self)
-            if one.name not in _NOT_BY_USER
-            and isinstance(value := getattr(self, one.name), np.ndarray)
+            field.name: value[users]
+            for field in fields(self)
+            if field.name not in _NOT_BY_USER
+            and isinstance(value := getattr(self, field.name), np.ndarray)
         }
         return replace(
             self,

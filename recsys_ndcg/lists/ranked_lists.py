@@ -1,4 +1,4 @@
-"""RankedLists: the value between data and metrics, and how checked rows become lists."""
+"""RankedLists: the lists that metrics measure, made from data in any form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Codes, Floats
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import FileSource
@@ -18,26 +18,26 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.grouping import Pairs, count_offsets, group_distinct, sort_by_key
 from recsys_ndcg.parallel import map_in_threads, split_users
 
-#: The columns that labels never have.
-_OF_RESULTS = ("estimated", "impossible")
+_RESULT_COLUMNS = ("estimated", "impossible")
 
 
 def group_rows(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
-    """Return the lists, of some kind, made from one table."""
+    """Return lists made from one table."""
     rule = Convention(duplicates=duplicates).duplicates
-    named = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
-    (users, user), *rest = map_in_threads(lambda column: encode_ids(*column), named, len(rows.user))
+    ids = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
+    (users, user), *rest = map_in_threads(lambda column: encode_ids(*column), ids, len(rows.user))
     items, item = rest[0] if rest else (None, None)
-    pairs = Pairs({**rows.columns, **_codes(user, item)}, rows.table)
-    listed, offsets, repeats = group_distinct(pairs, users, items, rule)
-    columns = listed.without_user
+    codes = {"user": user} if item is None else {"user": user, "item": item}
+    pairs = Pairs({**rows.columns, **codes}, rows.table)
+    grouped, offsets, repeats = group_distinct(pairs, users, items, rule)
+    columns = grouped.without_user
     return kind(
         users=users,
         offsets=offsets,
         columns=columns,
         item_ids=items,
         unlisted_offsets=np.zeros(len(users) + 1, dtype=np.int64),
-        unlisted={name: one[:0] for name, one in columns.items() if name not in _OF_RESULTS},
+        unlisted={name: columns[name][:0] for name in columns if name not in _RESULT_COLUMNS},
         missing=np.zeros(len(users), dtype=bool),
         order_only=rows.order_only,
         duplicates=rule,
@@ -45,7 +45,7 @@ def group_rows(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     )
 
 
-def join_tables(  # noqa: PLR0913 - two tables, how they are joined, and what results were chosen from
+def join_tables(  # noqa: PLR0913 - two tables and their options
     labels: Rows,
     results: Rows,
     duplicates: str,
@@ -55,26 +55,26 @@ def join_tables(  # noqa: PLR0913 - two tables, how they are joined, and what re
     n_items: Sizes | None = None,
     items: Iterable[Any] | None = None,
 ) -> Lists:
-    """Return the lists, of some kind, made from labels and results.
+    """Return lists made from labels and results.
 
     Parameters
     ----------
     labels, results
-        Checked tables.
+        Validated tables.
     duplicates : str
         As in `Convention`.
     kind : type
-        Of the lists.
+        The class of the lists.
     part : bool
-        Whether they are a part of all that there is, one of them perhaps without rows.
+        Whether the tables are a part of the data, so that one of them may have no rows.
     n_items, items
-        From how many, or which, candidates the results were chosen, as for `add_candidates`.
+        The candidates of the results, as in `add_candidates`.
 
     Raises
     ------
     InvalidInputError
-        A table is empty, their ids can never meet, a pair occurs twice that must not, or there are
-        fewer candidates than items that are known.
+        A table is empty, no id can be in both, a pair occurs twice under ``raise``, or there are
+        fewer candidates than different items.
     """
     if not part:
         labels.check_not_empty()
@@ -82,16 +82,18 @@ def join_tables(  # noqa: PLR0913 - two tables, how they are joined, and what re
     rule = Convention(duplicates=duplicates).duplicates
     (users, user), (item_ids, item) = labels.encode_with(results)
     split = len(labels.user)
-    known = Pairs({**labels.columns, **_codes(user[:split], item[:split])}, "labels")
-    found = Pairs({**results.columns, **_codes(user[split:], item[split:])}, "results")
-    known, _, extra_labels = group_distinct(known, users, item_ids, rule)
-    listed, offsets, extra_results = group_distinct(found, users, item_ids, rule)
-    joined, unlisted = _join_labels(listed, known, len(users), len(item_ids))
+    label_codes = {"user": user[:split], "item": item[:split]}
+    result_codes = {"user": user[split:], "item": item[split:]}
+    label_pairs = Pairs({**labels.columns, **label_codes}, "labels")
+    result_pairs = Pairs({**results.columns, **result_codes}, "results")
+    label_pairs, _, label_repeats = group_distinct(label_pairs, users, item_ids, rule)
+    result_pairs, offsets, result_repeats = group_distinct(result_pairs, users, item_ids, rule)
+    joined, unlisted = _join_labels(result_pairs, label_pairs, len(users), len(item_ids))
     unlisted_offsets = count_offsets(unlisted.user, len(users))
-    joined_lists = kind(
+    lists = kind(
         users=users,
         offsets=offsets,
-        columns=joined | listed.without_user,
+        columns=joined | result_pairs.without_user,
         item_ids=item_ids,
         unlisted_offsets=unlisted_offsets,
         unlisted=unlisted.without_user,
@@ -99,13 +101,9 @@ def join_tables(  # noqa: PLR0913 - two tables, how they are joined, and what re
         protocol="supplied",
         order_only=results.order_only,
         duplicates=rule,
-        repeats=extra_labels + extra_results,
+        repeats=label_repeats + result_repeats,
     )
-    return add_candidates(joined_lists, n_items, items)
-
-
-def _codes(user: Codes, item: Codes | None) -> dict[str, Codes]:
-    return {"user": user} if item is None else {"user": user, "item": item}
+    return add_candidates(lists, n_items, items)
 
 
 def _join_labels(
@@ -116,43 +114,44 @@ def _join_labels(
     Parameters
     ----------
     results, labels : Pairs
-        Grouped by user, each pair once; labels of NaN count as none.
+        Grouped by user, without repeated pairs; labels of NaN are ignored.
     n_users, n_items : int
-        How many there are in both.
+        The numbers of users and items in both tables.
 
     Returns
     -------
     columns : dict of float64 arrays, one entry per row of the results
-        The numbers of its label, `true` among them; NaN where there is no label.
+        The columns of its label, such as `true`; NaN without a label.
     unlisted : Pairs
-        The labels that no result asked for.
+        The labels of pairs that are not in the results.
     """
     labels = labels.take(np.flatnonzero(~np.isnan(labels.columns["true"])))
     tables = labels, results
-    offsets = [count_offsets(one.user, n_users) for one in tables]
+    offsets = [count_offsets(table.user, n_users) for table in tables]
     names = labels.columns.keys() - {"user", "item"}
     joined = {name: np.full(len(results.user), np.nan) for name in names}
-    listed = np.zeros(len(labels.user), dtype=bool)
+    is_listed = np.zeros(len(labels.user), dtype=bool)
 
-    def join_tables(users: tuple[int, int]) -> None:
+    def join_users(users: tuple[int, int]) -> None:
         first, last = users
-        (known, _), (found, _) = parts = [(edges[first], edges[last]) for edges in offsets]
-        keys = [one.keys(n_items, slice(*part)) for one, part in zip(tables, parts, strict=True)]
+        parts = [slice(edges[first], edges[last]) for edges in offsets]
+        keys = [table.make_keys(n_items, rows) for table, rows in zip(tables, parts, strict=True)]
         order, same = sort_by_key(np.concatenate(keys) - first * n_items, (last - first) * n_items)
-        label, result = known + order[:-1][same], found + order[1:][same] - len(keys[0])
+        label = parts[0].start + order[:-1][same]
+        result = parts[1].start + order[1:][same] - len(keys[0])
         for name, column in joined.items():
             column[result] = labels.columns[name][label]
-        listed[label] = True
+        is_listed[label] = True
 
-    map_in_threads(join_tables, split_users(offsets[0] + offsets[1]))
-    return joined, labels.take(np.flatnonzero(~listed))
+    map_in_threads(join_users, split_users(offsets[0] + offsets[1]))
+    return joined, labels.take(np.flatnonzero(~is_listed))
 
 
 class RankedLists(GroupedLists):
-    """One list of items per user, in columns grouped by user, made of data in any form.
+    """One list of items per user, in columns grouped by user, made from data in any form.
 
-    Make it with one of the ``from_...`` methods. Users stand in ascending order of their ids;
-    within a user the rows keep the order of the input. Attributes as those of `GroupedLists`.
+    Use one of the ``from_...`` methods. Users are in ascending order of their ids; within a user
+    the rows keep the order of the input. The attributes are those of `GroupedLists`.
 
     Examples
     --------
@@ -179,8 +178,8 @@ class RankedLists(GroupedLists):
         Raises
         ------
         InvalidInputError
-            The columns are of different lengths, empty or no columns, a number cannot be ranked, an
-            id is missing, or a (user, item) is there twice and `duplicates` is ``raise``.
+            The columns have different lengths, are empty or not columns, a number cannot be ranked,
+            an id is missing, or a (user, item) occurs twice and `duplicates` is ``raise``.
 
         Examples
         --------
@@ -198,7 +197,7 @@ class RankedLists(GroupedLists):
         Raises
         ------
         InvalidInputError
-            A row or a list is of another form, or as for `from_arrays`.
+            A row or a list has another form, or as for `from_arrays`.
 
         Examples
         --------
@@ -211,12 +210,13 @@ class RankedLists(GroupedLists):
     def from_surprise(
         cls, predictions: Iterable[Any] | str | Path, *, duplicates: str = "raise"
     ) -> RankedLists:
-        """Make lists from what ``algo.test(testset)`` of scikit-surprise returns, or its pickle.
+        """Make lists from the result of scikit-surprise's ``algo.test(testset)``, or its pickle.
 
         Raises
         ------
         InvalidInputError
-            A row is no prediction, the file no pickle of some, or as for `from_arrays`.
+            A row is not a prediction, the file is not a pickle of predictions, or as for
+            `from_arrays`.
 
         Examples
         --------
@@ -234,14 +234,14 @@ class RankedLists(GroupedLists):
         duplicates: str = "raise",
         text: TextFormat | None = None,
     ) -> GroupedLists:
-        """Make lists from predictions in any of the forms below, told apart by their looks.
+        """Make lists from predictions in any form that another method takes.
 
-        What are lists already stays as it is.
+        Lists are returned unchanged.
 
         Raises
         ------
         InvalidInputError
-            The data is of no such form, cannot be read, or as for `from_arrays`.
+            The form is unknown, the data cannot be read, or as for `from_arrays`.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class RankedLists(GroupedLists):
         frame : table
             With the columns user, item, estimated and true.
         columns : mapping, optional
-            Our name to the table's name, where they differ.
+            Our names to the table's names.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
             As in `Convention`.
 
@@ -298,20 +298,20 @@ class RankedLists(GroupedLists):
         Parameters
         ----------
         path : path, or stream of bytes
-            CSV and its like, JSON lines (``.jsonl``, ``.ndjson``), both perhaps packed (``.gz``,
-            ``.zst``, ``.bz2``, ``.xz``, ``.zip``); ``.parquet``, ``.feather``, ``.arrow``, or
-            pickled Surprise predictions.
+            CSV or another delimited text, or JSON lines (``.jsonl``, ``.ndjson``), perhaps
+            compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``, ``.zip``); ``.parquet``,
+            ``.feather``, ``.arrow``, or pickled Surprise predictions.
         columns : mapping, optional
-            Our name to the file's name, where they differ.
+            Our names to the file's names.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
             As in `Convention`.
         text : TextFormat, optional
-            How text is written: separator, decimal sign, encoding, heading.
+            The text format: separator, decimal sign, encoding, heading.
 
         Raises
         ------
         InvalidInputError
-            The file cannot be read; a line that is wrong is named. Or as for `from_frame`.
+            The file cannot be read (the message names the line), or as for `from_frame`.
         MissingExtraError
             Parquet, Feather and ``.zst`` need pyarrow.
         """
@@ -329,7 +329,7 @@ class RankedLists(GroupedLists):
         items: Iterable[Any] | None = None,
         text: TextFormat | None = None,
     ) -> RankedLists:
-        """Join what is known of the items with what was recommended, on user and item.
+        """Join labels and recommendations on user and item.
 
         Parameters
         ----------
@@ -337,35 +337,34 @@ class RankedLists(GroupedLists):
             Columns user, item, true; rows (user, item, true); {user: {item: true}}; users × items.
             Without true values every label is 1: rows (user, item), {user: {item, ...}}.
         results : table, rows, lists per user, or predictions
-            Columns user, item and either ``rank`` (1 is best) or ``estimated``; a rank counts
-            where both stand. Ranks are an order: gaps close up, equal ones are ties. The table's
-            own true values, if any, are not used. Or rows (user, item, estimated); {user: [item,
-            ...]}, best first; {user: [(item, estimated), ...]} or {user: {item: estimated}}.
+            Columns user, item and either ``rank`` (1 is best) or ``estimated``; of both, ``rank``
+            is used. Ranks are only an order: gaps have no meaning, equal ranks are ties. True
+            values in this table are ignored. Or rows (user, item, estimated); {user: [item, ...]},
+            best first; {user: [(item, estimated), ...]} or {user: {item: estimated}}.
         columns : mapping, optional
-            Our names to those of both tables.
+            Our names to the names in both tables.
         duplicates : {'raise', 'first', 'last', 'max', 'mean'}
-            As in `Convention`; for each table by itself.
+            As in `Convention`; applied to each table separately.
         n_items : int, {user: int} or Series by user, optional
-            How many candidates the results were chosen from: the size of the catalogue, or, of each
-            user, without the items that could not be recommended.
+            The number of candidates: the size of the catalogue, or for each user the number of
+            items that could be recommended.
         items : iterable of ids, optional
-            The catalogue itself, in place of `n_items`: other labels are out of reach.
+            The catalogue itself, instead of `n_items`; no other item can be recommended.
         text : TextFormat, optional
-            How both files are written, where they are text.
+            The format of text files.
 
         Returns
         -------
         RankedLists
-            Under the protocol ``supplied``: chance is that of a random order of each list. With
-            `n_items` or `items` it is ``catalogue``: chance is that of as many items drawn from
-            the candidates. Labels that were not recommended still count for
-            recall and the global ideal; results without a label are unlabelled; a user with
-            labels alone is missing.
+            The protocol is ``supplied``: chance is a random order of each list. With `n_items` or
+            `items` it is ``catalogue``: chance is a list of the same length drawn from the
+            candidates. Labels that were not recommended still count for recall and the global
+            ideal; results without a label are unlabelled; a user with labels only is missing.
 
         Raises
         ------
         InvalidInputError
-            A column is missing, the two tables have ids of types that never meet, or as for
+            A column is missing, the ids of the tables have different types, or as for
             `from_arrays`.
 
         Examples
@@ -404,7 +403,7 @@ class RankedLists(GroupedLists):
         Raises
         ------
         InvalidInputError
-            A line or an entry is of another form, a file cannot be read, or as for `from_labels`.
+            A line or an entry has another form, a file cannot be read, or as for `from_labels`.
 
         Examples
         --------
@@ -412,5 +411,5 @@ class RankedLists(GroupedLists):
         >>> lists.true.tolist(), lists.unlisted_true.tolist()
         ([2.0], [1.0])
         """
-        both = read_rows(qrels, table="qrels"), read_rows(run, table="run")
-        return join_tables(*both, duplicates, cls, n_items=n_items, items=items)
+        tables = read_rows(qrels, table="qrels"), read_rows(run, table="run")
+        return join_tables(*tables, duplicates, cls, n_items=n_items, items=items)

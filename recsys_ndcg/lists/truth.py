@@ -1,4 +1,4 @@
-"""A digest of what is known of each user: by it two reports are known to be on the same ratings."""
+"""Digests of each user's labels, which show whether two reports use the same ratings."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from recsys_ndcg.errors import is_encodable
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.parallel import map_in_threads, split_users
 
-_WHOLE = 2.0**53  # up to here a float is the whole number that it writes
-_LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+_EXACT = 2.0**53  # smaller whole numbers are exact as floats
+_LOWEST, _HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 def digest_truth(lists: GroupedLists) -> NDArray[np.uint32]:
-    """Return a digest of the labelled items of each user, in the list or not.
+    """Return a digest of each user's labelled items, in the list or not.
 
-    It is a sum, modulo 2^32, over (user, item, true): so it depends neither on the order of the
-    rows nor on what was recommended, and those of parts of the data add up to that of the whole.
-    Data without items has other digests than the same data with them.
+    The digest is a sum modulo 2^32 over (user, item, true). It depends neither on the order of the
+    rows nor on the recommendations, and the digests of parts of the data add up to the digest of
+    the whole. Data without items has other digests than the same data with items.
 
     Examples
     --------
@@ -36,17 +36,19 @@ def digest_truth(lists: GroupedLists) -> NDArray[np.uint32]:
     users = hash_ids(lists.users)
     items = np.zeros(0, dtype=np.uint64) if lists.item_ids is None else hash_ids(lists.item_ids)
 
-    def digests(block: tuple[int, int]) -> NDArray[np.uint32]:
-        some, of_user = lists.slice_users(*block), users[slice(*block)]
-        owner = np.repeat(np.arange(len(some)), some.n_unlisted)
+    def digest_block(block: tuple[int, int]) -> NDArray[np.uint32]:
+        some, user_hashes = lists.slice_users(*block), users[slice(*block)]
         parts = (
             (some.user_of_row, some.item_codes, some.true),
-            (owner, some.unlisted.get("item"), some.unlisted_true),
+            (some.user_of_label, some.unlisted.get("item"), some.unlisted_true),
         )
         total = np.zeros(len(some), dtype=np.uint64)
         for user, codes, true in parts:
             labelled = np.flatnonzero(~np.isnan(true))
-            columns = {"user": of_user[user[labelled]], "true": true[labelled] + 0.0}  # -0.0 is 0.0
+            columns = {
+                "user": user_hashes[user[labelled]],
+                "true": true[labelled] + 0.0,
+            }  # -0.0 is 0.0
             if codes is not None:
                 columns["item"] = items[codes[labelled]]
             rows = pd.util.hash_pandas_object(pd.DataFrame(columns), index=False).to_numpy()
@@ -54,35 +56,35 @@ def digest_truth(lists: GroupedLists) -> NDArray[np.uint32]:
         return total.astype(np.uint32)
 
     return np.concatenate(
-        map_in_threads(digests, split_users(lists.offsets + lists.unlisted_offsets))
+        map_in_threads(digest_block, split_users(lists.offsets + lists.unlisted_offsets))
     )
 
 
 def hash_ids(ids: Ids) -> NDArray[np.uint64]:
-    """Return a number for each id, of itself alone: the same in every process and every array."""
+    """Return a hash of each id, the same in every process and array."""
     if ids.dtype.kind in "mM":
         ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64)
-    if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.max(initial=0) <= _MOST):
-        return _numbers(ids.astype(np.int64))
+    if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.max(initial=0) <= _HIGHEST):
+        return _hash_values(ids.astype(np.int64))
     if pd.api.types.infer_dtype(ids, skipna=False) == "string":
-        with suppress(UnicodeEncodeError):  # half a character, which has no bytes
-            return _numbers(ids.astype(object))
+        with suppress(UnicodeEncodeError):  # a lone surrogate
+            return _hash_values(ids.astype(object))
     values = ids.tolist()
-    whole = np.array([_is_whole(one) for one in values], dtype=bool)
-    others = [one if isinstance(one, str) else repr(one) for one in values]
-    found = np.empty(len(values), dtype=np.uint64)
-    found[whole] = _numbers(np.array([int(one) for one in ids[whole]], dtype=np.int64))
-    text = [one if one.isascii() or is_encodable(one) else ascii(one) for one in others]
-    found[~whole] = _numbers(np.array(text, dtype=object)[~whole])
-    return found
+    is_whole = np.array([_is_whole(value) for value in values], dtype=bool)
+    texts = [value if isinstance(value, str) else repr(value) for value in values]
+    texts = [text if text.isascii() or is_encodable(text) else ascii(text) for text in texts]
+    hashes = np.empty(len(values), dtype=np.uint64)
+    hashes[is_whole] = _hash_values(np.array([int(id_) for id_ in ids[is_whole]], dtype=np.int64))
+    hashes[~is_whole] = _hash_values(np.array(texts, dtype=object)[~is_whole])
+    return hashes
 
 
-def _is_whole(one: Any) -> bool:
-    """Tell whole numbers, however they are written."""
-    if isinstance(one, float):
-        return abs(one) < _WHOLE and one == int(one)
-    return isinstance(one, int) and _LEAST <= one <= _MOST
+def _is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number, as an int or as a float."""
+    if isinstance(value, float):
+        return abs(value) < _EXACT and value == int(value)
+    return isinstance(value, int) and _LOWEST <= value <= _HIGHEST
 
 
-def _numbers(values: NDArray[Any]) -> NDArray[np.uint64]:
+def _hash_values(values: NDArray[Any]) -> NDArray[np.uint64]:
     return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)

@@ -75,7 +75,7 @@ class GradedLists:
         if not len(lists.unlisted_true):
             return n_listed
         unlisted = compute_relevance(lists.unlisted_true, threshold)
-        user = np.repeat(np.arange(len(lists)), lists.n_unlisted)
+        user = lists.user_of_label
         return n_listed + np.bincount(user, weights=unlisted, minlength=len(lists))
 
     def compute_ideal_gains(

@@ -180,7 +180,7 @@ def test_a_preset_has_its_own_metrics_only() -> None:
     assert not PRESETS["sklearn"].has("cg@10")
     assert not PRESETS["lightgbm"].has("precision@10")
     assert not PRESETS["recpack"].has("nd")
-    assert PRESETS["implicit"].note("precision@3").startswith("what it calls precision is")
+    assert PRESETS["implicit"].format_note("precision@3").startswith("what it calls precision is")
     assert "what it calls hit is" in rn.Convention.presets()["recpack"]
     assert rn.Convention.preset("catboost", "ap") == rn.Convention.preset("catboost", "AP(1)@3")
 
@@ -226,7 +226,7 @@ def test_a_preset_made_for_one_metric_is_not_used_for_another() -> None:
     ndcg = rn.Convention.preset("catboost")
     how: dict[str, Any] = {"metrics": ["ndcg@5", "ap@5"], "threshold": 3}
     with rejects(
-        r"holds the choices of its ndcg, but catboost measures ap@5 under undefined=0.0. Write "
+        r"has the choices for ndcg, but catboost measures ap@5 under undefined=0.0. Write "
         r"convention='catboost', .*or Convention.preset\('catboost', 'ap@5'\)"
     ):
         rn.evaluate(_sparse(), convention=ndcg, **how)

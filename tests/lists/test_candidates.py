@@ -149,17 +149,17 @@ def test_a_metric_that_depends_on_the_draw_has_no_chance_level(metric: str, choi
 
 
 SIZES: list[tuple[dict[str, Any], str]] = [
-    ({"n_items": 2}, "n_items=2 is less than the 4 different items that there are"),
+    ({"n_items": 2}, "n_items=2 is less than the 4 different items in labels"),
     ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
     ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
-    ({"n_items": ["a", "x"]}, "A list of items goes to items="),
+    ({"n_items": ["a", "x"]}, "Pass a list of items as items="),
     ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
-    ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items that user 'u' has"),
-    ({"items": ["a", "b", "c"]}, "1 results are of no item in items=, the first user 'u' item"),
+    ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items of user 'u' in"),
+    ({"items": ["a", "b", "c"]}, "items= lacks the items of 1 results, the first user 'u' item"),
     ({"items": []}, "items is empty"),
     ({"items": "abcx"}, "items: found text"),
     ({"items": [1, 2]}, "item: the ids in items= have ids of type number"),
-    ({"items": ["a", "x"], "n_items": 9}, "n_items= or items=, not both"),
+    ({"items": ["a", "x"], "n_items": 9}, "n_items= and items= exclude each other"),
 ]
 
 
@@ -173,7 +173,7 @@ def test_an_impossible_size_is_rejected(size: dict[str, Any], match: str) -> Non
 def test_a_size_below_the_items_of_both_tables_is_rejected() -> None:
     """Each user would fit, but not all of them together."""
     labels, results = {"u": {"a": 5}, "v": {"b": 5}}, {"u": ["c", "d"], "v": ["e", "f"]}
-    with rejects("n_items=5 is less than the 6 different items that there are"):
+    with rejects("n_items=5 is less than the 6 different items in labels"):
         rn.RankedLists.from_labels(labels, results, n_items=5)
     lists = rn.RankedLists.from_labels(labels, results, n_items={"u": 5, "v": 3})
     assert lists.protocol == "catalogue"

@@ -52,7 +52,7 @@ def table() -> str:
     lines.append("|" + "---|" * (len(METRICS) + 2))
     for name, one in PRESETS.items():
         text = "; ".join(
-            filter(None, [one.library, one.caveat, *map(one.note, one.not_reproduced)])
+            filter(None, [one.library, one.caveat, *map(one.format_note, one.not_reproduced)])
         )
         cells = " | ".join(cell(name, metric) for metric in METRICS)
         lines.append(f"| `{name}` | {cells} | {text} |")

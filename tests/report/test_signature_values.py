@@ -292,7 +292,7 @@ FULL = _signature("precision@2").text
         ("hello world", "is not name:value"),
         (rn.Convention().signature, "does not begin with a metric"),
         ("ndcg@10|gain:linear", "lacks discount, ideal"),
-        (FULL + "|users:2", "'users:2' stands there twice"),
+        (FULL + "|users:2", "'users:2' is repeated"),
         (FULL.replace("ties:", "tie:"), "Did you mean 'ties'"),
         (FULL.replace("users:2", "users:x"), "users"),
         (FULL.replace("threshold:2.0", "threshold:high"), "threshold"),

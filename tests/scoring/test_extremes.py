@@ -155,7 +155,7 @@ DEPENDENT_GAINS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("gain", DEPENDENT_GAINS.values(), ids=DEPENDENT_GAINS)
 def test_a_gain_that_depends_on_other_grades_raises(gain: Any) -> None:
     """A user's score would depend on other users in the same block."""
-    with rejects("gain must give one value per grade whatever else it is asked.*alone"):
+    with rejects("gain must give one value per grade independent of the other values.*only"):
         rn.evaluate(ROWS, convention=rn.Convention(gain=gain))
 
 
@@ -165,7 +165,7 @@ DEPENDENT_DISCOUNTS: list[Any] = [lambda r: 1 / r / len(r), lambda r: (r.max() -
 @pytest.mark.parametrize("discount", DEPENDENT_DISCOUNTS)
 def test_a_discount_that_depends_on_the_number_of_ranks_raises(discount: Any) -> None:
     """A list's score would depend on the longest list of all."""
-    fault = "one weight per rank whatever else it is asked"
+    fault = "one weight per rank independent of the other values"
     with rejects(f"discount must give {fault}"):
         rn.evaluate(ROWS, convention=rn.Convention(discount=discount))
     own = rn.metric(name="dependent")(discount)
@@ -185,7 +185,7 @@ WITHOUT_GAIN: list[Any] = [
     (5, {4: 3, 2: 1}, "the grade 5.0 .*no gain"),
     (-5, "exponential", "the grade -5.0 .*negative gain"),
     (2000, "exponential", "the grade 2000.0 .*too large"),
-    (5, DEPENDENT_GAINS["largest"], "whatever else it is asked"),
+    (5, DEPENDENT_GAINS["largest"], "independent of the other values"),
 ]
 
 

@@ -71,7 +71,7 @@ def test_a_preset_of_ndcg_leaves_out_the_other_default_metrics() -> None:
     lists = {"ann": [(3, 1), (2, 0), (1, 1)], "bob": [(3, 0), (2, 1)]}
     made_for_ndcg = rn.Convention.preset("recommenders")
     assert rn.evaluate(lists, convention=made_for_ndcg).metrics == ["ndcg@10"]
-    with rejects("holds the choices of its ndcg"):
+    with rejects("has the choices for ndcg"):
         rn.evaluate(lists, metrics=["ndcg", "precision"], convention=made_for_ndcg)
 
 

@@ -310,7 +310,7 @@ def test_a_report_does_not_depend_on_the_algorithm_any_more(split: Any) -> None:
     gc.collect()
     assert [one() for one in kept] == [None, None]
     assert own.summary["chance"].gt(0).all()
-    assert_rejected("keeps the first 10 ranks of each list.*up to k=10", own.explain, user, 11)
+    assert_rejected("keeps the first 10 ranks of each list.*up to 10", own.explain, user, 11)
 
 
 def test_impossible_estimates_come_last_in_each_users_list() -> None:

@@ -457,10 +457,15 @@ def test_a_search_names_the_first_combination_without_an_order(kind: Any) -> Non
 @pytest.mark.parametrize(
     ("n_top", "n_other", "top", "start"),
     [
-        (100, 0, 5.0, "All 100 estimates are 5: their order is random.*Else it estimates the same"),
+        (100, 0, 5.0, "All 100 estimates are 5: their order is random.*Otherwise it has one"),
         (95, 5, 5.0, "95 of 100 estimates are 5"),
         (94, 6, 5.0, ""),
-        (50, 0, 3.0, "All 50 estimates are 3: .*its rating_scale ends there .the true.* run to 5"),
+        (
+            50,
+            0,
+            3.0,
+            "All 50 estimates are 3: .*its rating_scale ends there .the highest true value is 5",
+        ),
     ],
 )
 def test_nearly_all_estimates_at_the_top_are_enough(
