@@ -14,8 +14,9 @@ from tests.browser.watching import Opening
 from tests.comparison.models import models
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
+KINDS = ("report", "comparison")
 #: Its names in Debian and elsewhere.
 _PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _NO_PLAYWRIGHT = "needs playwright: pip install -e '.[browser]'"
@@ -39,18 +40,13 @@ def _opening(browser: Browser) -> Iterator[Opening]:
     """Open pages; in the end, check that none logged, fetched or ran anything unexpected."""
     opening = Opening(browser)
     yield opening
-    faults = opening.close()
-    assert faults == []
+    assert opening.close() == []
 
 
 @pytest.fixture(name="compared", scope="session")
 def _compared() -> rn.Comparison:
-    return rn.compare(
-        models(users=60, good=0.8, fair=2.0, poor=6.0),
-        metrics=["ndcg@3", "precision@3", "rmse"],
-        threshold=4,
-        by="list_length",
-    )
+    metrics = ["ndcg@3", "precision@3", "rmse"]
+    return rn.compare(models(users=60), metrics=metrics, threshold=4, by="list_length")
 
 
 @pytest.fixture(name="report", scope="session")
@@ -72,4 +68,7 @@ def _pages(
     return {name: folder / f"{name}.html" for name in KINDS}
 
 
-KINDS = ("report", "comparison")
+@pytest.fixture(name="page", params=KINDS)
+def _page(opening: Opening, pages: dict[str, Path], request: pytest.FixtureRequest) -> Page:
+    """Return a page of each kind, opened."""
+    return opening.page(pages[request.param])

@@ -21,15 +21,10 @@ _USERS, _EACH = 1_000_000, 3
 def table(seed: int, true: np.ndarray) -> pd.DataFrame:
     """Return a model's estimates of a million users' ratings."""
     draw = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "user": np.repeat(np.arange(_USERS), _EACH),
-            "item": draw.integers(0, 5000, _USERS)[:, None].repeat(_EACH, 1).ravel() * _EACH
-            + np.tile(np.arange(_EACH), _USERS),
-            "estimated": true + draw.normal(0, 1 + seed, len(true)),
-            "true": true,
-        }
-    )
+    user = np.repeat(np.arange(_USERS), _EACH)
+    item = draw.integers(0, 5000, _USERS)[user] * _EACH + np.tile(np.arange(_EACH), _USERS)
+    estimated = true + draw.normal(0, 1 + seed, len(true))
+    return pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
 
 
 def grades() -> np.ndarray:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.conftest import KINDS
-from tests.browser.watching import DESKTOP, PHONE
+from tests.browser.watching import DESKTOP, PHONE, texts
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
     from tests.browser.watching import Opening
 
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
@@ -48,15 +50,10 @@ def test_it_has_no_barriers(  # noqa: PLR0913, PLR0917 - fixtures
     ] == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_drawings_have_descriptions(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+def test_drawings_have_descriptions(page: Page) -> None:
     """Every drawing has a name in words, with numbers; every table a caption."""
-    page = opening.page(pages[kind])
-    names = page.eval_on_selector_all(
-        "[role=img]",
-        "all => all.map(one => document.getElementById(one.getAttribute('aria-labelledby')))"
-        ".map(one => one && one.textContent)",
-    )
+    name = "document.getElementById(one.getAttribute('aria-labelledby')).textContent"
+    names = texts(page, "[role=img]", name)
     assert len(names) >= 4
     assert all(any(sign.isdigit() for sign in name) and len(name) > 40 for name in names)
     assert page.locator("table:not(:has(caption))").count() == 0

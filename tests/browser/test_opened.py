@@ -9,9 +9,11 @@ import pytest
 
 from tests.browser.conftest import KINDS
 from tests.browser.measuring import cut_off
-from tests.browser.watching import DESKTOP, PHONE
+from tests.browser.watching import DESKTOP, PHONE, texts
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
     import recsys_ndcg as rn
     from tests.browser.watching import Opening
 
@@ -41,10 +43,8 @@ def test_the_verdict_comes_first(
     assert page.locator(".verdict").bounding_box()["y"] < 300  # type: ignore[index]
     for kind, names in SECTIONS.items():
         page = opening.page(pages[kind])
-        assert page.eval_on_selector_all("main > section", "all => all.map(one => one.id)") == names
-        links = page.eval_on_selector_all(
-            "nav a", "all => all.map(one => one.getAttribute('href'))"
-        )
+        assert texts(page, "main > section", "one.id") == names
+        links = texts(page, "nav a", "one.getAttribute('href')")
         assert links == [f"#{name}" for name in names]
 
 
@@ -62,12 +62,8 @@ def test_nothing_is_cut_off(
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_charts_adapt_to_a_narrower_window(
-    opening: Opening, pages: dict[str, Path], kind: str
-) -> None:
+def test_charts_adapt_to_a_narrower_window(page: Page) -> None:
     """Charts are drawn again, and still whole."""
-    page = opening.page(pages[kind], DESKTOP)
     wide = page.locator("svg").first.bounding_box()
     page.set_viewport_size({"width": 390, "height": 800})
     page.wait_for_function("document.querySelector('svg').getBoundingClientRect().width < 390")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import KINDS
+from tests.browser.watching import texts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -20,20 +21,25 @@ _ROWS = "#users .sortable > tbody > tr:not(.lists)"
 
 def visible_users(page: Page) -> list[str]:
     """Return the visible users, in their order."""
-    found: list[str] = page.eval_on_selector_all(
-        f"{_ROWS} > th:first-child",
-        "all => all.filter(one => one.checkVisibility()).map(one => one.textContent.trim())",
-    )
-    return found
+    found = texts(page, f"{_ROWS} > th:first-child", "one.checkVisibility() && one.textContent")
+    return [one.strip() for one in found if one is not False]
 
 
 def column(page: Page, place: int) -> list[float]:
     """Return a column of the visible users."""
-    found: list[str] = page.eval_on_selector_all(
-        f"{_ROWS}",
-        f"all => all.filter(o => o.checkVisibility()).map(o => o.cells[{place}].innerText)",
-    )
-    return [float(one) for one in found]
+    found = texts(page, _ROWS, f"one.checkVisibility() && one.cells[{place}].innerText")
+    return [float(one) for one in found if one is not False]
+
+
+#: Headings of numbers in a user's table, and the columns of `explain`.
+COLUMNS = {"gain": "gain", "grade": "true", "estimate": "estimated", "DCG": "dcg"}
+
+
+def read_columns(table: Locator) -> dict[str, list[str]]:
+    """Return the cells below each heading of a table."""
+    heads = table.locator("thead").inner_text().strip().split("\t")
+    rows = [line.split("\t") for line in table.locator("tbody").inner_text().split("\n")]
+    return {head: [row[place] for row in rows] for place, head in enumerate(heads)}
 
 
 def reach(page: Page, wanted: Locator, most: int = 150) -> None:
@@ -49,12 +55,8 @@ def reach(page: Page, wanted: Locator, most: int = 150) -> None:
     pytest.fail("Tab does not lead there")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_search_finds_by_a_part_of_an_id(
-    opening: Opening, pages: dict[str, Path], kind: str
-) -> None:
+def test_a_search_finds_by_a_part_of_an_id(page: Page) -> None:
     """A status announces the number found, also if it is 0."""
-    page = opening.page(pages[kind])
     assert len(visible_users(page)) == 20
     field, status = page.get_by_label("Find a user"), page.locator("#users [role=status]")
     field.click()
@@ -68,10 +70,8 @@ def test_a_search_finds_by_a_part_of_an_id(
     assert len(visible_users(page)) == 20
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_heading_sorts(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+def test_a_heading_sorts(page: Page) -> None:
     """Down, then up; only the sorted heading has `aria-sort`."""
-    page = opening.page(pages[kind])
     heads = page.locator("#users .sortable > thead th")
     items = heads.nth(1)
     assert items.inner_text().startswith("items")
@@ -108,24 +108,16 @@ def test_a_user_opens_both_lists(
     button.click()
     assert button.get_attribute("aria-expanded") == "true"
     opened = page.locator(f"#{button.get_attribute('aria-controls')}")
-    own, ideal = opened.locator("table").all()
+    own, ideal = map(read_columns, opened.locator("table").all())
     expected = report.explain("u0007", 10)
     rows = expected[expected["item"].notna()]
-    for table, gains in ((own, rows["gain"]), (ideal, rows["ideal_gain"])):
-        cells = [one.split("\t") for one in table.locator("tbody").inner_text().split("\n")]
-        heads = table.locator("thead").inner_text().strip().split("\t")
-        at = heads.index("gain")
-        assert [float(one[at]) for one in cells] == gains.tolist()
-        if table is own:
-            assert [one[heads.index("item")] for one in cells] == rows["item"].tolist()
-            found = [float(one[heads.index("grade")]) for one in cells]
-            assert found == rows["true"].tolist()
-            assert [float(one[heads.index("estimate")]) for one in cells] == pytest.approx(
-                rows["estimated"].tolist(), rel=1e-3
-            )
-            assert [float(one[heads.index("DCG")]) for one in cells] == pytest.approx(
-                rows["dcg"].tolist(), abs=1e-4
-            )
+    assert [float(one) for one in ideal["gain"]] == rows["ideal_gain"].tolist()
+    assert own.pop("item") == rows["item"].tolist()
+    found = {heading: [float(one) for one in own[heading]] for heading in COLUMNS}
+    for heading in ("gain", "grade"):
+        assert found[heading] == rows[COLUMNS[heading]].tolist()
+    assert found["estimate"] == pytest.approx(rows["estimated"].tolist(), rel=1e-3)
+    assert found["DCG"] == pytest.approx(rows["dcg"].tolist(), abs=1e-4)
     button.click()
     assert opened.count() == 0 or not opened.is_visible()
 
@@ -141,12 +133,8 @@ def test_two_models_are_opened_side_by_side(
     assert {*names[:2]} <= {*compared.models}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_keyboard_reaches_everything(
-    opening: Opening, pages: dict[str, Path], kind: str
-) -> None:
+def test_the_keyboard_reaches_everything(page: Page) -> None:
     """Tab, Enter and Space reach the search, the headings and the users; the focus is seen."""
-    page = opening.page(pages[kind])
     reach(page, page.get_by_label("Find a user"))
     page.keyboard.type("u001")
     assert len(visible_users(page)) == 10
@@ -181,10 +169,8 @@ def test_the_numbers_are_there_without_scripts(
     assert "95 % interval" in text
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_code_can_be_copied(opening: Opening, pages: dict[str, Path], kind: str) -> None:
+def test_code_can_be_copied(page: Page) -> None:
     """Or selected, if the browser does not allow copying."""
-    page = opening.page(pages[kind])
     block = page.locator("#how .code").first
     button = block.get_by_role("button")
     button.click()

@@ -78,3 +78,9 @@ class Opening:
     def _asked(self, url: str, address: str) -> None:
         if url.partition("#")[0] != address and not url.startswith("data:"):
             self.faults.append(f"request: {url[:200]}")
+
+
+def texts(page: Page, selector: str, what: str = "one.textContent") -> list[Any]:
+    """Return the text, or another value in JavaScript, of each element."""
+    found: list[Any] = page.eval_on_selector_all(selector, f"all => all.map((one) => {what})")
+    return found

@@ -148,8 +148,7 @@ def test_labels_and_results_may_be_pickles(tmp_path: Path) -> None:
     """Without columns, of which a pickle has none."""
     path = written(tmp_path, GOOD)
     lists = rn.RankedLists.from_labels(path, path)
-    assert lists.true.tolist() == [4.0, 2.0]
-    assert rn.RankedLists.from_surprise(path).true.tolist() == [4.0, 2.0]
+    assert lists.true.tolist() == rn.RankedLists.from_surprise(path).true.tolist() == [4.0, 2.0]
     with rejects("columns= names the columns of a table, but a pickle"):
         rn.RankedLists.from_labels(path, path, columns={"user": "u"})
     with rejects(r"p\.pickle: columns= names the columns of a table, but a pickle"):

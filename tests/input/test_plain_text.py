@@ -17,6 +17,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import dispatch, plain_text
 from recsys_ndcg.input.text_format import TextFormat
+from tests.comparison.models import models
 from tests.errors import assert_rejected
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write
 from tests.profiles import examples
@@ -114,21 +115,13 @@ ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {
 }
 #: Changes of an ordinary file that make the fast reader leave it to the careful one.
 ODD = {
-    "missing id": ("1,a,", "1,,"),
-    "blank id": ("1,a,", "1, ,"),
-    "missing estimate": ("2.5", ""),
-    "NaN as an estimate": ("2.5", "nan"),
-    "infinite estimate": ("2.5", "inf"),
-    "too large": ("2.5", "1e400"),
-    "name": ("2.5", "1_0"),
-    "decimal comma": ("2.5", '"2,5"'),
-    "short": (",2.5,4", ",2.5"),
-    "long": (",2.5,4", ",2.5,4,5"),
-    "minus NaN": ("NaN", "-nan"),
-    "very long": (",2.5,4", "," * 1_000_000),
-    "twice": ("estimated", "item"),
+    "missing id": ("1,a,", "1,,"), "blank id": ("1,a,", "1, ,"), "missing estimate": ("2.5", ""),
+    "NaN as an estimate": ("2.5", "nan"), "infinite estimate": ("2.5", "inf"),
+    "too large": ("2.5", "1e400"), "name": ("2.5", "1_0"), "decimal comma": ("2.5", '"2,5"'),
+    "short": (",2.5,4", ",2.5"), "long": (",2.5,4", ",2.5,4,5"), "minus NaN": ("NaN", "-nan"),
+    "very long": (",2.5,4", "," * 1_000_000), "twice": ("estimated", "item"),
     "scores of users": ("user,item,estimated", "user,n_items,n_relevant"),
-}
+}  # fmt: skip
 
 
 def written(text: str, how: TextFormat) -> Content:
@@ -179,8 +172,8 @@ def test_ids_are_numbers_only_if_all_are_plain_whole_numbers(last: str) -> None:
 def test_hexadecimal_ids_that_are_as_long_as_their_numbers_stay_text() -> None:
     """By their total length alone they could be plain numbers."""
     for one in ("0xFFFFFFFF", "0XDE0B6B3A763FFFF"):
-        text, how = f"user,item,estimated\n{one},1,1\n7,1,1\n", TextFormat()
-        table: Any = read_fast(written(text, how), how)
+        content = written(f"user,item,estimated\n{one},1,1\n7,1,1\n", TextFormat())
+        table: Any = read_fast(content, TextFormat())
         assert ids_of_rows(table["user"]) == [one, "7"]
 
 
@@ -200,14 +193,10 @@ def test_the_message_gives_the_line_of_a_late_fault(tmp_path: Path) -> None:
     assert_rejected("p.csv, line 2002: estimated is 'x', which is not a number", rn.evaluate, path)
 
 
-def test_the_report_is_the_same_without_pyarrow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pyarrow_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a file, and for the table in it."""
-    draw = np.random.default_rng(0)
-    users = [f"u{one:03d}" for one in np.repeat(np.arange(50), 20)]
-    frame = pd.DataFrame({"user": users, "item": np.tile(np.arange(20), 50)})
-    frame = frame.assign(estimated=draw.normal(3, 1, 1000), true=draw.integers(1, 6, 1000))
+    rows = models()["fair"]
+    frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
     frame.to_csv(tmp_path / "p.csv", index=False)
     reports = [rn.evaluate(tmp_path / "p.csv", threshold=4)]
     monkeypatch.setattr(plain_text, "reads_text", lambda: False)

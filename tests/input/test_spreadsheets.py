@@ -25,13 +25,8 @@ HOSTILE = [
     "-5", "+5", "--5", "-5.5e-3", "-", "a=1", "ann", '"=1"', "a;=1+1", "a\t=1", "x\ry", "0\r",
     " =1", '=HYPERLINK("http://x?"&A1,"y")', "=cmd|' /C calc'!A0", "a\r\nb",
 ]  # fmt: skip
-TEXTS = st.text(
-    st.one_of(
-        st.sampled_from("'=+-@\t\r\n;,|\" a1"), st.characters(codec="utf-8", min_codepoint=1)
-    ),
-    min_size=1,
-    max_size=6,
-).filter(lambda text: text.strip())
+SIGNS = st.sampled_from("'=+-@\t\r\n;,|\" a1") | st.characters(codec="utf-8", min_codepoint=1)
+TEXTS = st.text(SIGNS, min_size=1, max_size=6).filter(lambda text: text.strip())
 #: The regular expression in the docstring of `write_csv` for users of pandas.
 FOR_PANDAS = r"^'(?='*[=+\-@\t\r\n])"
 
@@ -83,9 +78,10 @@ def test_only_text_is_guarded_and_the_table_is_not_changed() -> None:
     assert before.index.tolist() == ["=1", "-x"]
 
 
-@pytest.mark.parametrize(
-    "heading", ["user,item,estimated,true", "user,n_items,item,true", "a,b,c,d"]
-)
+HEADINGS = ["user,item,estimated,true", "user,n_items,item,true", "a,b,c,d"]
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
 def test_apostrophes_in_other_files_are_kept(tmp_path: Path, heading: str) -> None:
     """They belong to the id or to the heading."""
     path = tmp_path / "p.csv"
