@@ -102,14 +102,14 @@ def test_the_search_on_real_ratings_chooses_what_the_page_says() -> None:
 
 def test_the_readme_quotes_the_search_as_the_page_shows_it() -> None:
     """What the model costs that RMSE chooses."""
-    shown, told = block("rmse"), " ".join(section(README, "With Surprise").split())
+    shown, quoted = block("rmse"), " ".join(section(README, "With Surprise").split())
     by_rmse, by_ndcg, popular = (
         re.findall(rf"^{name} .*?(\d\.\d+) +\d\.\d+$", shown, re.MULTILINE)[0]
         for name in ("rmse", "ndcg@10:catalogue", "-")
     )
-    assert f"NDCG@10 {by_rmse} over the whole catalogue" in told
-    assert f"{by_ndcg}," in told
-    assert f"{popular}." in told
+    assert f"NDCG@10 of {by_rmse} over the whole catalogue" in quoted
+    assert f"{by_ndcg}," in quoted
+    assert f"{popular}." in quoted
 
 
 def test_the_table_of_parity_is_what_was_compared() -> None:
