@@ -50,7 +50,7 @@ class CandidateLists(GroupedLists):
         return self.candidates
 
     @property
-    def n_places(self) -> Positions:
+    def n_ranks(self) -> Positions:
         """The number of ranks of each user's list and ideal list."""
         return np.maximum(self.lengths, np.diff(self.offsets)) + self.n_unlisted
 
@@ -151,7 +151,7 @@ def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:
             raise InvalidInputError(msg)
     counts = np.array(sizes, dtype=np.int64)
     n_different = len(np.asarray(lists.item_ids))
-    fewest = lists.n_places if is_by_user else np.full(len(lists), n_different)
+    fewest = lists.n_ranks if is_by_user else np.full(len(lists), n_different)
     if (counts < fewest).any():
         first = int((counts < fewest).argmax())
         whose = f"of user {quote(users[first])} " if is_by_user else ""

@@ -337,7 +337,7 @@ class Facts:
             missing=int(lists.missing.sum()),
             impossible=lists.n_impossible,
             merged=lists.n_merged,
-            longest=int(lists.n_places.max(initial=1)),
+            longest=int(lists.n_ranks.max(initial=1)),
             listed=Grades.of(true, distinct=distinct),
             unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
             estimated=estimated,

@@ -152,7 +152,7 @@ class GroupedLists(Record):
         return self.n_items
 
     @property
-    def n_places(self) -> Positions:
+    def n_ranks(self) -> Positions:
         """The largest number of ranks of each user's list and ideal list."""
         return self.n_items + self.n_unlisted
 

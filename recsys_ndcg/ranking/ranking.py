@@ -86,7 +86,7 @@ class Ranking:
     sorted_lists : SortedLists
         The same lists, sorted up to the width of the tables.
     convention : Convention
-        Every choice.
+        All choices.
     threshold : float, optional
         The least grade of a relevant item.
 
@@ -150,7 +150,7 @@ class Ranking:
     @lazy_property
     def _width(self) -> int:
         """The number of ranks in the tables."""
-        longest, depth = int(self.graded.lists.n_places.max(initial=1)), self.sorted_lists.depth
+        longest, depth = int(self.graded.lists.n_ranks.max(initial=1)), self.sorted_lists.depth
         return longest if depth is None else min(depth, longest)
 
     @property
@@ -186,7 +186,7 @@ class Ranking:
     @lazy_property
     def gain(self) -> Floats:
         """The gain at each rank, 0 past the end of a list."""
-        cells = self._cells(self._groups_by_gain)
+        cells = self._get_cells(self._groups_by_gain)
         means = self._groups_by_gain.compute_means(self._gains)
         return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
 
@@ -204,7 +204,7 @@ class Ranking:
     def relevance_so_far(self) -> Floats:
         """E[rel_r · (relevant items at ranks up to r)], for average precision."""
         groups, (relevant, hits_before) = self._unordered_groups, self._hits
-        cells = self._cells(groups)
+        cells = self._get_cells(groups)
         group, place = cells.group, cells.place
         hits = compute_hits_so_far(relevant[group], groups.size[group], hits_before[group], place)
         return self._hide_missing_ranks(cells.fill_table(hits))
@@ -380,7 +380,7 @@ class Ranking:
         places = lists.find_places_in_ties(groups.rows, groups.place)
         return groups.place_rows(places, sorted_lists.depth)
 
-    def _cells(self, groups: TieGroups) -> Cells:
+    def _get_cells(self, groups: TieGroups) -> Cells:
         """Return the cells that groups cover; without ties, all tables share them."""
         return self._cache.get_or_compute(
             groups, lambda: Cells(groups, len(self.n_items), self._width)
@@ -388,7 +388,7 @@ class Ranking:
 
     def _average_flags(self, groups: TieGroups, flags: Floats) -> Floats:
         """Return the probability that the item at each rank has a flag."""
-        cells = self._cells(groups)
+        cells = self._get_cells(groups)
         shares = groups.compute_sums(flags) / groups.size
         return self._hide_missing_ranks(cells.fill_table(shares[cells.group]))
 
@@ -413,7 +413,7 @@ def rank(
     lists : GroupedLists
         The lists.
     convention : Convention
-        Every choice.
+        All choices.
     depth : int, optional
         The number of ranks in the tables; None for the length of the longest list.
     threshold : float, optional

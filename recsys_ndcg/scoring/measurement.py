@@ -172,17 +172,17 @@ class Measurement:
 
     @property
     def fails_under_ties(self) -> bool:
-        """Whether ties leave it without a score: its exact mean or best order is unknown."""
+        """Whether there is no score if items are tied: the exact mean or best order is unknown."""
         objection = self.metric.tie_objection(self.convention)
         return self.convention.has_symmetric_ties and bool(objection)
 
     def requires_no_ties(self, facts: Facts) -> bool:
-        """Return whether it can only be computed if no two estimates are equal."""
+        """Return whether the measurement can only be computed if no two estimates are equal."""
         by_item = self.convention.ties.startswith(("item", "text"))
         return not self.all_tied and (self.fails_under_ties or (by_item and not facts.has_items))
 
     def objection(self, facts: Facts, lists: GroupedLists | None = None) -> str:
-        """Return why it cannot be computed; "" if it can.
+        """Return why the measurement cannot be computed; "" if it can.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Measurement:
         return self._list_objection(facts, lists) or self._metric_objection(facts, lists)
 
     def random_lists_objection(self, facts: Facts) -> str:
-        """Return why its mean over random lists of the candidates is not exact; "" if it is.
+        """Return why the mean over random lists of the candidates is not exact; "" if it is.
 
         The denominator must be the same for all random lists.
         """
@@ -212,7 +212,8 @@ class Measurement:
         return "its denominator depends on which items are drawn" if is_random else ""
 
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
-        if self.unlabelled_as is not None and facts.placement_choices is not None:
+        is_catalogue = facts.placement_choices is not None
+        if self.unlabelled_as is not None and is_catalogue:
             return "The unlabelled items of a catalogue are only counted."
         if not self.metric.orders:
             if self.convention.impossible == "last" and facts.impossible:
@@ -228,14 +229,14 @@ class Measurement:
         limit = self.convention.recommend_from
         if limit is not None and "recommend_from" in self.metric.reads:
             # the plug-in's estimates of a catalogue are on the scale of the ratings
-            is_other_scale = facts.protocol != "rated" and facts.placement_choices is None
+            is_other_scale = facts.protocol != "rated" and not is_catalogue
             if facts.order_only or is_other_scale:
                 return (
                     f"recommend_from={limit!r} is a limit on the scale of the ratings, but these "
                     "lists hold ranks, or scores that may be on another scale. Leave it out, and "
                     "give each user the items that were recommended."
                 )
-        if self.metric.own_ties is not None and facts.placement_choices is not None:
+        if self.metric.own_ties is not None and is_catalogue:
             return f"{self} reads whole lists, but only the ranks of a catalogue are kept."
         convention = self.convention
         if (

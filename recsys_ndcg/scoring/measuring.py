@@ -38,8 +38,8 @@ def map_blocks(
     depth = None if None in depths else max(depth for depth in depths if depth is not None)
     if any(one.convention.ties.startswith("text") for one in measurements):
         lists = lists.with_text_order()
-    n_ranks = lists.n_places if depth is None else np.minimum(lists.n_places, depth)
-    blocks = split_users(lists.offsets, n_ranks)
+    n_read = lists.n_ranks if depth is None else np.minimum(lists.n_ranks, depth)
+    blocks = split_users(lists.offsets, n_read)
 
     return map_in_threads(lambda users: work(Block(lists.slice_users(*users), depth)), blocks)
 

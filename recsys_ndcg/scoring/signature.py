@@ -86,7 +86,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
     def of(cls, one: Measurement, facts: Facts, n_users: int) -> Self:
         """Return the signature of a measurement of data with these facts, over `n_users` users."""
         longest = facts.apply_convention(one.convention).longest
-        texts = {**one.convention.texts, **_function_texts(one, facts, longest)}
+        texts = {**one.convention.texts, **_format_functions(one, facts, longest)}
         texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
         if one.convention.short_list == "drop" and one.metric.k is None:
             texts["short_below"] = str(one.short_below)
@@ -252,7 +252,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         return {"metric": self.metric, **texts}
 
 
-def _function_texts(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
+def _format_functions(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:
     """Return the texts of choices that are functions, with fingerprints of the functions' values.
 
     A function that the metric does not read is not called.
@@ -290,10 +290,12 @@ def _normalise(texts: dict[str, str]) -> dict[str, str]:
     values = {name: parse_choice(name, readable[name]) for name in names}
     canonical = Convention(**values).texts
     result = texts | {name: text for name, text in canonical.items() if name in values}
-    for name, number in (("threshold", float), ("users", int), ("short_below", int)):
+    for name, number_type in (("threshold", float), ("users", int), ("short_below", int)):
         text = result.get(name, "none")
         try:
-            result |= {} if text == "none" else {name: str(number(text) + 0)}  # -0.0 becomes 0.0
+            result |= (
+                {} if text == "none" else {name: str(number_type(text) + 0)}
+            )  # -0.0 becomes 0.0
         except ValueError:
             msg = f"{name}:{quote(text)} is not a number, in a signature."
             raise InvalidInputError(msg) from None
