@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,10 @@ def write(folder: Path, content: str | bytes, name: str = "p.csv") -> Path:
 
 def table_in(path: Path) -> pd.DataFrame:
     """Read a file; columns that are not needed may be empty."""
-    columns = {
-        name: column.ids[column.codes] if isinstance(column, EncodedIds) else column
-        for name, column in dict(read_file(path)).items()
-    }
-    return pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
+    table = dict(read_file(path))
+    encoded = {name: one for name, one in table.items() if isinstance(one, EncodedIds)}
+    table |= {name: ids.ids[ids.codes] for name, ids in encoded.items()}
+    return pd.DataFrame({name: pd.Series(column) for name, column in table.items()})
 
 
 def ids_of_rows(ids: EncodedIds) -> list[str]:
@@ -49,12 +49,8 @@ def read_fast(content: Content, how: TextFormat, columns: dict[str, str] | None 
 def compare_readings(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
     """Compare the fast reader with the careful one; return whether the fast one read the file."""
     try:
-        slow: Any = careful_columns(
-            content.name,
-            how.decode(content),
-            how,
-            lambda names: chosen_columns(names, how, columns),
-        )
+        text, choose = how.decode(content), partial(chosen_columns, how=how, columns=columns)
+        slow: Any = careful_columns(content.name, text, how, choose)
     except RecsysNdcgError as error:
         slow = str(error)
     try:

@@ -172,15 +172,14 @@ def _odd(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("end", [".csv", ".parquet", ".feather", ".pickle"])
 def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str) -> None:
     """DuckDB accepts no such names; messages show the invalid byte as an escape."""
-    path, ascii_path = odd.with_name(odd.name + end), odd.with_name("p")
+    path = odd.with_name(odd.name + end)
     rows = [("a", "x", 1.0, 2.0), ("a", "y", 2.0, 1.0)]
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
-    if end == ".pickle":
-        ascii_path.write_bytes(pickle.dumps(rows))
-    else:
-        how = {"index": False} if end == ".csv" else {}
-        getattr(frame, f"to_{end[1:]}")(ascii_path, **how)
-    ascii_path.rename(path)
+    with path.open("wb") as file:
+        if end == ".pickle":
+            pickle.dump(rows, file)
+        else:
+            getattr(frame, f"to_{end[1:]}")(file, **({"index": False} if end == ".csv" else {}))
     assert rn.evaluate(path) == rn.evaluate(frame)
     with rejects(r"p\\udcff.*: with a memory limit.*(UTF-8|Parquet and CSV are read)"):
         rn.evaluate(path, memory_limit="4GB")

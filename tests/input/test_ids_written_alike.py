@@ -95,6 +95,7 @@ def test_times_finer_than_nanoseconds_and_times_of_day_are_rejected() -> None:
         rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))
 
 
+BY_ITEM = ("item_asc", "item_desc", "text_asc", "text_desc")
 SETS = [frozenset(each) for n in range(4) for each in itertools.combinations("abc", n)]
 
 
@@ -105,12 +106,9 @@ def test_the_order_of_ids_without_an_order_does_not_depend_on_the_rows(ids: list
     found = set()
     for seed in range(4):
         order = np.random.default_rng(seed).permutation(len(rows))
-        lists = rn.RankedLists.from_tuples([rows[place] for place in order])
-        assert lists.item_ids is not None
-        scores = [
-            rn.evaluate(lists, convention=rn.Convention(ties=ties), k=4)["ndcg@4"]
-            for ties in ("item_asc", "item_desc", "text_asc", "text_desc")
-        ]
+        lists: Any = rn.RankedLists.from_tuples([rows[place] for place in order])
+        conventions = [rn.Convention(ties=ties) for ties in BY_ITEM]
+        scores = [rn.evaluate(lists, convention=one, k=4)["ndcg@4"] for one in conventions]
         found.add((*map(str, map(sorted, map(str, lists.item_ids))), *scores))
     assert len(found) == 1
 
@@ -169,7 +167,7 @@ OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)],
 
 @pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
 @pytest.mark.parametrize("own", OWN, ids=repr)
-@pytest.mark.parametrize("ties", ["item_asc", "item_desc", "text_asc", "text_desc"])
+@pytest.mark.parametrize("ties", BY_ITEM)
 def test_the_order_of_a_users_items_does_not_depend_on_other_users(
     own: list[Any], others: list[Any], ties: str
 ) -> None:
@@ -243,7 +241,7 @@ def test_whole_numbers_of_64_bits_are_numbers_in_every_form(
     limit: Any = {"memory_limit": "1GB"} if "limit" in form or "begins" in form else {}
     if form == "CSV without pyarrow":
         monkeypatch.setattr(plain_text, "reads_text", lambda: False)
-    for ties in ("item_asc", "item_desc", "text_asc", "text_desc")[: 1 if limit else 4]:
+    for ties in BY_ITEM[: 1 if limit else 4]:
         options: Any = {"metrics": "ndcg@1", "convention": rn.Convention(ties=ties)}
         report = rn.evaluate([*first, *rows], **options)
         found = rn.evaluate(FORMS[form](rows, tmp_path / "p.csv"), **options, **limit)
