@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -212,9 +213,7 @@ def test_the_output_of_models_goes_to_standard_error(n_jobs: int, config: Path) 
     assert ran.stderr.split() == ["loud", "loud"]
 
 
-def test_the_live_leaderboard_shows_the_means_so_far(
-    config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_live_leaderboard_shows_the_means_so_far(config: Path, monkeypatch: Any) -> None:
     """Also of a run that resumes; errors in ascending order."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=60)
     monkeypatch.setattr("recsys_ndcg.cli.experiments.err", screen)

@@ -237,9 +237,7 @@ _QUICK = {"numpy", "pandas", "sparse matrix", "polars"}
     [one if one in _QUICK else pytest.param(one, marks=pytest.mark.slow) for one in COLUMNS],
 )
 @given(values=st.lists(st.integers(-99, 99).map(float), min_size=1, max_size=4), data=st.data())
-def test_tables_of_any_library_count_by_content(
-    kind: str, values: list[float], data: st.DataObject
-) -> None:
+def test_tables_of_any_library_count_by_content(kind: str, values: list[float], data: Any) -> None:
     """Any type: a change of one number gives another fingerprint."""
     place = data.draw(st.integers(0, len(values) - 1))
     other = [*values]
@@ -348,9 +346,7 @@ def test_a_change_of_the_modules_that_a_model_uses_counts(
     assert {name for name in one if one[name] != other[name]} == expected
 
 
-def _fingerprints(
-    sources: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> dict[str, str]:
+def _fingerprints(sources: dict[str, str], folder: Path, monkeypatch: Any) -> dict[str, str]:
     """Return the fingerprints of the models in some source files."""
     for name, source in sources.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -400,9 +400,7 @@ def _svd(n_factors: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("other", [{"given": _svd(4)}, {"given": _svd(3), "splits": 3}])
-def test_two_experiments_that_start_together_are_not_mixed(
-    other: dict[str, Any], folder: Path
-) -> None:
+def test_two_experiments_that_start_together_are_not_mixed(other: Any, folder: Path) -> None:
     """The one that started first finds the other's results at its first result."""
     trained: list[Any] = []
 
@@ -484,9 +482,7 @@ def test_a_model_that_failed_in_every_fold_may_change(folder: Path) -> None:
     assert not list(folder.rglob("*.failed.txt"))
 
 
-def test_a_folder_without_a_name_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_without_a_name_is_an_error(tmp_path: Path, monkeypatch: Any) -> None:
     """It would be the working directory."""
     monkeypatch.chdir(tmp_path)
     for call in (lambda: run(folder=""), lambda: rn.load_runs("")):
@@ -513,9 +509,7 @@ def test_a_model_may_change_the_working_directory(
     assert rn.load_runs("runs/today").table["done"].tolist() == [2] * 4
 
 
-def test_a_folder_with_several_names_is_loaded_once(
-    done: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_with_several_names_is_loaded_once(done: Path, monkeypatch: Any) -> None:
     """Under the first name."""
     link = done.parent / "link"
     link.symlink_to(done)

@@ -89,9 +89,7 @@ def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
 
 @usual
 @given(data=rated_of, chosen=chosen_of, k=cutoffs)
-def test_a_user_does_not_change_the_score_of_another(
-    data: Sample, chosen: Choices, k: Cutoffs
-) -> None:
+def test_a_user_does_not_change_the_score_of_another(data: Sample, chosen: Any, k: Cutoffs) -> None:
     """Neither through blocks nor through item codes."""
     report = evaluated(data, chosen, k)
     user = report.users[0]

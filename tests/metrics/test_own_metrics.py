@@ -141,17 +141,13 @@ def test_a_function_of_ranks_equals_the_formula(
 @pytest.mark.parametrize(
     "changes", [{}, {"ideal": "max"}, {"ideal": "local", "ties": "best"}, {"mean_over": "labelled"}]
 )
-def test_a_function_of_ranks_on_lists_made_to_show_it(
-    changes: dict[str, Any], k: int | None
-) -> None:
+def test_a_function_of_ranks_on_lists_made_to_show_it(changes: Any, k: int | None) -> None:
     """With ties across the cutoff, and with users who have no list or no label."""
     chosen = replace(Choices(threshold=3.0, max_grade=5.0), **changes)
     _check_formulas(sample_lists.joined_data(), chosen, k, halved)
 
 
-def _check_formulas(
-    data: strategies.Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any]
-) -> None:
+def _check_formulas(data: strategies.Sample, chosen: Choices, k: int | None, weight: Any) -> None:
     """Compare with NDCG and DCG of the same weights; relevance is a gain of 0 or 1.
 
     The sum of the weights of all places is added up here.
@@ -902,9 +898,7 @@ def test_a_broken_package_is_reported(install: Callable[..., None], point: str, 
     assert_rejected(match, rn.evaluate, ROWS, metrics="early@2", threshold=4, whole=False)
 
 
-def test_no_package_can_replace_a_metric_of_ours(
-    install: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_package_can_replace_a_metric_of_ours(install: Any, monkeypatch: Any) -> None:
     """Neither under its name, for which packages are not asked, nor under one that leads to it."""
     code = OWN_METRICS.replace("@rn.metric\ndef early", "@rn.metric(name='map')\ndef early")
     install("ndcg = brought:early\nmap = brought:early", code)

@@ -114,9 +114,7 @@ def test_a_convention_changes_the_number_as_in_evaluate(predictions: Any, option
         (3.9, 0.5, 1 / 2),
     ],
 )
-def test_estimates_within_the_tolerance_are_tied(
-    lower: float, tolerance: float | None, value: float
-) -> None:
+def test_estimates_within_the_tolerance_are_tied(lower: Any, tolerance: Any, value: float) -> None:
     """Sums over neighbours give 4.0 and 3.9999999999999996; the least tolerance is 1e-9."""
     rows: list[Any] = [("ann", "a", 0, 4.0, {}), ("ann", "b", 1, lower, {})]
     convention = None if tolerance is None else rn.Convention(tie_tolerance=tolerance)

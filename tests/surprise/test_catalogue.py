@@ -191,9 +191,7 @@ def test_the_top_of_the_catalogue_is_that_of_predict(split: Any, name: str, clip
 
 
 @pytest.mark.parametrize("k", [3, None])
-def test_the_size_of_a_block_changes_nothing(
-    split: Any, k: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_size_of_a_block_changes_nothing(split: Any, k: int | None, monkeypatch: Any) -> None:
     """A user's list is never cut at the end of a block of users."""
     trainset, test = split
     algo = ALGORITHMS["KNNBasic"]().fit(trainset)

@@ -285,9 +285,7 @@ class Counting(surprise.AlgoBase):  # type: ignore[misc]
 
 @pytest.mark.parametrize("measures", [["rmse"], ["rmse", "ndcg@5", "ndcg@5:catalogue"]])
 @pytest.mark.parametrize("n_jobs", [1, None])
-def test_the_callers_algorithm_stays_fitted_on_the_last_fold(
-    measures: list[str], n_jobs: Any
-) -> None:
+def test_the_callers_algorithm_stays_fitted_on_the_last_fold(measures: Any, n_jobs: Any) -> None:
     """As in Surprise, so that a script can predict with it."""
     ours, theirs = svd(), svd()
     cross_validate(ours, DATA, measures, cv=TWO, n_jobs=n_jobs)

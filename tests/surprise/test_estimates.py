@@ -152,9 +152,7 @@ def test_min_k_may_be_0(kind: Any) -> None:
     st.lists(st.integers(0, 8), min_size=1, max_size=12),
     st.integers(1, 12),
 )
-def test_the_nearest_neighbours_are_those_of_the_heap(
-    row: list[float], who: list[int], k: int
-) -> None:
+def test_the_nearest_neighbours_are_those_of_the_heap(row: Any, who: list[int], k: int) -> None:
     """The earlier ones of those that are tied at the last place."""
     who = [one % len(row) for one in who]
     sim = np.array([row, row[::-1], [0.5] * len(row), [0.0] * len(row)])

@@ -275,12 +275,7 @@ NAN, INF = math.nan, math.inf
 )
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # the deviation of infinities
 @pytest.mark.parametrize("greater", [True, False], ids=["greatest", "least"])
-def test_an_undefined_score_is_last(
-    table: list[float],
-    greatest: int,
-    least: int,
-    greater: Any,
-) -> None:
+def test_an_undefined_score_is_last(table: Any, greatest: int, least: int, greater: Any) -> None:
     """NaN is never the best in either direction, also among infinite scores."""
     measure = make_measure(look_up(table), "worth", greater_is_better=greater)
     search = fit_search(GridSearchCV, constant, {"value": [1.0, 2.0, 3.0]}, [measure], cv=TWO)

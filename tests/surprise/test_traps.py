@@ -96,9 +96,7 @@ def test_a_diverged_model_is_an_error(split: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_one_undefined_estimate_of_a_users_own_algorithm_is_enough(
-    split: Any, value: float
-) -> None:
+def test_one_undefined_estimate_of_a_users_own_algorithm_is_enough(split: Any, value: Any) -> None:
     """NaN and infinity are rejected at any item."""
     place = split[0].to_inner_iid(split[1][0][1])
     algo = samples.Formula(lambda *pair: value if pair[2] == place else 3).fit(split[0])
@@ -184,9 +182,7 @@ def _numbered() -> tuple[Any, Any]:
         (lambda algo, train: evaluate_catalogue(algo, train, [(1, "10", 4.0)]), "item"),
     ],
 )
-def test_ids_of_another_type_are_rejected(
-    numbered: Any, act: Callable[[Any, Any], Any], column: str
-) -> None:
+def test_ids_of_another_type_are_rejected(numbered: Any, act: Any, column: str) -> None:
     """Surprise takes them for unknown ids, and estimates the mean of all ratings."""
     assert numbered[0].predict("1", "10").details["was_impossible"] is False
     with rejects(f"^{column}: .*trainset have ids of type number .*of type text .*'[12]"):
