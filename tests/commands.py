@@ -1,22 +1,21 @@
-"""Calling the command line in this process."""
+"""Calling the command line in this process, and Python in another one."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pytest
 
+import recsys_ndcg as rn
 from recsys_ndcg.cli import build_application
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 
 COMMANDS = [
     "evaluate",
@@ -33,6 +32,19 @@ COMMANDS = [
 
 
 _APP = build_application()
+
+
+def run_python(
+    *words: str | Path, paths: Sequence[str | Path] = (), cwd: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python in another process, which finds the package and other paths; it must succeed."""
+    places = [*map(str, paths), str(Path(rn.__file__).parents[1])]
+    variables = {"PYTHONPATH": os.pathsep.join(places), "PYTHONUTF8": "1", **variables}
+    how: dict[str, Any] = {"env": os.environ | variables, "cwd": cwd, "encoding": "utf-8"}
+    given = [sys.executable, *map(str, words)]
+    done = subprocess.run(given, capture_output=True, check=False, **how)  # noqa: S603 - our own
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 class StandardInput(BytesIO):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.cli.experiments import LiveLeaderboard
 from recsys_ndcg.experiments.trials import from_toml
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular
-from tests.commands import error_of
+from tests.commands import error_of, run_python
 from tests.commands import run as run_command
 from tests.experiments.made import JOBS, ratings, run
 
@@ -202,13 +200,7 @@ def test_the_output_of_models_goes_to_standard_error(n_jobs: int, config: Path) 
     (config.parent / "loud_models.py").write_text(loud)
     config.write_text(CONFIG.replace("my_models", "loud_models"))
     words = ["experiment", str(config), "--format=csv", f"--n-jobs={n_jobs}"]
-    ran = subprocess.run(  # noqa: S603 - our own command, as its streams are the system's
-        [sys.executable, "-m", "recsys_ndcg", *words],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(Path(rn.__file__).parents[1])},
-    )
+    ran = run_python("-m", "recsys_ndcg", *words)
     assert ran.stdout.startswith("metric,model,mean")
     assert ran.stderr.split() == ["loud", "loud"]
 

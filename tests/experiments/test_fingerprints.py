@@ -7,7 +7,6 @@ import functools
 import importlib
 import os
 import pickle
-import subprocess
 import sys
 import threading
 import types
@@ -30,6 +29,7 @@ from surprise import AlgoBase
 import recsys_ndcg as rn
 from recsys_ndcg.experiments.fingerprints import FingerprintError, describe_value, fingerprint
 from recsys_ndcg.surprise import SVD, MostPopular
+from tests.commands import run_python
 from tests.errors import assert_rejected
 from tests.experiments.made import item_means, run, with_top
 
@@ -481,18 +481,10 @@ def test_a_fingerprint_is_the_same_in_another_process(tmp_path: Path) -> None:
     for name, source in (SOURCES | {"main.py": PRINTS}).items():
         if "/" not in name:
             (tmp_path / name).write_text(source)
-    seen = {
-        subprocess.run(  # noqa: S603 - our own
-            [sys.executable, tmp_path / "main.py", str(tmp_path)],
-            cwd=folder,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed, folder in (("1", tmp_path), ("2", "/"))
-    }
-    assert len(seen) == 1
-    assert seen.pop().count(b"\n") == 7
+    words = tmp_path / "main.py", tmp_path
+    first = run_python(*words, cwd=tmp_path, PYTHONHASHSEED="1").stdout
+    assert first == run_python(*words, cwd=Path("/"), PYTHONHASHSEED="2").stdout
+    assert first.count("\n") == 7
 
 
 def test_a_value_that_cannot_be_compared_is_an_error() -> None:
@@ -563,11 +555,7 @@ def test_a_fingerprint_imports_nothing(tmp_path: Path) -> None:
         "def f(train):\n    import matplotlib.pyplot, sqlite3.dbapi2\n"
         "print(fingerprint(f)[1].keys(), 'sqlite3' in sys.modules)\n"
     )
-    ran = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, script], env={"PYTHONPATH": ":".join(sys.path)},
-        capture_output=True, check=True, text=True,
-    )  # fmt: skip
-    assert ran.stdout.endswith("False\n")
+    assert run_python(script).stdout.endswith("False\n")
 
 
 def test_a_fingerprint_by_name_replaces_the_computed_one(tmp_path: Path) -> None:

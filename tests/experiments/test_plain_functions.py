@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 from recsys_ndcg.experiments.ratings import build_dataset, digest_split
 from recsys_ndcg.folds import LeaveLastOut, LeaveNOut, TimeSplit, UserKFold
+from tests.commands import run_python
 from tests.experiments.made import item_means, ratings, run
 
 SCRIPT = """
@@ -62,15 +60,7 @@ def test_functions_need_no_surprise(tmp_path: Any) -> None:
         (tmp_path / way).mkdir()
         if way == "missing":  # also for workers
             (tmp_path / way / "surprise.py").write_text("raise ImportError", encoding="utf-8")
-        places = [str(tmp_path / way), *filter(None, [os.environ.get("PYTHONPATH")])]
-        done = subprocess.run(  # noqa: S603 - our own
-            [sys.executable, "-c", SCRIPT, str(tmp_path / way / "run")],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        done = run_python("-c", SCRIPT, tmp_path / way / "run", paths=[tmp_path / way])
         found[way] = json.loads(done.stdout)
     imported, _ = found["there"]
     assert not imported

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import pickle
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -29,7 +27,7 @@ from recsys_ndcg.metrics import METRICS, Metric
 from recsys_ndcg.ranking import Ranking
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import sample_lists, strategies, textbook
-from tests.commands import error_of, run
+from tests.commands import error_of, run, run_python
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.rendering.parsed import Parsed
@@ -92,18 +90,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _own(folder: Path) -> ModuleType:
     assert folder.is_dir()
     return import_module("own_metrics")
-
-
-def _run_python(folder: Path, *words: str) -> str:
-    """Run Python in another process, which finds the modules of a folder."""
-    paths = [str(Path(rn.__file__).parents[1]), str(folder)]
-    ran = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, *words],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUTF8": "1"},
-        capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
 
 
 # functions of ranks
@@ -414,7 +400,7 @@ def test_another_process_loads_reports_on_all_three_kinds(own: ModuleType, folde
         "assert 'own_metrics' not in sys.modules\n"
         "print(report, pickle.loads(pathlib.Path('own.pickle').read_bytes()))"
     )
-    assert _run_python(folder, "-c", program) == f"{report} {report}\n"
+    assert run_python("-c", program, paths=[folder]).stdout == f"{report} {report}\n"
 
 
 class Rooted(Metric):
@@ -568,7 +554,7 @@ def test_surprise_searches_by_all_three_kinds(heading: str, folder: Path) -> Non
     """With two jobs as with one, defined in a module or in the script itself."""
     pytest.importorskip("surprise")
     (folder / "searching.py").write_text(heading + SEARCH)
-    one, two = _run_python(folder, "searching.py").splitlines()
+    one, two = run_python("searching.py", paths=[folder]).stdout.splitlines()
     assert one == two
     assert all(name in one for name in ("early@3:catalogue", "extent@3", "steep(power=3.0,base=2)"))
 
@@ -657,7 +643,7 @@ def test_the_current_folder_is_on_the_path_of_an_installed_program(folder: Path)
         "from recsys_ndcg.cli import main\n"
         "main()"
     )
-    lines = _run_python(folder, "-c", program).splitlines()[1:4]
+    lines = run_python("-c", program, paths=[folder]).stdout.splitlines()[1:4]
     assert [line.split()[0] for line in lines] == ["rr", "early@2", "extent@2"]
 
 

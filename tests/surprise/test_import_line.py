@@ -6,8 +6,6 @@ import contextlib
 import importlib
 import io
 import re
-import subprocess
-import sys
 import types
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import surprise
 
 from recsys_ndcg import surprise as ours
 from recsys_ndcg.datasets import sample_ratings
+from tests.commands import run_python
 from tests.surprise.scripts import SCRIPTS
 
 #: The names that are ours and not Surprise's own object.
@@ -141,7 +140,4 @@ from recsys_ndcg.surprise.model_selection.validation import fit_and_score
 assert cross_validate is ours.model_selection.validation.cross_validate
 assert ours.accuracy.ndcg is accuracy.ndcg and ours.catalogue.predict_all is predict_all
 """
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run_python("-W", "error", "-c", code)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +16,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.folds import folds
 from recsys_ndcg.surprise import GridSearchCV, accuracy, cross_validate, make_measure
+from tests.commands import run_python
 from tests.surprise.samples import DATA, TWO, assert_same_scores, svd
 
 
@@ -194,7 +193,4 @@ assert os.getpid() not in search.cv_results['split0_test_process']
 assert 'pandas' in sys.modules
 print(search.cv_results['mean_test_heavy'].tolist())
 """
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.stdout == "[0.0, 0.0]\n", done.stderr
+    assert run_python("-c", code).stdout == "[0.0, 0.0]\n"
