@@ -166,20 +166,15 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "an ordered dict": lambda value: OrderedDict(a=value),
     "a set": lambda value: {_text_of(value), 1, None},
 }
+TEXTS, NUMBERS = st.text(max_size=5), st.integers() | st.floats(allow_nan=False)
+SETS = st.frozensets(st.integers() | st.text(max_size=2) | st.tuples(st.text()))
+KEYS = st.text(max_size=3) | st.integers()
 VALUES = st.recursive(
-    st.one_of(
-        st.integers(),
-        st.floats(allow_nan=False),
-        st.text(max_size=5),
-        st.binary(max_size=5),
-        st.booleans(),
-        st.none(),
-        st.frozensets(st.one_of(st.integers(), st.text(max_size=2), st.tuples(st.text()))),
-    ),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.tuples(inner, inner),
-        st.dictionaries(st.one_of(st.text(max_size=3), st.integers()), inner, max_size=3),
+    NUMBERS | TEXTS | st.binary(max_size=5) | st.booleans() | st.none() | SETS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.dictionaries(KEYS, inner, max_size=3)
     ),
     max_leaves=5,
 )

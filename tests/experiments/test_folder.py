@@ -231,11 +231,8 @@ def test_a_run_resumes_after_every_write(done: Path, lost: str) -> None:
 def _damaged(content: bytes, how: str) -> bytes:
     middle = len(content) // 2
     changed = bytes([content[middle] ^ 64])
-    return {
-        "cut": content[:middle],
-        "bit": content[:middle] + changed + content[middle + 1 :],
-        "empty": b"",
-    }[how]
+    bit = content[:middle] + changed + content[middle + 1 :]
+    return {"cut": content[:middle], "bit": bit, "empty": b""}[how]
 
 
 @pytest.mark.parametrize("how", ["cut", "bit", "empty"])

@@ -79,16 +79,14 @@ def test_functions_need_no_surprise(tmp_path: Any) -> None:
 )
 def test_folds_equal_those_of_surprise(splitter: Any) -> None:
     """Rating by rating, in the same order, with the same digest."""
-    parts = []
-    for plain in (True, False):
-        data = build_dataset(ratings(), plain=plain)
-        parts.append(
-            [
-                (digest_split(*split), split[1], [*split[0].all_ratings()], split[0].ur)
-                for split in splitter.split(data)
-            ]
-        )
-    assert parts[0] == parts[1]
+    ours, theirs = (
+        [
+            (digest_split(train, test), test, [*train.all_ratings()], train.ur)
+            for train, test in splitter.split(build_dataset(ratings(), plain=plain))
+        ]
+        for plain in (True, False)
+    )
+    assert ours == theirs
 
 
 def test_a_function_has_the_same_scores_next_to_an_algorithm() -> None:

@@ -29,9 +29,7 @@ WITHOUT_PRESET = {
     "judged": "no score of a recommender",
     "rbp": "each library has a persistence of its own",
     "auc": "of all pairs, not of each user's, where a library has it",
-    "rmse": "there is nothing to choose",
-    "mse": "there is nothing to choose",
-    "mae": "there is nothing to choose",
+    **dict.fromkeys(("rmse", "mse", "mae"), "there is nothing to choose"),
 }
 
 

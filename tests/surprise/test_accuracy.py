@@ -84,17 +84,17 @@ def test_a_binary_metric_needs_a_threshold(name: str, predictions: list[Any]) ->
     assert value == getattr(accuracy, name)(predictions, verbose=False, threshold=4)
 
 
-CONVENTIONS: list[dict[str, Any]] = [
-    {"gain": "linear"},
-    {"discount": "reciprocal"},
-    {"ties": "worst", "tie_tolerance": 0.5},
-    {"short_list": "drop"},
-    {"gain": "binary"},
+TIES = {"ties": "worst", "tie_tolerance": 0.5}
+OTHERS = [
+    ("gain", "linear"),
+    ("gain", "binary"),
+    ("discount", "reciprocal"),
+    ("short_list", "drop"),
 ]
 
 
 @pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
-@pytest.mark.parametrize("options", CONVENTIONS, ids=str)
+@pytest.mark.parametrize("options", [TIES, *({one: value} for one, value in OTHERS)], ids=str)
 def test_a_convention_changes_the_number_as_in_evaluate(predictions: Any, options: Any) -> None:
     """A tie tolerance in the convention replaces the default of 1e-9."""
     how: dict[str, Any] = {"convention": rn.Convention(**options), "threshold": 4}

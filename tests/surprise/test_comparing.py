@@ -22,10 +22,7 @@ def _validate(algo: Any, *, seed: int = 0) -> Any:
 @pytest.fixture(scope="module")
 def models() -> dict[str, Any]:
     """Return two models, cross-validated."""
-    return {
-        "SVD": _validate(SVD(random_state=0)),
-        "KNN": _validate(KNNBaseline(verbose=False)),
-    }
+    return {"SVD": _validate(SVD(random_state=0)), "KNN": _validate(KNNBaseline(verbose=False))}
 
 
 def test_scores_are_averaged_within_each_user(models: dict[str, Any]) -> None:

@@ -20,16 +20,11 @@ from tests.commands import run_python
 from tests.surprise.scripts import SCRIPTS
 
 #: The names that are ours and not Surprise's own object.
-REPLACED = {
+FITTING = {"GridSearchCV", "RandomizedSearchCV", "cross_validate", "search", "validation"}
+REPLACED: dict[str, set[str]] = {
     "surprise": {"accuracy", "model_selection"},
     "surprise.accuracy": set(),
-    "surprise.model_selection": {
-        "GridSearchCV",
-        "RandomizedSearchCV",
-        "cross_validate",
-        "search",
-        "validation",
-    },
+    "surprise.model_selection": FITTING,
 }
 
 

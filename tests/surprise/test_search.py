@@ -125,19 +125,6 @@ def test_the_best_has_the_greatest_mean_unless_less_is_better(search: Any) -> No
         assert ((steps if name == "rmse" else -steps) >= 0).all()
 
 
-def test_a_users_own_measure_may_be_minimised() -> None:
-    """The same function in both directions has opposite ranks."""
-    down = make_measure(samples.mean_error, "Down", greater_is_better=False)
-    measures = [make_measure(samples.mean_error, "up"), down]
-    search = fit_search(GridSearchCV, surprise.SVD, GRID, measures, cv=TWO, refit="down")
-    means = search.cv_results["mean_test_up"]
-    assert np.array_equal(means, search.cv_results["mean_test_down"])
-    assert search.best_index == {"up": means.argmax(), "down": means.argmin()}
-    total = search.cv_results["rank_test_up"] + search.cv_results["rank_test_down"]
-    assert total.tolist() == [5, 5, 5, 5]
-    assert hasattr(search.best_estimator["down"], "trainset")
-
-
 def test_the_tables_of_a_search(search: Any) -> None:
     """A row per combination with pooled scores, and a row per combination, fold and user."""
     table = search.to_frame()

@@ -312,40 +312,33 @@ EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("splits", "users", "times", "match"), EMPTY)
-def test_a_split_with_an_empty_part_is_rejected(
-    splits: Any, users: str, times: Sequence[Any] | None, match: str
-) -> None:
-    """The message has the numbers that explain it."""
-    with rejects(f"{type(splits).__name__}: {match}"):
-        list(splits.split(rated(*users, times=times)))
-
-
 NO_TIMES = (
     r"timestamp: missing for {} of {} ratings, in row {} \(counted from 0\); .*load_from_file .*"
     r"data\.raw_ratings = \[\(user, item, rating, timestamp\), \.\.\.\]"
 )
 
 
-@pytest.mark.parametrize(
-    ("times", "match"),
-    [
-        ([None] * 5, NO_TIMES.format(5, 5, "0, 1, 2 and 2 more")),
-        ([1, None, 2, float("nan"), ""], NO_TIMES.format(3, 5, "1, 3, 4")),
-        ([1, pd.NaT, pd.NA, 2, 3], NO_TIMES.format(2, 5, "1, 2")),
-        (
-            [1, 2, 3, "2014-01-01", "x"],
-            "timestamp: '2014-01-01' is not a number, in row 3, 4 .*sec",
-        ),
-        ([1, "inf", 3, 4, 5], "timestamp: 'inf' is not a number, in row 1"),
-        ([1, 10**400, 3, 4, 5], "timestamp: 1000*… is not a number, in row 1"),
-        ([1, 2, 3, 4, pd.Timestamp("2014-01-01")], "timestamp: Timestamp.* is not a number"),
-    ],
-)
-def test_times_that_cannot_be_compared_are_rejected(times: list[Any], match: str) -> None:
-    """The message has the first rows, and how to keep missing times."""
-    for splits in (LeaveLastOut(), TimeSplit()):
-        assert_rejected(match, list, splits.split(rated(*"aaaaa", times=times)))
+TIMES: list[tuple[list[Any], str]] = [
+    ([None] * 5, NO_TIMES.format(5, 5, "0, 1, 2 and 2 more")),
+    ([1, None, 2, float("nan"), ""], NO_TIMES.format(3, 5, "1, 3, 4")),
+    ([1, pd.NaT, pd.NA, 2, 3], NO_TIMES.format(2, 5, "1, 2")),
+    ([1, 2, 3, "2014-01-01", "x"], "timestamp: '2014-01-01' is not a number, in row 3, 4 .*sec"),
+    ([1, "inf", 3, 4, 5], "timestamp: 'inf' is not a number, in row 1"),
+    ([1, 10**400, 3, 4, 5], "timestamp: 1000*… is not a number, in row 1"),
+    ([1, 2, 3, 4, pd.Timestamp("2014-01-01")], "timestamp: Timestamp.* is not a number"),
+]
+WRONG = [
+    (splits, users, times, f"{type(splits).__name__}: {m}") for splits, users, times, m in EMPTY
+]
+WRONG += [(splits, "aaaaa", *case) for splits in (LeaveLastOut(), TimeSplit()) for case in TIMES]
+
+
+@pytest.mark.parametrize(("splits", "users", "times", "match"), WRONG, ids=range(len(WRONG)))
+def test_ratings_that_cannot_be_split_are_rejected(
+    splits: Any, users: str, times: Any, match: str
+) -> None:
+    """The message has the numbers of an empty part, or the first rows without a usable time."""
+    assert_rejected(match, list, splits.split(rated(*users, times=times)))
 
 
 def test_data_without_a_list_of_ratings_is_rejected(tmp_path: Path) -> None:
