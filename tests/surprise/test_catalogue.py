@@ -361,7 +361,7 @@ def test_a_testset_that_is_not_among_the_candidates_gives_a_warning(split: Any) 
     with pytest.warns(rn.DataWarning, match=f"{match}, such as 'I.*trainset of the same split"):
         assert evaluate_catalogue(algo, trainset, unknown).counts["unlisted"] == len(test)
     for fill in (None, 0, 4):
-        with rejects("build_anti_testset.., which fills in the mean.*real ratings of a test"):
+        with rejects("build_anti_testset.., which fills in the mean.*real ratings of the test"):
             evaluate_catalogue(algo, trainset, trainset.build_anti_testset(fill))
 
 
