@@ -293,9 +293,8 @@ def _normalise(texts: dict[str, str]) -> dict[str, str]:
     for name, number_type in (("threshold", float), ("users", int), ("short_below", int)):
         text = result.get(name, "none")
         try:
-            result |= (
-                {} if text == "none" else {name: str(number_type(text) + 0)}
-            )  # -0.0 becomes 0.0
+            if text != "none":
+                result[name] = str(number_type(text) + 0)  # -0.0 becomes 0.0
         except ValueError:
             msg = f"{name}:{quote(text)} is not a number, in a signature."
             raise InvalidInputError(msg) from None
