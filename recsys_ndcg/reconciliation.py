@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from itertools import accumulate
+from itertools import accumulate, product
 from operator import or_
 from typing import Any
 
@@ -15,14 +15,7 @@ import pandas as pd
 from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
-from recsys_ndcg.rendering import (
-    Code,
-    Document,
-    Section,
-    ShownTable,
-    format_number,
-    format_signed,
-)
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable, format_number, format_signed
 from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature
 
 _CELLS = 1 << 22  # scores that are held at once
@@ -89,10 +82,10 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
-    return reconciled(lists, plan, reported)
+    return reconcile_lists(lists, plan, reported)
 
 
-def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
+def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
     """Reconcile the metrics of a plan."""
     facts = plan.facts_of(lists)
     plan.resolve(facts, lists)  # what is wrong with one's own choices is an error, not a note
@@ -103,26 +96,24 @@ def reconciled(lists: GroupedLists, plan: Plan, reported: float | None = None) -
         msg = f"reported needs a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
     numbers = Numbers(lists, facts)
-    cases = [
-        (mine, preset, _changes(mine, preset)) for mine in plan.measurements for preset in PRESETS
-    ]
-    numbers.measure(
-        (mine, changed) for mine, _, changes in cases for changed in _accumulate_changes(changes)
-    )
+    cases = [(*pair, _list_changes(*pair)) for pair in product(plan.measurements, PRESETS)]
+    steps = ((one, step) for one, _, changes in cases for step in _accumulate_changes(changes))
+    numbers.measure(steps)
     for mine in plan.measurements:  # undefined="raise" is known once all is measured
-        own = numbers.mean_after(mine, {})
+        own = numbers.get_mean(mine, {})
         if not own.signature:
             raise InvalidInputError(own.reason)
-    rows = [_row(numbers, *case) for case in cases]
+    rows = [_build_row(numbers, *case) for case in cases]
     if reported is None:
         return pd.DataFrame(rows)
-    nearest = _nearest_changes(numbers, plan.measurements[0], reported)
-    table = pd.DataFrame(rows + [_row(numbers, plan.measurements[0], None, one) for one in nearest])
+    first = plan.measurements[0]
+    nearest = _find_nearest(numbers, first, reported)
+    table = pd.DataFrame(rows + [_build_row(numbers, first, None, changes) for changes in nearest])
     table["gap"] = table["value"] - reported
     return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
 
 
-def _changes(mine: Measurement, preset: str) -> dict[str, Any]:
+def _list_changes(mine: Measurement, preset: str) -> dict[str, Any]:
     """Return the changes of your choices that make a preset's."""
     theirs = Convention.preset(preset, str(mine))
     # duplicates are already merged, and the top of the scale is a fact of the data
@@ -139,13 +130,13 @@ def _accumulate_changes(changes: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     return accumulate(({name: value} for name, value in changes.items()), or_, initial={})
 
 
-def _row(
+def _build_row(
     numbers: Numbers, mine: Measurement, preset: str | None, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the value after some changes, and the effect of each change."""
-    yours, found = numbers.mean_after(mine, {}), numbers.mean_after(mine, changes)
+    yours, found = numbers.get_mean(mine, {}), numbers.get_mean(mine, changes)
     difference = found.value - yours.value
-    causes = {} if np.isnan(difference) else _causes(numbers, mine, changes)
+    causes = {} if np.isnan(difference) else _find_causes(numbers, mine, changes)
     effects = [
         " ".join(f"{name}={format_choice(changes[name])}" for name in names)
         + f" {format_signed(moved)}"
@@ -171,7 +162,7 @@ def _row(
     }
 
 
-def _causes(
+def _find_causes(
     numbers: Numbers, mine: Measurement, changes: Mapping[str, Any]
 ) -> dict[tuple[str, ...], float]:
     """Return how much each choice moves the number, changed one after the other.
@@ -181,26 +172,26 @@ def _causes(
     """
     causes: dict[tuple[str, ...], float] = {}
     changed: dict[str, Any] = {}
-    before = numbers.mean_after(mine, {}).value
+    before = numbers.get_mean(mine, {}).value
     while len(changed) < len(changes):
         waiting = [name for name in changes if name not in changed]
         possible = (
             (name,)
             for name in waiting
-            if not np.isnan(numbers.mean_after(mine, {**changed, name: changes[name]}).value)
+            if not np.isnan(numbers.get_mean(mine, {**changed, name: changes[name]}).value)
         )
         names = next(possible, tuple(waiting))
         changed.update({name: changes[name] for name in names})
-        after = numbers.mean_after(mine, changed).value
+        after = numbers.get_mean(mine, changed).value
         if abs(after - before) > _SAME:
             causes[names] = after - before
         before = after
     return causes
 
 
-def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
+def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[dict[str, Any]]:
     """Return the changes of one or two choices that come closest to a number."""
-    own = numbers.mean_after(mine, {}).value
+    own = numbers.get_mean(mine, {}).value
     single: list[dict[str, Any]] = [
         {name: value}
         for name, values in _CHOICES.items()
@@ -209,11 +200,11 @@ def _nearest_changes(numbers: Numbers, mine: Measurement, reported: float) -> li
         if value not in ("raise", getattr(mine.convention, name))
     ]
     numbers.measure((mine, one) for one in single)
-    moving = [one for one in single if numbers.mean_after(mine, one).value != own]
+    moving = [one for one in single if numbers.get_mean(mine, one).value != own]
     numbers.measure((mine, one | other) for one in moving for other in single)
 
     def gap(changes: Mapping[str, Any]) -> float:
-        value = numbers.mean_after(mine, changes).value
+        value = numbers.get_mean(mine, changes).value
         return np.inf if np.isnan(value) else abs(value - reported)
 
     pairs = {
@@ -250,7 +241,7 @@ class Numbers:
     facts: Facts
     known: dict[Measurement, Number] = field(default_factory=dict)
 
-    def mean_after(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
+    def get_mean(self, mine: Measurement, changes: Mapping[str, Any]) -> Number:
         """Return the mean after some changes of your choices."""
         try:
             one = mine.with_choices(**changes)
@@ -264,7 +255,7 @@ class Numbers:
         """Measure what is not known yet, in as few passes as memory allows."""
         new: dict[Measurement, Measurement] = {}
         for mine, changes in wanted:
-            with suppress(InvalidInputError):  # `mean_after` returns its reason
+            with suppress(InvalidInputError):  # `get_mean` returns its reason
                 one = mine.with_choices(**changes)
                 if one not in self.known:
                     new[one] = one
@@ -282,17 +273,18 @@ class Numbers:
             keys, settled = zip(*pairs[first : first + most], strict=True)
             scores = Plan(settled).measure(self.lists)
             for place, one in enumerate(keys):
-                self.known[one] = self._number(scores.select_measurements(slice(place, place + 1)))
+                own = scores.select_measurements(slice(place, place + 1))
+                self.known[one] = self._make_number(own)
 
-    def _number(self, scores: Scores) -> Number:
+    def _make_number(self, scores: Scores) -> Number:
         if why := scores.objection():
             return Number(np.nan, reason=why)
         mean = float(scores.mean()[0])
         signature = Signature.of(scores.measurements[0], self.facts, scores.n_scored[0])
-        return Number(mean, signature, "nobody has a score" if np.isnan(mean) else "")
+        return Number(mean, signature, "no user has a score" if np.isnan(mean) else "")
 
 
-def reconciliation_document(
+def build_document(
     table: pd.DataFrame, reported: float | None, conventions: Iterable[Convention]
 ) -> Document:
     """Return the document of a reconciliation, a section per metric.
@@ -310,35 +302,34 @@ def reconciliation_document(
     sections = []
     for name, rows in table.groupby("metric", sort=False):
         title = f"{name}: yours {format_number(rows['yours'].iloc[0])}{goal}"
-        shown_table = ShownTable(
-            str(name), _grouped(rows), note=title, numeric=("value", "difference", "gap")
-        )
-        sections.append(Section(str(name), title, _LEAD, [shown_table, _notes(rows)]))
-    known = list(dict.fromkeys(conventions))
-    full = [f"yours: {one.signature}" for one in known]
-    how = Code("The convention", full, [f"yours: {_short(one)}" for one in known])
+        numeric = ("value", "difference", "gap")
+        shown = ShownTable(str(name), _group_presets(rows), note=title, numeric=numeric)
+        sections.append(Section(str(name), title, _LEAD, [shown, _list_notes(rows)]))
+    distinct = list(dict.fromkeys(conventions))
+    full = [f"yours: {one.signature}" for one in distinct]
+    how = Code("The convention", full, [f"yours: {_shorten(one)}" for one in distinct])
     return Document(
         facts=f"{len(sections)} metrics under {len(PRESETS)} presets",
         sections=[*sections, Section("how", "How this was computed", _LEAD, [how])],
     )
 
 
-def in_one_table(table: pd.DataFrame) -> Document:
+def build_one_table(table: pd.DataFrame) -> Document:
     """Return the document of a reconciliation as one table, for formats that programs read."""
-    found = {name: _grouped(rows) for name, rows in table.groupby("metric", sort=False)}
-    cells = pd.concat(found, names=["metric"]).reset_index("metric")
+    tables = {name: _group_presets(rows) for name, rows in table.groupby("metric", sort=False)}
+    cells = pd.concat(tables, names=["metric"]).reset_index("metric")
     one = ShownTable("The metrics under every preset", cells)
     return Document(facts="", sections=[Section("presets", "Presets", _LEAD, [one])])
 
 
-def _short(convention: Convention) -> str:
+def _shorten(convention: Convention) -> str:
     """Return the choices that are not defaults, in the form of a signature."""
-    usual = Convention.format_defaults()
-    choices = [f"{name}:{text}" for name, text in convention.texts.items() if text != usual[name]]
+    default = Convention.format_defaults()
+    choices = [f"{name}:{text}" for name, text in convention.texts.items() if text != default[name]]
     return "|".join([*choices, f"defaults:{Convention.digest_defaults()}"])
 
 
-def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
+def _group_presets(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one metric as text; presets with the same number share a row.
 
     The highest value comes first, or the closest to the reported number. Libraries without the
@@ -366,7 +357,7 @@ def _grouped(rows: pd.DataFrame) -> pd.DataFrame:
     return found[[*cells]].head(_MOST if "gap" in rows else len(found))
 
 
-def _notes(rows: pd.DataFrame) -> list[str]:
+def _list_notes(rows: pd.DataFrame) -> list[str]:
     """Return the notes on presets, one per reason."""
     metric = rows["metric"].iloc[0]
     presets: dict[str, list[str]] = {}

@@ -269,7 +269,7 @@ def test_the_command_prints_each_reason_for_a_missing_value_once(path: Path) -> 
     text = "\n".join(_printed(path, "ap@10", "--threshold", "4"))
     assert "- elliot: what it calls ap is the mean of" in text
     lines = _printed(path, "recall@10", "--threshold", "99")
-    assert "\n".join(lines).count("nobody has a score") == 1
+    assert "\n".join(lines).count("no user has a score") == 1
     assert [line.split()[:2] for line in lines if "(yours)" in line] == [["-", "-"]]
 
 

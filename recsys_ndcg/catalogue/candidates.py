@@ -57,7 +57,7 @@ class Ratings:
         """The ratings."""
         return np.array(list(map(itemgetter(1), self._pairs)), dtype=np.float64)
 
-    def matrix(self, n_others: int) -> csr_array:
+    def to_matrix(self, n_others: int) -> csr_array:
         """Return the number of ratings of each user (or item) for each item (or user)."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - every worker would import it
 

@@ -202,11 +202,10 @@ def demo(
     reader = surprise.Reader(rating_scale=scale)
     train = surprise.Dataset.load_from_df(shuffled[n_test:], reader).build_full_trainset()
     similarity = {"name": "pearson_baseline", "user_based": False}
+    knn = {"sim_options": similarity, "bsl_options": {"method": "als"}, "verbose": False}
     models = {
         "SVD": surprise.SVD(random_state=seed),
-        "KNNBaseline": surprise.KNNBaseline(
-            sim_options=similarity, bsl_options={"method": "als"}, verbose=False
-        ),
+        "KNNBaseline": surprise.KNNBaseline(**knn),
         "BaselineOnly": surprise.BaselineOnly(verbose=False),
         "NormalPredictor": surprise.NormalPredictor(),
     }

@@ -25,12 +25,7 @@ _NARROW = 72  # columns; in a narrower terminal, a row with long cells is a para
 
 
 def print_document(
-    document: Document,
-    to: Console,
-    *,
-    quiet: bool = False,
-    full: bool = False,
-    legend: bool = True,
+    document: Document, to: Console, *, quiet: bool = False, full: bool = False, legend: bool = True
 ) -> None:
     """Print a document: its tables, the verdict below the first one, and other text.
 

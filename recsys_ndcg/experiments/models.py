@@ -12,13 +12,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from recsys_ndcg.comparison import CHANCE
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    escape_invisible,
-    label_messages,
-    quote,
-    suggest,
-)
+from recsys_ndcg.errors import InvalidInputError, escape_invisible, label_messages, quote, suggest
 from recsys_ndcg.experiments.fingerprints import (
     describe_globals,
     describe_value,

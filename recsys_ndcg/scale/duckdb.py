@@ -280,11 +280,7 @@ def _split_users(
     rows = " UNION ALL ".join(
         f'SELECT "user", {letters} AS letters FROM {_read_sql(path)}' for path in paths.values()
     )
-    by_row, by_user, by_letter = (
-        memory.cost(1),
-        memory.cost(0, 1),
-        memory.cost(0, 0, 1),
-    )
+    by_row, by_user, by_letter = memory.cost(1), memory.cost(0, 1), memory.cost(0, 0, 1)
     cost = f"(count(*) * {by_row} + {by_user} + sum(letters) * {by_letter})::BIGINT"
     database.run(
         f'CREATE TABLE users AS SELECT "user", count(*) AS n, {cost} AS cost '

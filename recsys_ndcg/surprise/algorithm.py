@@ -68,9 +68,9 @@ class Algorithm:
 
     def candidates(self, trainset: Any, convention: Convention) -> Candidates:
         """Return the estimates of all items that a user has not rated."""
-        from recsys_ndcg.surprise.catalogue import candidates_of  # noqa: PLC0415 - see above
+        from recsys_ndcg.surprise.catalogue import build_candidates  # noqa: PLC0415 - see above
 
-        return candidates_of(self._algo, trainset, convention=convention)
+        return build_candidates(self._algo, trainset, convention=convention)
 
 
 class CheckedAlgorithm(Algorithm):

@@ -96,7 +96,7 @@ def rank_catalogue(  # noqa: PLR0913 - the contract
     0  ann    b     1        3.0
     """
     check_k(k)
-    candidates = candidates_of(algo, trainset, exclude=exclude, clip=clip)
+    candidates = build_candidates(algo, trainset, exclude=exclude, clip=clip)
     training = candidates.training
     check_cutoff(k, trainset.n_items)
     if clip:
@@ -203,7 +203,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).with_tie_tolerance()
     plan = plan.with_threshold(Grades.of(labels.true))
     how: dict[str, Any] = {"exclude": exclude, "clip": clip}
-    candidates = candidates_of(algo, trainset, **how, convention=choose_convention(plan))
+    candidates = build_candidates(algo, trainset, **how, convention=choose_convention(plan))
     for metric in plan.metrics:
         check_cutoff(metric.k, trainset.n_items)
     with progress_bar(enabled=progress) as show:
@@ -217,7 +217,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     # popularity is no rating, so it cannot be compared with a limit on ratings
     plain = plan.with_choices(recommend_from=None)
     popular = MostPopular().fit(trainset)
-    candidates = candidates_of(popular, trainset, **how, convention=choose_convention(plain))
+    candidates = build_candidates(popular, trainset, **how, convention=choose_convention(plain))
     with progress_bar(enabled=progress) as show:
         report_progress = partial(show, "Ranking by popularity")
         lists = Placement(candidates, labels, plain, shown=False).lists(report_progress)
@@ -271,7 +271,7 @@ def predict_all(
     user
     ann   5.0  3.0
     """
-    candidates = candidates_of(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
+    candidates = build_candidates(algo, getattr(algo, "trainset", None), exclude=None, clip=clip)
     training = candidates.training
     raw = _select_ids(users, training.users, "user")
     columns = _select_ids(items, training.items, "item")
@@ -297,7 +297,7 @@ def _select_ids(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
     return ids
 
 
-def candidates_of(
+def build_candidates(
     algo: Any,
     trainset: Any,
     *,

@@ -31,7 +31,7 @@ _CELLS = 1 << 19  # similarities at a time that fit the processor's cache
 class Rule(Protocol):
     """An algorithm's formula over arrays, for users and items of the trainset."""
 
-    def block(self, users: Positions, items: Items) -> tuple[Floats, Flags | None]:
+    def estimate_block(self, users: Positions, items: Items) -> tuple[Floats, Flags | None]:
         """Return the estimates in a new array, and which ones `predict` reports as impossible.
 
         Parameters
@@ -50,7 +50,7 @@ class Biases:
         self._users = algo.trainset.global_mean + np.asarray(algo.bu, dtype=np.float64)
         self._items = np.asarray(algo.bi, dtype=np.float64)
 
-    def block(self, users: Positions, items: Items) -> tuple[Floats, None]:
+    def estimate_block(self, users: Positions, items: Items) -> tuple[Floats, None]:
         """Return the baselines."""
         return np.add.outer(self._users[users], self._items[items]), None
 
@@ -62,11 +62,11 @@ class Factors:
         self._biases = Biases(algo) if algo.biased else None
         self._users, self._items = algo.pu, algo.qi
 
-    def block(self, users: Positions, items: Items) -> tuple[Floats, None]:
+    def estimate_block(self, users: Positions, items: Items) -> tuple[Floats, None]:
         """Return the products."""
         product: Floats = self._users[users] @ self._items[items].T
         if self._biases is not None:
-            product += self._biases.block(users, items)[0]
+            product += self._biases.estimate_block(users, items)[0]
         return product, None
 
 
@@ -75,7 +75,7 @@ class ImplicitFactors(Factors):
 
     def __init__(self, algo: Any) -> None:
         ratings = Ratings(algo.trainset.ur, algo.trainset.n_users)
-        rated = ratings.matrix(algo.trainset.n_items)
+        rated = ratings.to_matrix(algo.trainset.n_items)
         self._users = algo.pu + (rated @ algo.yj) / np.sqrt(ratings.sizes)[:, None]
         self._items = algo.qi
         self._biases: Biases | None = Biases(algo)
@@ -95,10 +95,10 @@ class Slopes:
         self._differences = np.zeros(algo.dev.shape)
         np.copyto(self._differences, algo.dev.T, where=together)  # dev is 0/0 elsewhere
         self._together = together.astype(np.int32, order="C")
-        self._rated = ratings.matrix(len(together))
+        self._rated = ratings.to_matrix(len(together))
         self._counted = self._rated.astype(np.int32)
 
-    def block(self, users: Positions, items: Items) -> tuple[Floats, None]:
+    def estimate_block(self, users: Positions, items: Items) -> tuple[Floats, None]:
         """Return the means plus the mean differences."""
         values: Floats = self._rated[users] @ self._differences[:, items]
         counts = self._counted[users] @ self._together[:, items]
@@ -113,7 +113,7 @@ class CoClusters:
     def __init__(self, algo: Any) -> None:
         self._algo = algo
 
-    def block(self, users: Positions, items: Items) -> tuple[Floats, None]:
+    def estimate_block(self, users: Positions, items: Items) -> tuple[Floats, None]:
         """Return the shifted means."""
         algo = self._algo
         of_user, of_item = algo.cltr_u[users], algo.cltr_i[items]
@@ -140,7 +140,7 @@ class Neighbours:
         self._sim = np.asarray(algo.sim, dtype=np.float64)
         self._ratings = Ratings(algo.yr, algo.n_y)
         with np.errstate(divide="ignore", invalid="ignore"):
-            self._weights = self.weights(self._ratings)
+            self._weights = self.compute_weights(self._ratings)
 
     @property
     def is_exact(self) -> bool:
@@ -157,7 +157,7 @@ class Neighbours:
     def _places(self) -> Places:
         return rank_similarities(self._sim)
 
-    def weights(self, ratings: Ratings) -> Floats:
+    def compute_weights(self, ratings: Ratings) -> Floats:
         """Return the value that each rating's similarity is multiplied with."""
         return ratings.values
 
@@ -173,7 +173,7 @@ class Neighbours:
         means[lonely] = self._algo.default_prediction()
         return lonely
 
-    def block(self, users: Positions, items: Items) -> tuple[Floats, Flags | None]:
+    def estimate_block(self, users: Positions, items: Items) -> tuple[Floats, Flags | None]:
         """Return the estimates from the nearest neighbours."""
         each_item = np.arange(self._algo.trainset.n_items)[items]
         if self._user_based:
@@ -219,7 +219,7 @@ class CentredNeighbours(Neighbours):
         self._sigmas = getattr(algo, "sigmas", None)
         super().__init__(algo)
 
-    def weights(self, ratings: Ratings) -> Floats:
+    def compute_weights(self, ratings: Ratings) -> Floats:
         """Return the ratings minus the means of x."""
         less: Floats = ratings.values - self._algo.means[ratings.codes]
         return less if self._sigmas is None else less / self._sigmas[ratings.codes]
@@ -238,7 +238,7 @@ class BaselineNeighbours(Neighbours):
 
     least_k = -np.inf
 
-    def weights(self, ratings: Ratings) -> Floats:
+    def compute_weights(self, ratings: Ratings) -> Floats:
         """Return the ratings minus their baselines."""
         algo = self._algo
         baselines = algo.trainset.global_mean + algo.bx[ratings.codes] + algo.by[ratings.rows]
@@ -248,7 +248,7 @@ class BaselineNeighbours(Neighbours):
     def finish(self, means: Floats, lonely: Flags, users: Positions, items: Items) -> None:
         """Add the baseline."""
         del lonely
-        means += Biases(self._algo).block(users, items)[0]
+        means += Biases(self._algo).estimate_block(users, items)[0]
 
 
 def rank_similarities(sim: Floats) -> Places:
@@ -364,7 +364,7 @@ class Popularity:
     def __init__(self, algo: Any) -> None:
         self._items = np.asarray(algo.popularity, dtype=np.float64)
 
-    def block(self, users: Positions, items: Items) -> tuple[Floats, None]:
+    def estimate_block(self, users: Positions, items: Items) -> tuple[Floats, None]:
         """Return the popularity of the items, with a row per user."""
         return np.tile(self._items[items], (len(users), 1)), None
 
@@ -450,7 +450,7 @@ class Estimates:
         if self._rule is None:
             return self.estimate_ids(users, self._items)
         known = places >= 0
-        values, impossible = self._rule.block(places[known], slice(None))
+        values, impossible = self._rule.estimate_block(places[known], slice(None))
         if not known.all():
             table = np.empty((len(users), len(self._items)))
             flags = np.zeros(table.shape, dtype=bool)
@@ -497,7 +497,7 @@ class Estimates:
         for n_users, n_items in _CHECKED:
             users = rng.integers(len(self._users), size=n_users)
             items = rng.integers(len(self._items), size=n_items)
-            values, flags = rule.block(users, items)
+            values, flags = rule.estimate_block(users, items)
             true, impossible = self._predict(self._users[users], self._items[items])
             with np.errstate(invalid="ignore"):
                 error = np.abs(values - true)

@@ -19,7 +19,7 @@ from recsys_ndcg.cli.evaluation import build_explanation_document
 from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
-from recsys_ndcg.reconciliation import reconciliation_document
+from recsys_ndcg.reconciliation import build_document
 from tests.cli.conftest import HEADING
 from tests.commands import COMMANDS, run
 
@@ -129,7 +129,7 @@ def test_a_narrow_terminal_shows_everything(table: Path, width: int) -> None:
     text = _on_screen(
         width,
         report.document(),
-        reconciliation_document(rn.reconcile(table, "precision@10", threshold=4), None, []),
+        build_document(rn.reconcile(table, "precision@10", threshold=4), None, []),
         build_explanation_document(report.explain("ann"), report.signature("ndcg@10")),
     )
     for row in report.summary.itertuples():

@@ -25,7 +25,7 @@ from recsys_ndcg.catalogue.placement import Placement, read_testset
 from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import Plan
 from recsys_ndcg.surprise import MostPopular, evaluate_catalogue, predict_all, rank_catalogue
-from recsys_ndcg.surprise.catalogue import candidates_of
+from recsys_ndcg.surprise.catalogue import build_candidates
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.strategies import choices, to_convention
@@ -457,7 +457,7 @@ def test_lists_that_hold_places_are_ranked_like_whole_ones(
     assume(known & {user for user, _, _ in test})
     whole = ranked_the_long_way(algo, trainset, test)
     plan = Plan.of("precision", threshold=chosen.threshold, convention=convention)
-    candidates = candidates_of(algo, trainset, convention=convention)
+    candidates = build_candidates(algo, trainset, convention=convention)
     placed = Placement(candidates, read_testset(test), plan).lists()
     try:
         expected = rank(whole, convention, depth, threshold=chosen.threshold)

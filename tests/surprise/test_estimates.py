@@ -226,25 +226,25 @@ def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
 class _Shifted(Factors):
     """A rule with a small error."""
 
-    def block(self, users: Any, items: Any) -> Any:
+    def estimate_block(self, users: Any, items: Any) -> Any:
         """Return estimates that are 1e-6 too high."""
-        return super().block(users, items)[0] + 1e-6, None
+        return super().estimate_block(users, items)[0] + 1e-6, None
 
 
 class _Silent(Neighbours):
     """A rule that does not report which estimates are impossible."""
 
-    def block(self, users: Any, items: Any) -> Any:
+    def estimate_block(self, users: Any, items: Any) -> Any:
         """Return only the estimates."""
-        return super().block(users, items)[0], None
+        return super().estimate_block(users, items)[0], None
 
 
 class _Undefined(Factors):
     """A rule that gives NaN."""
 
-    def block(self, users: Any, items: Any) -> Any:
+    def estimate_block(self, users: Any, items: Any) -> Any:
         """Return NaN for every pair."""
-        return super().block(users, items)[0] * np.nan, None
+        return super().estimate_block(users, items)[0] * np.nan, None
 
 
 @pytest.mark.parametrize(
