@@ -24,6 +24,7 @@ from recsys_ndcg.rendering.exports import find_score_writer
 from tests.errors import assert_rejected, rejects
 from tests.files.made_earlier import FOLDER, ROWS
 from tests.files.signing import signed
+from tests.files.test_earlier import assert_same_ids
 from tests.input.tables import write
 from tests.profiles import examples
 
@@ -91,19 +92,13 @@ def _path(tmp_path: Path) -> Path:
 
 
 def test_a_file_with_any_changed_byte_is_rejected(path: Path) -> None:
-    """Each byte of the beginning, and some of the others."""
+    """Each byte of the beginning, and some of the others; also a truncated or extended file."""
     content = path.read_bytes()
+    damaged = [content[:end] for end in range(0, len(content), 83)] + [content + b" "]
     for place in [*range(120), *range(120, len(content), 61), len(content) - 1]:
-        changed = bytearray(content)
-        changed[place] ^= 1 << place % 7
-        path.write_bytes(changed)
-        assert_rejected(f"^{path}: ", rn.Report.load, path, whole=False)
-
-
-def test_a_truncated_or_extended_file_is_rejected(path: Path) -> None:
-    """At any place."""
-    content = path.read_bytes()
-    for changed in (*(content[:end] for end in range(0, len(content), 83)), content + b" "):
+        other = bytes([content[place] ^ 1 << place % 7])
+        damaged.append(content[:place] + other + content[place + 1 :])
+    for changed in damaged:
         path.write_bytes(changed)
         assert_rejected(f"^{path}: ", rn.Report.load, path, whole=False)
 
@@ -257,15 +252,15 @@ IDS: list[Any] = [
 @pytest.mark.parametrize("ids", IDS, ids=lambda ids: str(getattr(ids, "dtype", ids)))
 def test_ids_of_every_kind_come_back(ids: Any, tmp_path: Path) -> None:
     """With their types and order; saving again gives the same file."""
-    frame = pd.DataFrame({"user": pd.Series(ids).repeat(2).reset_index(drop=True)})
-    frame = frame.assign(item=[1, 2] * 3, estimated=[2.0, 1.0] * 3, true=[5, 1, 3, 4, 2, 2])
+    users = pd.Series(ids).repeat(2).reset_index(drop=True)
+    columns = {"item": [1, 2] * 3, "estimated": [2.0, 1.0] * 3, "true": [5, 1, 3, 4, 2, 2]}
+    frame = pd.DataFrame({"user": users, **columns})
     report = rn.evaluate(frame, metrics="ndcg@2")
     report.save(tmp_path / "r.json")
     again = rn.Report.load(tmp_path / "r.json")
     assert again == report
     assert str(again) == str(report)
-    assert again.users.dtype == report.users.dtype
-    assert [*map(type, again.users.tolist())] == [*map(type, report.users.tolist())]
+    assert_same_ids(again.users, report.users)
     assert again.same_ratings(report)
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "r.json").read_bytes()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,11 +21,13 @@ TABLES = ("per_user", "summary", "audit", "baselines")
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
 
-@cache
-def _fresh() -> dict[str, rn.Report]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return reports()
+_fresh = cache(reports)
+
+
+def assert_same_ids(found: Any, expected: Any) -> None:
+    """Compare ids with their types and order."""
+    assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+    assert [*map(type, found.tolist())] == [*map(type, expected.tolist())]
 
 
 @pytest.mark.parametrize("name", [one for one in REPORTS if one != "report-own"])
@@ -35,9 +37,7 @@ def test_an_earlier_report_equals_a_new_one(name: str, tmp_path: Path) -> None:
     earlier.save(tmp_path / "r.json")
     for one in (earlier, rn.Report.load(tmp_path / "r.json")):
         assert one.scores.equals(fresh.scores)
-        assert one.users.tolist() == fresh.users.tolist()
-        assert one.users.dtype == fresh.users.dtype
-        assert [*map(type, one.users.tolist())] == [*map(type, fresh.users.tolist())]
+        assert_same_ids(one.users, fresh.users)
         assert one.truth.equals(fresh.truth)
         assert one.counts == fresh.counts
         assert one.signatures.keys() == fresh.signatures.keys()

@@ -35,9 +35,7 @@ def _path(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(name="report", scope="module")
-def _report() -> rn.Report:
-    return rn.evaluate(LISTS)
+REPORT = rn.evaluate(LISTS)
 
 
 def is_only_file(path: Path) -> bool:
@@ -49,12 +47,12 @@ def is_only_file(path: Path) -> bool:
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("at", ["os.fsync", "pathlib.Path.replace"])
 def test_a_failed_write_leaves_the_file_as_it_was(
-    path: Path, report: rn.Report, writer: str, error: BaseException, at: str
+    path: Path, writer: str, error: BaseException, at: str
 ) -> None:
     """After an error of the system, and after an interrupt."""
     expected = rn.InvalidInputError if isinstance(error, OSError) else KeyboardInterrupt
     with patch(at, side_effect=error), pytest.raises(expected):
-        WRITERS[writer](report, path)
+        WRITERS[writer](REPORT, path)
     assert path.read_text() == BEFORE
     assert is_only_file(path)
 
@@ -122,11 +120,11 @@ TARGETS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("target", "match"), TARGETS)
 def test_a_path_that_cannot_be_written_is_rejected(
-    path: Path, report: rn.Report, target: Any, match: str, monkeypatch: pytest.MonkeyPatch
+    path: Path, target: Any, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the reason, and without leaving a file."""
     monkeypatch.chdir(path.parent)
-    for act in (report.save, report.to_html, lambda path: write_file(path, "x")):
+    for act in (REPORT.save, REPORT.to_html, lambda path: write_file(path, "x")):
         assert_rejected(match, act, target, whole=False)
     assert is_only_file(path)
 

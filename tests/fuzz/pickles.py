@@ -115,8 +115,6 @@ def _with_instructions(random: Random, content: bytes) -> bytes:
 def _without_instruction(random: Random, content: bytes) -> bytes:
     beginnings = [*_beginnings(content), len(content)]
     at = random.randrange(len(beginnings) - 1)
-    if len(beginnings) == 2:
-        return content
     return content[: beginnings[at]] + content[beginnings[at + 1] :]
 
 

@@ -15,15 +15,9 @@ from hypothesis import strategies as st
 from recsys_ndcg import DataWarning, RankedLists, parallel
 from recsys_ndcg.input import frames
 
-ROWS = pd.DataFrame(
-    {
-        "user": [2, 1, 2, 1],
-        "item": ["a", "b", "b", "a"],
-        "estimated": [1.0, 4.0, 2.0, 3.0],
-        "true": [5.0, 2.0, np.nan, 4.0],
-        "propensity": [0.1, 0.2, 0.3, 0.4],
-    }
-)
+TABLE = [(2, "a", 1.0, 5.0, 0.1), (1, "b", 4.0, 2.0, 0.2), (2, "b", 2.0, None, 0.3)]
+TABLE += [(1, "a", 3.0, 4.0, 0.4)]
+ROWS = pd.DataFrame(TABLE, columns=["user", "item", "estimated", "true", "propensity"])
 
 
 @pytest.fixture(autouse=True)

@@ -34,13 +34,11 @@ def rows(draw: st.DrawFn) -> dict[int, list[tuple[float, float | None]]]:
     """Draw the lists of several users."""
     estimate, grade = draw(st.sampled_from(ESTIMATES)), draw(st.sampled_from(GRADES))
     sizes = draw(st.lists(st.integers(1, 12), min_size=2, max_size=6))
-    ranks = draw(st.booleans())
-    return {
-        user: [
-            (float(place + 1) if ranks else draw(estimate), draw(grade)) for place in range(size)
-        ]
-        for user, size in enumerate(sizes)
-    }
+    pair = st.tuples(estimate, grade)
+    lists = [draw(st.lists(pair, min_size=size, max_size=size)) for size in sizes]
+    if draw(st.booleans()):
+        lists = [[(at + 1.0, true) for at, (_, true) in enumerate(one)] for one in lists]
+    return dict(enumerate(lists))
 
 
 @given(rows())
@@ -60,14 +58,9 @@ def test_exchanged_columns_are_suspected_unless_a_part_has_ordinary_estimates() 
     """In any order of rows, down to the example in the message."""
     true, ranks = np.random.default_rng(0).random(90), np.arange(90) % 5 + 1.0
     users, others = np.zeros(90, int), np.ones(90, int)
-    forth, back, off = (
-        Facts.of(RankedLists.from_arrays(*columns))
-        for columns in (
-            (users, None, ranks, true),
-            (users, None, ranks[::-1], true[::-1]),
-            (others, None, true[::-1], true),
-        )
-    )
+    forth = Facts.of(RankedLists.from_arrays(users, None, ranks, true))
+    back = Facts.of(RankedLists.from_arrays(users, None, ranks[::-1], true[::-1]))
+    off = Facts.of(RankedLists.from_arrays(others, None, true[::-1], true))
     messages = [*find_suspicions(forth)]
     assert any("look swapped" in one for one in messages)
     assert [*find_suspicions(back)] == messages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -202,10 +203,9 @@ def test_reports_on_the_same_ratings_are_recognised(tmp_path: Path) -> None:
         report.save(tmp_path / f"{name}.json")
     loaded = {name: rn.Report.load(tmp_path / f"{name}.json") for name in reports}
     for name, report in reports.items():
-        for one in (reports["same"], loaded["same"]):
-            for other in (report, loaded[name]):
-                assert one.same_ratings(other) == name.startswith("same"), name
-                assert other.same_ratings(one) == name.startswith("same"), name
+        for one, other in product((reports["same"], loaded["same"]), (report, loaded[name])):
+            found = {one.same_ratings(other), other.same_ratings(one)}
+            assert found == {name.startswith("same")}, name
 
 
 def test_a_catalogue_has_the_digests_of_its_test_ratings() -> None:
