@@ -144,9 +144,9 @@ class BaselineGateOptions(GateOptions):
 
     def check(self) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
-        from recsys_ndcg.comparison import check_options
+        from recsys_ndcg.comparison import make_testing
 
-        check_options(users=self.users, margin=self.margin, alpha=self.alpha)
+        make_testing(users=self.users, margin=self.margin, alpha=self.alpha)
 
 
 def exit_if_failed(gates: Iterable[Gate], *, quiet: bool = False) -> None:
@@ -185,12 +185,13 @@ class StatisticsOptions:
 
     def check(self, models: Collection[str]) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
-        from recsys_ndcg.comparison import check_options
+        from recsys_ndcg.comparison import check_baseline, make_testing
         from recsys_ndcg.report import Report
 
         options = asdict(self)
-        by, train = options.pop("by"), options.pop("train")
-        check_options(models, **options)
+        by, train, baseline = map(options.pop, ("by", "train", "baseline"))
+        make_testing(**options)
+        check_baseline(baseline, models)
         files = (None if by in Report.SEGMENTS else by, train)
         check_files_exist(*(Path(path) for path in files if path is not None))
 

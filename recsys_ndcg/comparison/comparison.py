@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 _FORMAT = "comparison 2"
-_KINDS = {False: "leaderboard", True: "pairs"}  # of tables, by whether they have a row per pair
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +55,7 @@ class Comparison(Readable):
     ----------
     model_scores : mapping of str to ModelScores
         The models' scores, of the same users.
-    how : Testing
+    testing : Testing
         The test, the correction, the level, the draws and their seed.
     baseline : str
         The columns won, tied and lost count users against this model.
@@ -68,9 +67,9 @@ class Comparison(Readable):
         Number of users dropped per model because another model has no scores for them.
     other_metrics : tuple of str
         Metrics that only some models have.
-    cells : pandas.DataFrame, optional
+    fold_runs : pandas.DataFrame, optional
         Time, memory and scores of each fold run of an experiment.
-    made_by : str, optional
+    code : str, optional
         Python code that makes the same comparison, if it is not a call of `compare`.
     progress : bool
         Whether to show a progress bar for tests that take long.
@@ -89,14 +88,14 @@ class Comparison(Readable):
     """
 
     model_scores: Mapping[str, ModelScores]
-    how: Testing
+    testing: Testing
     baseline: str
     margin: float | None = None
     groups: pd.Series[Any] | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
-    cells: pd.DataFrame | None = None
-    made_by: str | None = None
+    fold_runs: pd.DataFrame | None = None
+    code: str | None = None
     progress: bool = True
 
     @property
@@ -121,7 +120,7 @@ class Comparison(Readable):
 
     @property
     def signatures(self) -> dict[str, Signature]:
-        """How each metric was computed, from the first model: the others are the same in effect."""
+        """How each metric was computed for the first model; others may differ without effect."""
         return dict(self.first.signatures)
 
     @lazy_property
@@ -130,7 +129,7 @@ class Comparison(Readable):
         return {name: MetricComparison.from_comparison(self, name) for name in self.metrics}
 
     @property
-    def deciding(self) -> MetricComparison:
+    def first_metric_comparison(self) -> MetricComparison:
         """The comparison in the first metric."""
         return self.by_metric[self.metrics[0]]
 
@@ -197,8 +196,8 @@ class Comparison(Readable):
         """
         check_choice("method", method, ("t", *BOOTSTRAPS))
         check_level("level", level, such_as=0.95)
-        every = [*self.by_metric.values()]
-        return make_intervals(every, level, method, draws=draws, seed=seed, progress=progress)
+        options: dict[str, Any] = {"draws": draws, "seed": seed, "progress": progress}
+        return make_intervals([*self.by_metric.values()], level, method, **options)
 
     @property
     def per_user(self) -> pd.DataFrame:
@@ -212,12 +211,12 @@ class Comparison(Readable):
     @property
     def verdict(self) -> str:
         """The result in the first metric, in two sentences."""
-        return write_verdict(self.deciding)
+        return write_verdict(self.first_metric_comparison)
 
     @property
     def tested_by(self) -> str:
         """The test, the correction and the significance level, in words."""
-        return describe_test(self.deciding)
+        return describe_test(self.first_metric_comparison)
 
     @property
     def segments(self) -> pd.DataFrame:
@@ -250,13 +249,13 @@ class Comparison(Readable):
         InvalidInputError
             The comparison is not of an experiment, or was read from a file.
         """
-        if self.cells is None:
+        if self.fold_runs is None:
             msg = (
                 "Only the comparison that rn.experiment() returns has runs. Read the runs of a "
                 "folder with rn.load_runs(folder).table."
             )
             raise InvalidInputError(msg)
-        return self.cells.copy()
+        return self.fold_runs.copy()
 
     @property
     def remarks(self) -> list[str]:
@@ -276,7 +275,7 @@ class Comparison(Readable):
         Parameters
         ----------
         n : int
-            The largest number of users of each kind.
+            The largest number of users who gain, and of users who lose.
         metric : str or Metric, optional
             By default the first.
         a, b : str, optional
@@ -339,7 +338,7 @@ class Comparison(Readable):
         np.float64(0.333)
         """
         lists = {
-            name: one.lists_for(name)
+            name: one.require_lists(name)
             for name, one in self.model_scores.items()
             if one.report is not None or name != CHANCE
         }
@@ -397,14 +396,14 @@ class Comparison(Readable):
         if model == other:
             msg = f"{model!r} is compared with itself. Pass than=, another model."
             raise InvalidInputError(msg)
-        both = {name: self.model_scores[name] for name in (model, other)}
-        level = self.how.alpha if alpha is None else alpha
-        how = replace(self.how, test="t", correction="none", alpha=level)
-        pair = replace(self, model_scores=both, how=how, margin=margin)
+        two_models = {name: self.model_scores[name] for name in (model, other)}
+        level = self.testing.alpha if alpha is None else alpha
+        testing = replace(self.testing, test="t", correction="none", alpha=level)
+        pair = replace(self, model_scores=two_models, testing=testing, margin=margin)
         return decide_gate(pair.by_metric[self._find_metric(metric)])
 
     def signature(self, metric: str | Metric) -> Signature:
-        """Return how a metric was computed, from the first model."""
+        """Return how a metric was computed for the first model."""
         return self.signatures[self._find_metric(metric)]
 
     def verdict_in(self, metric: str | Metric) -> str:
@@ -450,7 +449,7 @@ class Comparison(Readable):
         MissingExtraError
             Vega-Altair is not installed.
         """
-        # imported here, as it imports all plots
+        # imported here, because it imports all plots
         from recsys_ndcg.comparison.page import KINDS, plot_metric, plot_trade_off  # noqa: PLC0415
 
         check_choice("kind", kind, KINDS)
@@ -474,7 +473,7 @@ class Comparison(Readable):
         metric : str or Metric, optional
             By default the first.
         kinds : sequence of {'leaderboard', 'pairs', 'segments'}
-            Its tables, in their order.
+            The tables, in this order.
         with_verdict : bool
             As in other documents; without effect, because this one always begins with a verdict.
         """
@@ -501,7 +500,7 @@ class Comparison(Readable):
         InvalidInputError
             The metric is unknown.
         """
-        return self._render("markdown", metric=metric, kinds=[_KINDS[pairs]])
+        return self._render("markdown", metric=metric, kinds=["pairs" if pairs else "leaderboard"])
 
     def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         r"""Return a LaTeX table with its caption, for ``\usepackage{booktabs}``.
@@ -514,14 +513,14 @@ class Comparison(Readable):
         metric, pairs
             As in `to_markdown`.
         """
-        return self._render("latex", metric=metric, kinds=[_KINDS[pairs]])
+        return self._render("latex", metric=metric, kinds=["pairs" if pairs else "leaderboard"])
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics in one table, indexed by metric and model."""
         return pd.concat(self.leaderboards, names=["metric", "model"])
 
     def to_metrics(self) -> dict[str, float]:
-        """Return the leaderboards as one flat dict of numbers, for experiment trackers.
+        """Return the leaderboards as a flat dict of numbers, for experiment trackers.
 
         Returns
         -------
@@ -534,8 +533,8 @@ class Comparison(Readable):
         >>> import recsys_ndcg as rn
         >>> good = {user: [(4, 5), (3, 2), (2, 4)] for user in range(30)}
         >>> bad = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(30)}
-        >>> found = rn.compare({"good": good, "bad": bad}, metrics="ndcg@3").to_metrics()
-        >>> {name: round(found[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
+        >>> numbers = rn.compare({"good": good, "bad": bad}, metrics="ndcg@3").to_metrics()
+        >>> {name: round(numbers[name], 3) for name in ("good/ndcg_at_3", "bad/ndcg_at_3_tier")}
         {'good/ndcg_at_3': 0.963, 'bad/ndcg_at_3_tier': 2.0}
         """
         boards = self.to_frame()
@@ -560,7 +559,7 @@ class Comparison(Readable):
             "users": len(self.users),
             "baseline": self.baseline,
             "tested_by": self.tested_by,
-            "how": {**asdict(self.how), "margin": self.margin},
+            "how": {**asdict(self.testing), "margin": self.margin},
             "leaderboards": {
                 name: _to_rows(table.reset_index()) for name, table in self.leaderboards.items()
             },
@@ -572,7 +571,7 @@ class Comparison(Readable):
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the comparison as JSON: the results readable, the users' scores packed.
+        """Write the comparison as JSON: the results readable, the users' scores compressed.
 
         Raises
         ------
@@ -583,8 +582,8 @@ class Comparison(Readable):
         first, columns = self.first, {"user": self.users, **vars(self.first.counts)}
         head: dict[str, Any] = {
             "written_by": __version__,
-            "said": self.to_dict(),
-            "testing": asdict(self.how),
+            "results": self.to_dict(),
+            "testing": asdict(self.testing),
             "baseline": self.baseline,
             "margin": self.margin,
             "left_out": dict(self.left_out),
@@ -620,20 +619,20 @@ class Comparison(Readable):
             The file is not a comparison, is of another version, or was changed.
         """
         with Archive.open(path, _FORMAT) as (head, columns):
-            known, labels, groups = list_metric_names(), head["segments"], None
-            measured = {
+            registered, labels, groups = list_metric_names(), head["segments"], None
+            measurements = {
                 # a protocol may follow the name of a metric
-                name: Measurement.from_dict(name.partition(":")[0], one, known)
+                name: Measurement.from_dict(name.partition(":")[0], one, registered)
                 for name, one in head["metrics"].items()
             }
             if labels is not None:
-                kinds = make_index(np.array(labels, dtype=object))
-                segments = pd.Categorical.from_codes(columns["segment"], categories=kinds)
+                categories = make_index(np.array(labels, dtype=object))
+                segments = pd.Categorical.from_codes(columns["segment"], categories=categories)
                 groups = pd.Series(segments, index=pd.Index(columns["user"].tolist(), name="user"))
             models = head["models"].items()
             return cls(
-                {name: _from_file(name, one, columns, measured) for name, one in models},
-                how=Testing(**head["testing"]),
+                {name: _from_file(name, one, columns, measurements) for name, one in models},
+                testing=Testing(**head["testing"]),
                 groups=groups,
                 other_metrics=tuple(head["other_metrics"]),
                 **{name: head[name] for name in ("baseline", "margin", "left_out")},
@@ -649,18 +648,18 @@ class Comparison(Readable):
         """
         before = self._find_model(self.baseline if a is None else a)
         result = self.by_metric[metric]
-        ordered = [result.models[place] for place in result.best_first]
+        ordered = [result.models[place] for place in result.columns_by_mean]
         after = self._find_model(next(one for one in ordered if one != before) if b is None else b)
         if before == after:
             msg = f"{before!r} is compared with itself. Pass two models, a= and b=."
             raise InvalidInputError(msg)
         return before, after
 
-    def _find_metric(self, given: str | Metric | None) -> str:
+    def _find_metric(self, metric: str | Metric | None) -> str:
         """Return the name of a metric in this comparison, by default the first."""
-        if given is None:
+        if metric is None:
             return self.metrics[0]
-        return find_metric_name(given, self.metrics, "This comparison")
+        return find_metric_name(metric, self.metrics, "This comparison")
 
     def _find_model(self, name: str) -> str:
         """Return the name of a model.
@@ -684,8 +683,8 @@ def _from_file(
 ) -> ModelScores:
     """Return one model's scores from a file."""
 
-    def table(what: str) -> NDArray[Any]:
-        return columns[f"{what}.{name}"]
+    def table(table_name: str) -> NDArray[Any]:
+        return columns[f"{table_name}.{name}"]
 
     return ModelScores(
         measurements=tuple(measurements.values()),

@@ -28,35 +28,38 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
-_LINES = 3
-_LONGER = 1.05  # times as long
-_FEW = 30  # users; with fewer, no test keeps its level exactly
-_MANY = 10  # models; with more, some pairs change their order by chance
+_MAX_LINES = 3  # about the same finding
+_MIN_RATIO = 1.05  # of two models' list lengths that differ enough for a remark
+_MIN_USERS = 30  # with fewer, no test keeps its level exactly
+_MAX_MODELS = 10  # with more, some pairs change their order by chance
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
     "Ekstrand (SIGIR 2023) argue against them, Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
 )
 
 
-def _name(label: object) -> str:
+def _format_label(label: object) -> str:
     return escape_invisible(str(label))
 
 
-def _whole(value: object) -> str:
+def _format_integer(value: object) -> str:
     return "-" if value is pd.NA else str(value)
 
 
 #: Formats of the columns, in any table; others are numbers with four decimals.
 _FORMATS: dict[str, Any] = {
-    **dict.fromkeys(("segment", "model", "a", "b"), _name),
-    **dict.fromkeys(("tier", "rank", "users", "won", "tied", "lost", "ends", "outcome"), _whole),
+    **dict.fromkeys(("segment", "model", "a", "b"), _format_label),
+    **dict.fromkeys(
+        ("tier", "rank", "users", "won", "tied", "lost", "difference_interval", "outcome"),
+        _format_integer,
+    ),
     **dict.fromkeys(("p", "p_corrected"), format_p_value),
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
 }
 #: Headings that differ from the column's name; {} is the level of intervals.
 _HEADINGS = {
     "half": "±{}",
-    "ends": "difference [{}]",
+    "difference_interval": "difference [{}]",
     "effect": "d_z",
     "outcome": "wins/ties/losses",
     "p_corrected": "corrected p",
@@ -78,7 +81,7 @@ def comparison_document(
     metric : str
         The name of one of its metrics.
     kinds : sequence of {'leaderboard', 'pairs', 'segments'}
-        Its tables, in their order.
+        The tables, in this order.
     """
     tables = [
         Section(kind, title, lead, [table_of(comparison, metric)])
@@ -133,7 +136,7 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     pairs = comparison.pairwise
     table = pairs[pairs["metric"] == metric]
     counts = zip(table["wins"], table["ties"], table["losses"], strict=True)
-    names = ["a", "b", "ends", "effect", "outcome", "p", "p_corrected"]
+    names = ["a", "b", "difference_interval", "effect", "outcome", "p", "p_corrected"]
     margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
     if len(table) > 1 and (table["interval"] == "per pair").any():
@@ -141,7 +144,7 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     elif len(table) > 1:
         note += f"; intervals are simultaneous for all {len(table)} pairs"
     table = table.assign(
-        ends=_differences(table, "ci_low", "ci_high"),
+        difference_interval=_format_differences(table, "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
     table = table.filter([*names, *margins, *_users_if_they_differ(table)])
@@ -149,12 +152,14 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
 
 
 def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models in each segment; a star marks significant opposite differences."""
+    """Return the models in each segment; a star marks significantly reversed differences."""
     table = comparison.segments.loc[[metric]].reset_index()
-    opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.how.alpha)
-    ends = _differences(table, "difference_low", "difference_high")
-    table["ends"] = [f"{one}*" if sure else one for one, sure in zip(ends, opposite, strict=True)]
-    names = ["segment", "model", "users", "mean", "half", "pooled", "chance", "ends", "p_corrected"]
+    opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
+    differences = _format_differences(table, "difference_low", "difference_high")
+    stars = np.where(opposite, "*", "")
+    table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
+    names = ["segment", "model", "users", "mean", "half", "pooled", "chance"]
+    names += ["difference_interval", "p_corrected"]
     star = "; *: opposite sign over all users" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}, intervals per segment{star}"
     table = _with_half(table).filter(names)
@@ -180,10 +185,10 @@ _SECTIONS = {
 
 
 def _to_shown_table(
-    comparison: Comparison, metric: str, rows: str, table: pd.DataFrame, note: str, **more: Any
+    comparison: Comparison, metric: str, title: str, table: pd.DataFrame, note: str, **more: Any
 ) -> ShownTable:
     """Return a table with formatted cells and headings."""
-    level = f"{100 * (1 - comparison.how.alpha):.10g}%"
+    level = f"{100 * (1 - comparison.testing.alpha):.10g}%"
     cells = {
         _HEADINGS.get(name, name).format(level): list(
             map(_FORMATS.get(name, format_number), table[name])
@@ -191,7 +196,7 @@ def _to_shown_table(
         for name in map(str, table)
     }
     return ShownTable(
-        f"{rows} by {escape_invisible(metric)}",
+        f"{title} by {escape_invisible(metric)}",
         pd.DataFrame(cells),
         left=2,
         note=escape_invisible(note),
@@ -208,7 +213,7 @@ def _users_if_they_differ(table: pd.DataFrame) -> list[str]:
     return ["users"] if (table["users"] != table["users"].iloc[0]).any() else []
 
 
-def _differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
+def _format_differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
     """Format the differences with the ends of their intervals."""
     ends = zip(table["difference"], table[low], table[high], strict=True)
     return [
@@ -245,24 +250,24 @@ def _user_remarks(comparison: Comparison, by_metric: Sequence[MetricComparison])
         for (one, mine), (other, theirs) in combinations(comparison.model_scores.items(), 2)
         if np.array_equal(mine.per_user, theirs.per_user, equal_nan=True)
     )
-    yield from islice(alike, _LINES)
+    yield from islice(alike, _MAX_LINES)
     yield from _length_remarks(comparison)
     for result in by_metric:
-        there = ~np.isnan(result.scores)
-        without = int((~there.any(axis=1)).sum())
-        if 0 < without < len(there):
-            yield f"{without} of {len(there)} users have no score in {result.name}."
-        there = there[:, there.any(axis=0)]  # some metrics have no chance level
-        partly = int((there.any(axis=1) & ~there.all(axis=1)).sum())
-        if partly:
+        is_known = ~np.isnan(result.scores)
+        n_without = int((~is_known.any(axis=1)).sum())
+        if 0 < n_without < len(is_known):
+            yield f"{n_without} of {len(is_known)} users have no score in {result.name}."
+        is_known = is_known[:, is_known.any(axis=0)]  # some metrics have no chance level
+        n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
+        if n_partly:
             yield (
-                f"{partly} users have a score in {result.name} from some models only: each pair is "
-                "compared over its common users, and each mean is over the model's own users."
+                f"{n_partly} users have a score in {result.name} from some models only: each pair "
+                "is compared over its common users, and each mean is over the model's own users."
             )
         users = int(result.mean_tests.users.max(initial=0))
-        if 1 < users < _FEW:
+        if 1 < users < _MIN_USERS:
             yield f"Only {users} users have a score in {result.name}, so the tests are rough."
-    if comparison.how.test in {"wilcoxon", "sign"}:
+    if comparison.testing.test in {"wilcoxon", "sign"}:
         yield _DISPUTED
 
 
@@ -274,7 +279,7 @@ def _length_remarks(comparison: Comparison) -> Iterator[str]:
         if name != CHANCE
     }
     short, long = min(mean, key=lambda name: mean[name]), max(mean, key=lambda name: mean[name])
-    if mean[long] > _LONGER * mean[short]:
+    if mean[long] > _MIN_RATIO * mean[short]:
         yield (
             f"The lists of {long} are longer than the lists of {short} ({mean[long]:.1f} and "
             f"{mean[short]:.1f} items on average): an item that is not listed cannot score."
@@ -295,30 +300,32 @@ def _runs_remarks(comparison: Comparison) -> Iterator[str]:
 def _order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     """Return remarks on metrics, or pooled scores, that order two models differently."""
     first, *others = by_metric
-    views = [
+    other_means = [
         (f"pooled {first.name}", first.sign * first.pooled),
         *((one.name, one.sign * one.means()) for one in others),
     ]
-    own = first.sign * first.means()
-    lines = [_describe_disagreement(first, own, name, other) for name, other in views]
-    return list_first(filter(None, lines), _LINES, "… and {} more.")
+    first_means = first.sign * first.means()
+    lines = [_describe_disagreement(first, first_means, *other) for other in other_means]
+    return list_first(filter(None, lines), _MAX_LINES, "… and {} more.")
 
 
-def _describe_disagreement(first: MetricComparison, own: Floats, name: str, other: Floats) -> str:
+def _describe_disagreement(
+    first: MetricComparison, first_means: Floats, name: str, other_means: Floats
+) -> str:
     """Describe the pair of models that two metrics order most differently."""
-    one, two = first.pairs.T
-    mine, theirs = own[one] - own[two], other[one] - other[two]
+    a, b = first.pairs.T
+    difference, other = first_means[a] - first_means[b], other_means[a] - other_means[b]
     with np.errstate(invalid="ignore"):
-        differs = (mine * theirs < 0) & ~np.isclose(mine, 0) & ~np.isclose(theirs, 0)
-        if len(first.models) > _MANY:
-            differs &= first.mean_tests.p_corrected <= first.how.alpha
+        differs = (difference * other < 0) & ~np.isclose(difference, 0) & ~np.isclose(other, 0)
+        if len(first.models) > _MAX_MODELS:
+            differs &= first.mean_tests.p_corrected <= first.testing.alpha
     if not differs.any():
         return ""
-    worst = int(np.where(differs, np.abs(mine), -1).argmax())
-    ahead, behind = (first.models[place] for place in first.pairs[worst].tolist())
-    if mine[worst] < 0:
+    worst = int(np.where(differs, np.abs(difference), -1).argmax())
+    ahead, behind = first.named_pairs[worst]
+    if difference[worst] < 0:
         ahead, behind = behind, ahead
-    lead, lag = (format_size(abs(float(one[worst]))) for one in (mine, theirs))
+    lead, lag = (format_size(abs(float(one[worst]))) for one in (difference, other))
     return (
         f"{first.name} and {name} order {int(differs.sum())} of {len(differs)} pairs differently: "
         f"{ahead} is ahead of {behind} by {lead} in {first.name}, and behind by {lag} in {name}."
@@ -326,26 +333,26 @@ def _describe_disagreement(first: MetricComparison, own: Floats, name: str, othe
 
 
 def _segment_remarks(comparison: Comparison) -> Iterator[str]:
-    """Yield segments whose difference is opposite to all users', and Simpson's paradox."""
-    groups, baseline, alpha = comparison.groups, comparison.baseline, comparison.how.alpha
+    """Yield remarks on segments with a reversed difference, and on Simpson's paradox."""
+    groups, baseline, alpha = comparison.groups, comparison.baseline, comparison.testing.alpha
     if groups is None:
         return
-    without = int(groups.isna().sum())
-    if without:
-        yield f"{without} of {len(groups)} users are in no segment."
+    n_outside = int(groups.isna().sum())
+    if n_outside:
+        yield f"{n_outside} of {len(groups)} users are in no segment."
     table = comparison.segments
     for metric in comparison.metrics:
         rows = table.loc[[metric]].droplevel("metric")
-        sure = rows[rows["opposite_to_all"] & (rows["p_corrected"] <= alpha)].reset_index()
+        reversed_rows = rows[rows["opposite_to_all"] & (rows["p_corrected"] <= alpha)].reset_index()
         opposite = [
             f"In segment {row['segment']}, {row['model']} is "
             f"{format_size(abs(row['difference']))} "
             f"{'above' if row['difference'] > 0 else 'below'} {baseline} in {metric} "
             f"(corrected p = {row['p_corrected']:.2g}); over all users the sign is opposite."
-            for row in sure.to_dict("records")
+            for row in reversed_rows.to_dict("records")
         ]
         lines = [*_paradox_remarks(rows, metric, baseline), *opposite]
-        yield from list_first(lines, _LINES, "… and {} more (comparison.segments).")
+        yield from list_first(lines, _MAX_LINES, "… and {} more (comparison.segments).")
 
 
 def _chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
@@ -355,14 +362,14 @@ def _chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
         below = result.sign * (mean - chance) < 0
     names = [name for name, low in zip(result.models, below, strict=True) if low]
     if names:
-        yield f"Below random order in {result.name}: {', '.join(list_first(names, _LINES))}."
+        yield f"Below random order in {result.name}: {', '.join(list_first(names, _MAX_LINES))}."
 
 
 def _paradox_remarks(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
-    for model, own in rows.groupby(level="model", sort=False):
-        for kind, name in (("", metric), ("pooled_", f"pooled {metric}")):
-            known = own[own[f"{kind}difference"].notna()]
-            if len(known) > 1 and known[f"{kind}opposite_to_all"].all():
+    for model, segments in rows.groupby(level="model", sort=False):
+        for prefix, name in (("", metric), ("pooled_", f"pooled {metric}")):
+            with_difference = segments[segments[f"{prefix}difference"].notna()]
+            if len(with_difference) > 1 and with_difference[f"{prefix}opposite_to_all"].all():
                 yield (
                     f"Simpson's paradox: in every segment the difference between {model} and "
                     f"{baseline} in {name} has the opposite sign of that over all users, because "

@@ -40,13 +40,24 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.significance import Testing
 
-#: Arrays of `PairResults` in the order of columns, and the names of columns that differ.
-_OF_PAIRS = ("users", "difference", "low", "high", "deviation", "effect", "wins", "ties", "losses")
-_OF_POOLED = ("difference", "low", "high", "p", "p_corrected")
-_BY_MARGIN = ("p_not_worse", "p_not_better", "p_equivalent")
-_CALLED = {"p_not_worse": "p_a_not_worse", "p_not_better": "p_b_not_worse"}
+#: Arrays of `PairResults`, in column order, and columns that have another name.
+_PAIR_COLUMNS = (
+    "users",
+    "difference",
+    "low",
+    "high",
+    "deviation",
+    "effect",
+    "wins",
+    "ties",
+    "losses",
+)
+_POOLED_COLUMNS = ("difference", "low", "high", "p", "p_corrected")
+_MARGIN_COLUMNS = ("p_not_worse", "p_not_better", "p_equivalent")
+_RENAMED = {"p_not_worse": "p_a_not_worse", "p_not_better": "p_b_not_worse"}
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
-_STEP = 1e-6  # relative step, over which the slope of a root is computed
+_OPTIONS = ("testing", "margin", "progress")
+_STEP = 1e-6  # relative step of the derivative of a metric's root
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +74,7 @@ class MetricComparison(Record):
         The columns' names.
     scores, numerator, denominator, chance, best : float64 arrays
         As the `ModelScores.tables`.
-    how : Testing
+    testing : Testing
         The test, the correction, the level.
     margin : float, optional
         The largest difference that does not matter.
@@ -79,20 +90,20 @@ class MetricComparison(Record):
     denominator: Floats
     chance: Floats
     best: Floats
-    how: Testing
+    testing: Testing
     margin: float | None = None
     progress: bool = True
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, name: str) -> MetricComparison:
         """Take one metric of a comparison."""
-        found, place = comparison.model_scores, comparison.metrics.index(name)
-        tables: dict[str, Any] = {
-            table: np.column_stack([one.tables[table][:, place] for one in found.values()])
+        models, column = comparison.model_scores, comparison.metrics.index(name)
+        fields: dict[str, Any] = {
+            table: np.column_stack([one.tables[table][:, column] for one in models.values()])
             for table in _TABLES
         }
-        tables |= {one: getattr(comparison, one) for one in ("how", "margin", "progress")}
-        return cls(name, comparison.first.metrics[place], tuple(found), **tables)
+        fields |= {option: getattr(comparison, option) for option in _OPTIONS}
+        return cls(name, comparison.first.metrics[column], tuple(models), **fields)
 
     def select_users(self, users: Flags) -> MetricComparison:
         """Return the scores of some users."""
@@ -105,20 +116,20 @@ class MetricComparison(Record):
         return scores
 
     def means(self, table: str = "scores") -> Floats:
-        """Return each model's mean over the users who have a score, or a value in another table."""
+        """Return each model's mean of a table, over the users who have a value in it."""
         values = getattr(self, table)
-        there = ~np.isnan(values)
-        total = column_sums(np.where(there, values, 0.0))
-        return divide(total, there.sum(axis=0))
+        is_known = ~np.isnan(values)
+        total = column_sums(np.where(is_known, values, 0.0))
+        return divide(total, is_known.sum(axis=0))
 
     def intervals(self, alpha: float) -> Floats:
         """Return Student's t interval for each model's mean: shape (2, n_models)."""
-        there, mean = ~np.isnan(self.scores), self.means()
-        lengths = column_norms(np.where(there, self.scores - mean, 0.0))
-        return np.array(mean_interval(there.sum(axis=0), mean, lengths, 1 - alpha))
+        is_known, mean = ~np.isnan(self.scores), self.means()
+        norms = column_norms(np.where(is_known, self.scores - mean, 0.0))
+        return np.array(mean_interval(is_known.sum(axis=0), mean, norms, 1 - alpha))
 
     @property
-    def best_first(self) -> Positions:
+    def columns_by_mean(self) -> Positions:
         """The columns of the models, the best mean first, models without a score last."""
         mean = self.means()
         return np.argsort(np.where(np.isnan(mean), np.inf, -self.sign * mean), kind="stable")
@@ -127,24 +138,26 @@ class MetricComparison(Record):
     def significant_direction(self) -> Positions:
         """1 for each pair whose first model is significantly better, -1 for the second, or 0."""
         with np.errstate(invalid="ignore"):
-            sure = self.mean_tests.p_corrected <= self.how.alpha
-        return np.where(sure, np.nan_to_num(self.mean_tests.direction), 0).astype(np.int64)
+            is_significant = self.mean_tests.p_corrected <= self.testing.alpha
+        return np.where(is_significant, np.nan_to_num(self.mean_tests.direction), 0).astype(
+            np.int64
+        )
 
-    def in_metric_units(self, found: PairResults, names: Sequence[str]) -> pd.DataFrame:
-        """Return test results in the units of the metric, of which less may be better.
+    def in_metric_units(self, results: PairResults, names: Sequence[str]) -> pd.DataFrame:
+        """Return test results in the units of the metric, even if less is better.
 
         Parameters
         ----------
-        found : PairResults
+        results : PairResults
             The results, as if more were better.
         names : sequence of str
             The arrays that become columns.
         """
-        known = dict(vars(found))
+        arrays = dict(vars(results))
         if self.sign < 0:
-            known |= {"low": -found.high, "high": -found.low}
-            known |= {name: -known[name] for name in ("difference", "effect")}
-        return pd.DataFrame({name: known[name] for name in names}).rename(columns=_CALLED)
+            arrays |= {"low": -results.high, "high": -results.low}
+            arrays |= {name: -arrays[name] for name in ("difference", "effect")}
+        return pd.DataFrame({name: arrays[name] for name in names}).rename(columns=_RENAMED)
 
     @property
     def sign(self) -> int:
@@ -169,15 +182,15 @@ class MetricComparison(Record):
     @lazy_property
     def pooled_tests(self) -> PairResults:
         """The tests of the pooled scores, from the users' linearised parts."""
-        among: Flags = (self.denominator != 0).any(axis=1)
-        values = np.where(among[:, None], self._linearise_pooled(among), np.nan)
+        has_score: Flags = (self.denominator != 0).any(axis=1)
+        values = np.where(has_score[:, None], self._linearise_pooled(has_score), np.nan)
         return self._test_pairs(values, f"pooled {self.name}")
 
-    def _test_pairs(self, values: Floats, what: str, margin: float | None = None) -> PairResults:
-        with progress_bar(enabled=self.progress and self.how.kind.is_drawn) as show:
-            advance = partial(show, f"Testing {what}")
+    def _test_pairs(self, values: Floats, name: str, margin: float | None = None) -> PairResults:
+        with progress_bar(enabled=self.progress and self.testing.test_kind.is_resampling) as show:
+            advance = partial(show, f"Testing {name}")
             scores = self.sign * values
-            return compare_pairs(scores, self.pairs, self.how, margin=margin, show=advance)
+            return compare_pairs(scores, self.pairs, self.testing, margin=margin, show=advance)
 
     @lazy_property
     def pooled(self) -> Floats:
@@ -191,23 +204,24 @@ class MetricComparison(Record):
 
     def pooled_intervals(self, alpha: float) -> Floats:
         """Return the delta-method interval of each model's pooled score: shape (2, n_models)."""
-        own = self.denominator != 0
-        count, ratio = own.sum(axis=0), self._ratio
+        has_score = self.denominator != 0
+        count, ratio = has_score.sum(axis=0), self._ratio
         mean = column_sums(self.denominator) / np.maximum(count, 1)
         rest = column_norms(self.numerator - ratio * self.denominator)
         ends = ratio_interval(count, ratio, mean, rest, 1 - alpha)
         return np.array([self.metric.score(end) for end in ends])
 
-    def _linearise_pooled(self, among: Flags) -> Floats:
+    def _linearise_pooled(self, has_score: Flags) -> Floats:
         r"""Return each user's part in a model's pooled score: their mean is that score.
 
         .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
 
         with r the ratio of the sums and f the metric's root, if it takes one (Cochran 1977,
         Sampling Techniques, chapter 6). A user without a score in a model adds nothing to it.
+        `has_score`: the users who have a score in any model.
         """
         ratio = self._ratio
-        mean = column_sums(self.denominator) / max(int(among.sum()), 1)
+        mean = column_sums(self.denominator) / max(int(has_score.sum()), 1)
         rest = self.numerator - ratio * self.denominator
         parts = divide(rest, mean, np.broadcast_to(mean != 0, rest.shape))
         values: Floats = self.metric.score(ratio) + self._slope(ratio) * parts
@@ -228,30 +242,30 @@ class MetricComparison(Record):
 def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     """Return a row per model, by tier, and in each tier the best mean first."""
     result, models = comparison.by_metric[metric], comparison.model_scores.values()
-    order, sure = result.best_first, result.significant_direction
-    own = model_table(result)
-    pooled_low, pooled_high = result.pooled_intervals(result.how.alpha)
-    chance, n_models = own["chance"].to_numpy(), len(models)
-    first, last = find_rank_intervals(n_models, result.pairs, sure)
-    table = own[["mean", "ci_low", "ci_high", "pooled"]].assign(
+    order, direction = result.columns_by_mean, result.significant_direction
+    models_table = make_models_table(result)
+    pooled_low, pooled_high = result.pooled_intervals(result.testing.alpha)
+    chance, n_models = models_table["chance"].to_numpy(), len(models)
+    first, last = find_rank_intervals(n_models, result.pairs, direction)
+    table = models_table[["mean", "ci_low", "ci_high", "pooled"]].assign(
         pooled_low=pooled_low,
         pooled_high=pooled_high,
         chance=chance,
-        adjusted=adjust_for_chance(own["mean"].to_numpy(), chance, result.means("best")),
+        adjusted=adjust_for_chance(models_table["mean"].to_numpy(), chance, result.means("best")),
         **_count_wins(result, comparison.baseline),
         rank_low=first,
         rank_high=last,
         tier=first,
-        letters=assign_letters(n_models, result.pairs, sure != 0, order.tolist()),
-        users=own["users"],
+        letters=assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
+        users=models_table["users"],
         spread=[_spread(one.runs[:, one.index_of_metric(metric)]) for one in models],
     )
     return table.iloc[order].sort_values("tier", kind="stable")
 
 
-def model_table(result: MetricComparison) -> pd.DataFrame:
+def make_models_table(result: MetricComparison) -> pd.DataFrame:
     """Return each model's number of users, means, intervals and chance level."""
-    low, high = result.intervals(result.how.alpha)
+    low, high = result.intervals(result.testing.alpha)
     columns = {
         "users": (~np.isnan(result.scores)).sum(axis=0),
         "mean": result.means(),
@@ -268,7 +282,7 @@ def make_intervals(
 ) -> pd.DataFrame:
     """Return the intervals of every metric and model.
 
-    By Student's t and the delta method, or from the same resampled users for all.
+    They are from Student's t and the delta method, or from the same resampled users for all.
     """
     if method == "t":
         ends = [[*one.intervals(1 - level), *one.pooled_intervals(1 - level)] for one in by_metric]
@@ -277,8 +291,8 @@ def make_intervals(
             np.hstack([getattr(one, name) for one in by_metric])
             for name in ("scores", "numerator", "denominator")
         )
-        drawn = bootstrap_intervals(*tables, level=level, method=method, **options)
-        parts = np.split(np.array(drawn), len(by_metric), axis=1)
+        resampled = bootstrap_intervals(*tables, level=level, method=method, **options)
+        parts = np.split(np.array(resampled), len(by_metric), axis=1)
         ends = [
             [*part[:2], *map(result.metric.score, part[2:])]
             for result, part in zip(by_metric, parts, strict=True)
@@ -291,31 +305,33 @@ def make_intervals(
 
 def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row per pair of models: a minus b, in the units of the metric."""
-    by_margin = () if result.margin is None else _BY_MARGIN
-    own = result.in_metric_units(
-        result.mean_tests, (*_OF_PAIRS, "p", "p_corrected", "detectable", *by_margin)
+    margin_columns = () if result.margin is None else _MARGIN_COLUMNS
+    tests = result.in_metric_units(
+        result.mean_tests, (*_PAIR_COLUMNS, "p", "p_corrected", "detectable", *margin_columns)
     )
-    own = own.rename(columns={"low": "ci_low", "high": "ci_high"})
-    pooled = result.in_metric_units(result.pooled_tests, _OF_POOLED).add_prefix("pooled_")
+    tests = tests.rename(columns={"low": "ci_low", "high": "ci_high"})
+    pooled = result.in_metric_units(result.pooled_tests, _POOLED_COLUMNS).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
-    table = pd.concat([models, own, pooled], axis=1)
-    together = result.how.corrected_by.is_simultaneous or len(table) == 1
-    kind = "simultaneous" if together and result.how.kind.has_intervals else "per pair"
+    table = pd.concat([models, tests, pooled], axis=1)
+    is_simultaneous = result.testing.corrected_by.is_simultaneous or len(table) == 1
+    is_simultaneous &= result.testing.test_kind.has_intervals
     table.insert(0, "metric", result.name)
-    table.insert([*table].index("deviation"), "interval", kind)
+    table.insert(
+        [*table].index("deviation"), "interval", "simultaneous" if is_simultaneous else "per pair"
+    )
     return table
 
 
 def _count_wins(result: MetricComparison, baseline: str) -> pd.DataFrame:
     """Count the users for whom each model is better than the baseline, equal, or worse."""
-    found, names = result.mean_tests, ["won", "tied", "lost"]
+    tests, names = result.mean_tests, ["won", "tied", "lost"]
     counts = pd.DataFrame(index=[*result.models], columns=names, dtype="Int64")
     for pair, (one, other) in enumerate(result.named_pairs):
-        own = [found.wins[pair], found.ties[pair], found.losses[pair]]
+        outcome = [tests.wins[pair], tests.ties[pair], tests.losses[pair]]
         if other == baseline:
-            counts.loc[one] = own
+            counts.loc[one] = outcome
         elif one == baseline:
-            counts.loc[other] = own[::-1]
+            counts.loc[other] = outcome[::-1]
     return counts
 
 
@@ -341,9 +357,9 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
         raise InvalidInputError(msg)
     parts = []
     with progress_bar(enabled=comparison.progress) as show:
-        for done, result in enumerate(by_metric.values(), start=1):
-            parts.append(_segments_of_metric(result, groups, comparison.baseline))
-            show("Testing segments", done / len(by_metric))
+        for n_done, result in enumerate(by_metric.values(), start=1):
+            parts.append(_compare_segments(result, groups, comparison.baseline))
+            show("Testing segments", n_done / len(by_metric))
     # labels may be tuples, which from_product would split
     levels: list[Any] = [[*by_metric], groups.cat.categories, comparison.models]
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
@@ -351,36 +367,37 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     return pd.concat(parts).set_axis(index, axis=0)
 
 
-def _segments_of_metric(
+def _compare_segments(
     result: MetricComparison, groups: pd.Series[Any], baseline: str
 ) -> pd.DataFrame:
     codes = groups.cat.codes.to_numpy()
     parts = [
-        _compare_segment(result, codes == place, baseline)
-        for place in range(len(groups.cat.categories))
+        _compare_segment(result, codes == code, baseline)
+        for code in range(len(groups.cat.categories))
     ]
     table = pd.concat(parts)
-    correction = result.how.corrected_by
-    if correction.function is None:
+    correction = result.testing.corrected_by
+    if correction.is_max_t:
         correction = CORRECTIONS["holm"]
     table["p_corrected"] = correction.correct(table["p"].to_numpy())
     whole = _compare_segment(result, codes >= 0, baseline)
-    for kind in ("", "pooled_"):
-        other = whole[f"{kind}difference"].reindex(table.index).to_numpy()
-        table[f"{kind}opposite_to_all"] = table[f"{kind}difference"] * other < 0
+    for prefix in ("", "pooled_"):
+        over_all = whole[f"{prefix}difference"].reindex(table.index).to_numpy()
+        table[f"{prefix}opposite_to_all"] = table[f"{prefix}difference"] * over_all < 0
     return table
 
 
 def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:
-    """Return a row per model; the baseline's own differences are NaN."""
+    """Return a row per model, over some users; the differences of the baseline are NaN."""
     part = result.select_users(users)
     others = [name for name in part.models if name != baseline]
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
-    found = compare_pairs(part.sign * part.scores, pairs, replace(part.how, correction="none"))
+    testing = replace(part.testing, correction="none")
+    tests = compare_pairs(part.sign * part.scores, pairs, testing)
     differences = part.in_metric_units(
-        found, ["difference", "low", "high", "effect", "p"]
+        tests, ["difference", "low", "high", "effect", "p"]
     ).set_axis(others)
-    own = model_table(part)
-    differences.insert(4, "pooled_difference", own["pooled"] - own["pooled"][baseline])
+    table = make_models_table(part)
+    differences.insert(4, "pooled_difference", table["pooled"] - table["pooled"][baseline])
     names = {"low": "difference_low", "high": "difference_high"}
-    return own.join(differences.rename(columns=names))
+    return table.join(differences.rename(columns=names))

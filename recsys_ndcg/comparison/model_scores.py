@@ -33,6 +33,7 @@ _PROTOCOLS = {
     "catalogue": "ranks a whole catalogue",
 }
 Parameter = str | int | float | bool | None
+_OTHER_ROLES = ("chance", "best")
 _LARGEST = 2**53  # JSON readers may round larger integers
 
 
@@ -66,12 +67,12 @@ class ModelScores(Scores):
 
     @classmethod
     def from_audit(
-        cls, audit: Audit, names: Sequence[str] | None = None, report: Report | None = None
+        cls, audit: Audit, metric_names: Sequence[str] | None = None, report: Report | None = None
     ) -> ModelScores:
-        """Return the scores of one evaluation."""
+        """Return the scores of one evaluation, its metrics renamed to `metric_names` if given."""
         scores = audit.scores_with_orders
-        own, known = scores.per_user, ~np.isnan(scores.per_user)
-        others = {role: np.where(known, scores.roles[role], np.nan) for role in ("chance", "best")}
+        own, is_known = scores.per_user, ~np.isnan(scores.per_user)
+        roles = {role: np.where(is_known, scores.roles[role], np.nan) for role in _OTHER_ROLES}
         signatures = [audit.signatures[name] for name in scores.names]
         return cls(
             measurements=scores.measurements,
@@ -80,8 +81,8 @@ class ModelScores(Scores):
             denominator=np.where(scores.defined, scores.denominator, 0.0),
             left_out=scores.left_out,
             counts=scores.counts,
-            roles={"own": own, **others},
-            signatures=dict(zip(names or scores.names, signatures, strict=True)),
+            roles={"own": own, **roles},
+            signatures=dict(zip(metric_names or scores.names, signatures, strict=True)),
             label_digests=np.repeat(
                 audit.label_digests.astype(np.uint64)[:, None], len(scores.names), axis=1
             ),
@@ -91,24 +92,24 @@ class ModelScores(Scores):
 
     @classmethod
     def join_metrics(cls, parts: Sequence[ModelScores]) -> ModelScores:
-        """Join the metrics of all parts, over the users of any."""
-        spread = _expand_to_all_users(parts)
-        first = spread[0]
+        """Join the metrics of all parts, over all their users."""
+        expanded = _expand_to_all_users(parts)
+        first = expanded[0]
         tables: dict[str, Any] = {
-            name: np.hstack([getattr(one, name) for one in spread])
+            name: np.hstack([getattr(one, name) for one in expanded])
             for name in (*first.parts, "label_digests", "runs")
         }
         return replace(
             first,
-            measurements=sum((one.measurements for one in spread), ()),
-            signatures={name: text for one in spread for name, text in one.signatures.items()},
-            roles={role: np.hstack([one.roles[role] for one in spread]) for role in first.roles},
+            measurements=sum((one.measurements for one in expanded), ()),
+            signatures={name: text for one in expanded for name, text in one.signatures.items()},
+            roles={role: np.hstack([one.roles[role] for one in expanded]) for role in first.roles},
             **tables,
         )
 
     @classmethod
     def average_runs(cls, parts: Sequence[ModelScores]) -> ModelScores:
-        """Average the scores of several runs within each user; sums are added up.
+        """Average the scores of several runs within each user; add up parts and counts.
 
         Folds hold different ratings of a user, so their digests are added up; seeds hold the same
         ratings, and keep one digest. A user is left out if all runs leave it out; other flags
@@ -116,14 +117,14 @@ class ModelScores(Scores):
         """
         if len(parts) == 1:
             return parts[0]
-        spread = _expand_to_all_users(parts)
-        first, columns = spread[0], [one.columns() for one in spread]
-        is_same = all(
+        expanded = _expand_to_all_users(parts)
+        first, columns = expanded[0], [one.columns() for one in expanded]
+        have_same_ratings = all(
             len(one.users) == len(each.users)
             and np.array_equal(each.label_digests, first.label_digests)
-            for one, each in zip(parts, spread, strict=True)
+            for one, each in zip(parts, expanded, strict=True)
         )
-        if not is_same:
+        if not have_same_ratings:
             columns = [{**one, "truth": _hash_digests(one["truth"])} for one in columns]
         merged = {}
         for name, values in columns[0].items():
@@ -132,14 +133,14 @@ class ModelScores(Scores):
                 merged[name] = _average_scores(tables)
             elif name == "left_out":
                 merged[name] = reduce(np.logical_and, tables)
-            elif name != "user" and (name in first.parts or not is_same):
+            elif name != "user" and (name in first.parts or not have_same_ratings):
                 merged[name] = reduce(np.add, tables)
             else:
                 merged[name] = values
-        found = first.with_columns(merged)
+        average = first.with_columns(merged)
         return replace(
-            found,
-            signatures=update_user_counts(parts[0].signatures, found.per_user),
+            average,
+            signatures=update_user_counts(parts[0].signatures, average.per_user),
             runs=np.concatenate([one.runs for one in parts]),
             report=None,
             parameters=_common_parameters([one.parameters for one in parts]),
@@ -169,21 +170,21 @@ class ModelScores(Scores):
 
     def take(self, users: Positions) -> ModelScores:
         """Return the scores of some users, by their positions; the means of runs stay."""
-        found = super().take(users)
-        return replace(found, signatures=update_user_counts(self.signatures, found.per_user))
+        scores = super().take(users)
+        return replace(scores, signatures=update_user_counts(self.signatures, scores.per_user))
 
     def select_metrics(self, names: Sequence[str]) -> ModelScores:
         """Return the scores in some of the metrics."""
-        places = [self.index_of_metric(name) for name in names]
+        columns = [self.index_of_metric(name) for name in names]
         return replace(
-            self.select_measurements(places),
+            self.select_measurements(columns),
             signatures={name: self.signatures[name] for name in names},
-            label_digests=self.label_digests[:, places],
-            runs=self.runs[:, places],
+            label_digests=self.label_digests[:, columns],
+            runs=self.runs[:, columns],
         )
 
-    def report_for(self, name: str) -> Report:
-        """Return the report with its lists.
+    def require_report(self, model: str) -> Report:
+        """Return the report with its lists; `model` is this model's name, for the message.
 
         Raises
         ------
@@ -192,17 +193,17 @@ class ModelScores(Scores):
         """
         if self.report is None or self.report.full_audit.lists is None:
             msg = (
-                f"{name!r} has no lists: it was read from a file, or averaged over folds. "
+                f"{model!r} has no lists: it was read from a file, or averaged over folds. "
                 "Compare predictions, or reports of predictions."
             )
             raise InvalidInputError(msg)
         return self.report
 
-    def lists_for(self, name: str) -> GroupedLists:
-        """Return the lists of the compared users."""
-        report = self.report_for(name)
+    def require_lists(self, model: str) -> GroupedLists:
+        """Return the lists of the compared users; as `require_report`."""
+        report = self.require_report(model)
         lists = report.full_audit.lists
-        assert lists is not None, "report_for has checked this"  # noqa: S101
+        assert lists is not None, "require_report has checked this"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists
         return lists.take(report.scores.positions_of(self.users))
@@ -226,28 +227,28 @@ def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     """Return each part with the users of all parts; NaN or 0 for users it does not have."""
     ids = [one.users for one in parts]
     users, codes = encode_ids(concat_ids(ids), "user")
-    spread, own = [], np.split(codes, np.cumsum([*map(len, ids)])[:-1])
-    for one, places in zip(parts, own, strict=True):
+    expanded, positions = [], np.split(codes, np.cumsum([*map(len, ids)])[:-1])
+    for one, users_of_part in zip(parts, positions, strict=True):
         columns = one.columns()
         for name, values in columns.items():
             fill = np.nan if name in one.roles else 0
             columns[name] = np.full((len(users), *values.shape[1:]), fill, dtype=values.dtype)
-            columns[name][places] = values
-        spread.append(one.with_columns({**columns, "user": users}))
-    return spread
+            columns[name][users_of_part] = values
+        expanded.append(one.with_columns({**columns, "user": users}))
+    return expanded
 
 
 def _average_scores(tables: Sequence[Floats]) -> Floats:
-    """Return the mean over the runs that have a score, NaN if none has."""
-    there = sum((~np.isnan(one)).astype(np.int64) for one in tables)
+    """Return the mean over the runs that have a score, NaN if no run has."""
+    n_scores = sum((~np.isnan(one)).astype(np.int64) for one in tables)
     total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
-    return divide(total, there)
+    return divide(total, n_scores)
 
 
 def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash a fold's digests, so that their sums do not depend on the order of the folds.
+    """Hash a fold's digests before they are added up.
 
-    The same ratings in different folds are different lists.
+    The same ratings, split into other folds, are other lists, and get another sum.
     """
     mixed = pd.util.hash_array(digests.ravel(), categorize=False).reshape(digests.shape)
     return np.asarray(mixed * (digests != 0))
@@ -255,14 +256,14 @@ def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def update_user_counts(signatures: Mapping[str, Signature], scores: Floats) -> dict[str, Signature]:
     """Return signatures with the number of users who have a score."""
-    counted = (~np.isnan(scores)).sum(axis=0).tolist()
+    counts = (~np.isnan(scores)).sum(axis=0).tolist()
     return {
-        name: one.with_users(count)
-        for (name, one), count in zip(signatures.items(), counted, strict=True)
+        name: signature.with_users(count)
+        for (name, signature), count in zip(signatures.items(), counts, strict=True)
     }
 
 
-def flatten_parameters(given: Mapping[Any, Any], within: str = "") -> dict[str, Parameter]:
+def flatten_parameters(parameters: Mapping[Any, Any], prefix: str = "") -> dict[str, Parameter]:
     """Return parameters as numbers and texts; keys of nested mappings are joined by a dot.
 
     Examples
@@ -270,17 +271,17 @@ def flatten_parameters(given: Mapping[Any, Any], within: str = "") -> dict[str, 
     >>> flatten_parameters({"n_factors": 20, "sim_options": {"name": "msd"}, "init": (0, 1)})
     {'n_factors': 20, 'sim_options.name': 'msd', 'init': '(0, 1)'}
     """
-    found: dict[str, Parameter] = {}
-    for name, value in given.items():
-        full = f"{within}{escape_invisible(str(name))}"
+    flat: dict[str, Parameter] = {}
+    for name, value in parameters.items():
+        full_name = f"{prefix}{escape_invisible(str(name))}"
         if isinstance(value, Mapping):
-            found |= flatten_parameters(value, f"{full}.")
+            flat |= flatten_parameters(value, f"{full_name}.")
         else:
-            found[full] = _plain(value)
-    return found
+            flat[full_name] = _to_parameter(value)
+    return flat
 
 
-def _plain(value: Any) -> Parameter:
+def _to_parameter(value: Any) -> Parameter:
     value = value.item() if hasattr(value, "item") and not getattr(value, "ndim", 0) else value
     if value is None or isinstance(value, bool):
         return value
@@ -291,11 +292,11 @@ def _plain(value: Any) -> Parameter:
     return escape_invisible(value if isinstance(value, str) else repr(value))
 
 
-# What must agree
+# Checks before a comparison
 
 
 def align_models(
-    found: Mapping[str, ModelScores], users: str
+    models: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int], list[str]]:
     """Return the models with the same users and metrics in the same order.
 
@@ -304,8 +305,8 @@ def align_models(
 
     Parameters
     ----------
-    found : mapping
-        By name.
+    models : mapping
+        The models' scores, by name.
     users : {'all', 'common'}
         Whether all models must have the same users, or only common users are compared.
 
@@ -315,67 +316,69 @@ def align_models(
         The models were measured on different ratings or users, in different ways, or share no
         metric.
     """
-    measured = {name: set(one.names) for name, one in found.items()}
-    known = list(dict.fromkeys(name for one in found.values() for name in one.names))
-    shared = [name for name in known if all(name in names for names in measured.values())]
+    metrics = list(dict.fromkeys(metric for one in models.values() for metric in one.names))
+    shared = [metric for metric in metrics if all(metric in one.names for one in models.values())]
     if not shared:
-        listed = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in found.items())
-        msg = f"The models share no metric ({listed}). Evaluate all with the same metrics."
+        names = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in models.items())
+        msg = f"The models share no metric ({names}). Evaluate all with the same metrics."
         raise InvalidInputError(msg)
-    found = {name: one.select_metrics(shared) for name, one in found.items()}
-    (first, reference), *rest = found.items()
-    for name, one in rest:
-        _check_signatures(first, reference, name, one)
-        count_common_ids(reference.users, one.users, "user", (repr(first), repr(name)))
-    found, left_out = _keep_common_users(found, users)
-    _check_truth(found)
-    if all(np.isnan(one.per_user).all() for one in found.values()):
+    models = {name: one.select_metrics(shared) for name, one in models.items()}
+    (reference_name, reference), *others = models.items()
+    for name, one in others:
+        _check_signatures(reference_name, reference, name, one)
+        labels = (repr(reference_name), repr(name))
+        count_common_ids(reference.users, one.users, "user", labels)
+    models, left_out = _keep_common_users(models, users)
+    _check_truth(models)
+    if all(np.isnan(one.per_user).all() for one in models.values()):
         msg = (
             f"No model has a score for any user in {', '.join(shared)}: no item is relevant, or "
             "none is labelled. Choose another threshold or other metrics."
         )
         raise InvalidInputError(msg)
-    return found, left_out, [name for name in known if name not in shared]
+    return models, left_out, [metric for metric in metrics if metric not in shared]
 
 
-def _check_signatures(first: str, reference: ModelScores, name: str, one: ModelScores) -> None:
+def _check_signatures(
+    reference_name: str, reference: ModelScores, name: str, model: ModelScores
+) -> None:
     """Raise if two models were measured under different conventions."""
-    for metric, theirs in one.signatures.items():
-        differences = reference.signatures[metric].differences(theirs)
+    for metric, signature in model.signatures.items():
+        differences = reference.signatures[metric].differences(signature)
         differences.pop("users", None)  # the number of users who have a score
         if "protocol" in differences:
-            mine_is, theirs_is = (_PROTOCOLS.get(each, each) for each in differences["protocol"])
+            first, second = (_PROTOCOLS.get(each, each) for each in differences["protocol"])
             msg = (
-                f"{first!r} {mine_is}, {name!r} {theirs_is}, so {metric} cannot be compared. "
+                f"{reference_name!r} {first}, {name!r} {second}, so {metric} cannot be compared. "
                 "Use one protocol for both."
             )
             raise InvalidInputError(msg)
         if differences:
             what = ", ".join(
-                f"{field} is {quote(here)} for {first!r} and {quote(there)} for {name!r}"
-                for field, (here, there) in differences.items()
+                f"{field} is {quote(first)} for {reference_name!r} and {quote(second)} for {name!r}"
+                for field, (first, second) in differences.items()
             )
             msg = f"{metric} was computed in different ways: {what}. Evaluate both in the same way."
             raise InvalidInputError(msg)
 
 
 def _keep_common_users(
-    found: Mapping[str, ModelScores], users: str
+    models: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
-    known = {name: set(one.users.tolist()) for name, one in found.items()}
-    common = set.intersection(*known.values())
-    left_out = {name: len(one.users) - len(common) for name, one in found.items()}
+    users_of = {name: set(one.users.tolist()) for name, one in models.items()}
+    common = set.intersection(*users_of.values())
+    left_out = {name: len(one.users) - len(common) for name, one in models.items()}
     if not any(left_out.values()):
-        return dict(found), {}
+        return dict(models), {}
     if users == "all":
         name, extra = next(
             (name, user)
-            for name, one in found.items()
+            for name, one in models.items()
             for user in one.users.tolist()
             if user not in common
         )
-        lacking = next(other for other, them in known.items() if extra not in them)
-        sizes = ", ".join(f"{other} has {len(them)}" for other, them in known.items())
+        lacking = next(other for other, ids in users_of.items() if extra not in ids)
+        sizes = ", ".join(f"{other} has {len(ids)}" for other, ids in users_of.items())
         msg = (
             f"The models have different users ({sizes}; {len(common)} in common): user "
             f"{quote(extra)} of {name!r} is missing in {lacking!r}. Use the same test data for "
@@ -383,31 +386,32 @@ def _keep_common_users(
         )
         raise InvalidInputError(msg)
     if not common:
-        msg = f"No user is in all of {', '.join(found)}, so nothing can be compared."
+        msg = f"No user is in all of {', '.join(models)}, so nothing can be compared."
         raise InvalidInputError(msg)
     kept = {
         name: one.take(np.flatnonzero([user in common for user in one.users.tolist()]))
-        for name, one in found.items()
+        for name, one in models.items()
     }
     return kept, left_out
 
 
-def _check_truth(found: Mapping[str, ModelScores]) -> None:
+def _check_truth(models: Mapping[str, ModelScores]) -> None:
     """Raise if two models were measured on different ratings."""
-    (first, reference), *rest = found.items()
-    for name, one in rest:
-        other = (one.label_digests != reference.label_digests).any(axis=1)
-        if other.any():
-            user = reference.users[other][0]
+    (reference_name, reference), *others = models.items()
+    for name, one in others:
+        differs = (one.label_digests != reference.label_digests).any(axis=1)
+        if differs.any():
+            user = reference.users[differs][0]
             msg = (
-                f"{first!r} and {name!r} were measured on different ratings: items or true "
-                f"values differ for {int(other.sum())} of {len(other)} users, the first is user "
-                f"{quote(user)}. Let all models predict the same test ratings, in the same folds."
+                f"{reference_name!r} and {name!r} were measured on different ratings: items or "
+                f"true values differ for {int(differs.sum())} of {len(differs)} users, the first "
+                f"is user {quote(user)}. Let all models predict the same test ratings, in the same "
+                "folds."
             )
             raise InvalidInputError(msg)
 
 
-def add_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
+def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
     """Add a first model: random order of the same lists.
 
     Raises
@@ -415,19 +419,19 @@ def add_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
     InvalidInputError
         There is no chance level, or the models' lists have different ones.
     """
-    (name, first), *rest = found.items()
+    (name, first), *others = models.items()
     scores = first.roles["chance"]
-    known = ~np.isnan(scores)
-    if not known.any():
+    is_known = ~np.isnan(scores)
+    if not is_known.any():
         msg = (
             f"{name!r} has no chance level, so chance cannot be the baseline: its metrics do not "
             "depend on the order, or its runs have no chance level."
         )
         raise InvalidInputError(msg)
-    for other, one in rest:
-        others = one.roles["chance"]
-        both = known & ~np.isnan(others)
-        if not np.allclose(scores[both], others[both], rtol=1e-9):
+    for other, one in others:
+        other_scores = one.roles["chance"]
+        both = is_known & ~np.isnan(other_scores)
+        if not np.allclose(scores[both], other_scores[both], rtol=1e-9):
             msg = (
                 f"Chance cannot be the baseline: {name!r} and {other!r} list different items, so "
                 "their random orders score differently. Pass n_items= or items= to "
@@ -437,9 +441,9 @@ def add_chance(found: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
     chance = replace(
         first,
         roles={**first.roles, "own": scores},
-        numerator=np.where(known, scores * first.denominator, 0.0),
-        denominator=np.where(known, first.denominator, 0.0),
+        numerator=np.where(is_known, scores * first.denominator, 0.0),
+        denominator=np.where(is_known, first.denominator, 0.0),
         runs=np.full((1, len(first.names)), np.nan),
         report=None,
     )
-    return {CHANCE: chance, **found}
+    return {CHANCE: chance, **models}

@@ -73,31 +73,31 @@ def plot_metric(
         Vega-Altair is not installed.
     """
     result = comparison.by_metric[metric]
-    how: dict[str, Any] = {"lower_is_better": result.sign < 0}
-    level = 1 - comparison.how.alpha
+    options: dict[str, Any] = {"lower_is_better": result.sign < 0}
+    level = 1 - comparison.testing.alpha
     if np.isnan(result.scores).all():
         msg = f"No user has a score in {metric}, so there is nothing to plot."
         raise InvalidInputError(msg)
     if kind == "tiers":
-        chance = float(result.means("chance")[0])  # lists may differ: the first model's
-        how["baselines"] = _baselines(comparison, metric)
+        chance = float(result.means("chance")[0])  # of the first model: lists may differ
+        options["baselines"] = _baselines(comparison, metric)
         board = _interval_table(comparison, metric)
-        return plot(kind, board, metric, chance, level=level, **how)
+        return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
         activity = comparison.first.counts.activity
         parts = [
             pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
             for model in comparison.models
         ]
-        return plot(kind, pd.concat(parts, ignore_index=True), metric, level=level, **how)
+        return plot(kind, pd.concat(parts, ignore_index=True), metric, level=level, **options)
     one, other = result.scores_of(after), result.scores_of(before)
     if np.isnan(one - other).all():
         msg = f"No user has a score in {metric} from both {after!r} and {before!r}."
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = comparison.users.tolist()
-        return plot(kind, one, other, after, before, metric, users=users, **how)
-    return plot(kind, one - other, after, before, metric, level=level, **how)
+        return plot(kind, one, other, after, before, metric, users=users, **options)
+    return plot(kind, one - other, after, before, metric, level=level, **options)
 
 
 def plot_trade_off(
@@ -143,7 +143,7 @@ def plot_trade_off(
         values = [comparison.model_scores[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
     lower = comparison.by_metric[x].sign < 0, comparison.by_metric[y].sign < 0
-    level = 1 - comparison.how.alpha
+    level = 1 - comparison.testing.alpha
     return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
 
 
@@ -163,8 +163,8 @@ def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
             raise InvalidInputError(msg)
         return wanted
     distinct = {name: len({repr(one[name]) for one in parameters if name in one}) for name in names}
-    most = max(distinct, key=distinct.__getitem__, default=None)
-    return most if most is not None and distinct[most] > 1 else None
+    name = max(distinct, key=distinct.__getitem__, default=None)
+    return name if name is not None and distinct[name] > 1 else None
 
 
 def _baselines(comparison: Comparison, metric: str) -> dict[str, float]:
@@ -176,13 +176,13 @@ def _baselines(comparison: Comparison, metric: str) -> dict[str, float]:
     return {}
 
 
-_AUDITS = 6  # models whose audit is shown,
-_ROWS = 1_000_000  # but no more users in all: these take a second
-_OTHERS = 4  # metrics in addition to the first
+_MAX_AUDITS = 6  # models whose audit is shown
+_MAX_AUDITED = 1_000_000  # users of all of these: takes a second
+_MAX_OTHER_METRICS = 4  # in addition to the first
 _MOVERS = 10
-_COLUMNS = 8  # models in the table of users: the best, and the baseline
-_NAMED = 6  # models in the shown call
-_SHORT = 20  # characters of a name in a heading
+_MAX_COLUMNS = 8  # best models in the table of users, in addition to the two compared ones
+_MAX_NAMED = 6  # models in the Python code
+_MAX_HEADING = 20  # characters of a model's name in a heading
 _AUDITED = "The audits of single models are folded below."
 _MOVERS_LEAD = "The users whose scores differ most between the two models."
 _DIFFERENCES = (
@@ -201,19 +201,19 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     comparison : Comparison
         The models.
     command : str, optional
-        The command line that made it, if one did.
+        The command line that made the page, if there was one.
     """
     metric = comparison.metrics[0]
     kinds = ["leaderboard", *(["segments"] if comparison.groups is not None else [])]
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, _ = brief.sections
-    result = comparison.deciding
-    ordered = [comparison.models[place] for place in result.best_first]
+    result = comparison.first_metric_comparison
+    ordered = [comparison.models[place] for place in result.columns_by_mean]
     best = next(name for name in ordered if name != CHANCE)
     before = comparison.baseline
     after = next(name for name in ordered if name != before)
     report = comparison.model_scores[best].report
-    apart = _make_charts(comparison, "differences", "scatter", a=before, b=after)
+    difference_charts = _make_charts(comparison, "differences", "scatter", a=before, b=after)
     activity = _make_charts(comparison, "activity")
     sections = [
         _leaderboard_section(comparison, board),
@@ -224,7 +224,12 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
             result.name,
             f"These are the scores of {best}.",
         ),
-        Section("differences", f"{after} against {before}, user by user", _DIFFERENCES, apart),
+        Section(
+            "differences",
+            f"{after} against {before}, user by user",
+            _DIFFERENCES,
+            difference_charts,
+        ),
         *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
@@ -249,7 +254,7 @@ def _leaderboard_section(comparison: Comparison, board: Section) -> Section:
         Section.folded(
             f"By {name}", [[comparison.verdict_in(name)], *_leaderboard_parts(comparison, name)]
         )
-        for name in others[:_OTHERS]
+        for name in others[:_MAX_OTHER_METRICS]
     ]
     pairs = Section.folded("The pairs", [pairs_table(comparison, first)])
     return replace(board, parts=[*_leaderboard_parts(comparison, first), pairs, *details])
@@ -266,8 +271,8 @@ def _leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable |
 def _remarks_section(comparison: Comparison) -> Section:
     """Return the section of remarks, with the audit of each model that has a report."""
     details: list[Section] = []
-    most = max(1, min(_AUDITS, _ROWS // len(comparison.users)))
-    for model, one in [*comparison.model_scores.items()][:most]:
+    n_audits = max(1, min(_MAX_AUDITS, _MAX_AUDITED // len(comparison.users)))
+    for model, one in [*comparison.model_scores.items()][:n_audits]:
         if one.report is not None:
             audit = build_audit_table(one.report)
             details.append(Section.folded(f"The audit of {model}", [one.report.remarks, audit]))
@@ -280,14 +285,14 @@ def _movers_section(comparison: Comparison, before: str, after: str) -> list[Sec
     if table.empty:
         return []
     values = [table.index.tolist(), *(table.iloc[:, place].tolist() for place in (0, 2, 3, 4))]
-    forms: list[Callable[[Any], str]] = [
+    formats: list[Callable[[Any], str]] = [
         format_id,
         "{:.0f}".format,
         format_number,
         format_number,
         format_signed,
     ]
-    texts = [list(map(form, column)) for form, column in zip(forms, values, strict=True)]
+    texts = [list(map(format_, column)) for format_, column in zip(formats, values, strict=True)]
     cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
     cells = cells.set_axis(["user", "items", before, after, "improvement"], axis=1)
     lead = f"{_MOVERS_LEAD} The improvement is from {before} to {after}."
@@ -333,79 +338,81 @@ def _users_section(comparison: Comparison, before: str, after: str, best: str) -
     best : str
         The model whose scores sort the users.
     """
-    result, counts = comparison.deciding, comparison.first.counts
-    gain = result.scores_of(after) - result.scores_of(before)
-    gained, then = result.sign * gain, result.sign * result.scores_of(after)
-    places = select_users(gained, then, gain == 0, counts.n_items)
+    result, counts = comparison.first_metric_comparison, comparison.first.counts
+    difference = result.scores_of(after) - result.scores_of(before)
+    improvement, tie_breaker = result.sign * difference, result.sign * result.scores_of(after)
+    users = select_users(improvement, tie_breaker, difference == 0, counts.n_items)
     column = result.models.index(best)
-    trivial = result.best[places, column] <= result.chance[places, column]
-    own, items = result.sign * result.scores[places, column], counts.n_items[places]
+    trivial = result.best[users, column] <= result.chance[users, column]
+    score, n_items = result.sign * result.scores[users, column], counts.n_items[users]
     # a long list is harder to order
-    order = np.lexsort((-items, -own, trivial))
-    places, trivial = places[order], trivial[order]
-    ranked = [result.models[place] for place in result.best_first]
-    columns = [name for name in ranked if name in (*ranked[:_COLUMNS], before, after)]
-    minus = f"{shorten(after, _SHORT)} minus {shorten(before, _SHORT)}"
+    order = np.lexsort((-n_items, -score, trivial))
+    users, trivial = users[order], trivial[order]
+    ranked = [result.models[place] for place in result.columns_by_mean]
+    columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], before, after)]
+    difference_heading = f"{shorten(after, _MAX_HEADING)} minus {shorten(before, _MAX_HEADING)}"
     return build_user_section(
         f"{result.name} of {best}",
         comparison.first,
-        places,
+        users,
         [
-            *((name, list(map(format_number, result.scores_of(name)[places]))) for name in columns),
-            (minus, [format_signed(one) for one in gain[places].tolist()]),
+            *((name, list(map(format_number, result.scores_of(name)[users]))) for name in columns),
+            (difference_heading, [*map(format_signed, difference[users].tolist())]),
         ],
         trivial=trivial,
-        lists=_lists_of_both(comparison, before, after, places),
+        lists=_build_list_pairs(comparison, before, after, users),
         row_content="both models' lists and the best order",
         selection_note=f"the users who gain or lose most from {before} to {after}: "
         "comparison.per_user has all users.",
     )
 
 
-def _lists_of_both(
-    comparison: Comparison, before: str, after: str, places: Positions
+def _build_list_pairs(
+    comparison: Comparison, before: str, after: str, users: Positions
 ) -> UserLists | None:
     """Return both models' lists of some users, if both models have lists."""
-    both = []
+    lists_of_models = []
     for name in (after, before):
-        one = comparison.model_scores[name]
-        if one.report is None:
+        model, positions = comparison.model_scores[name], users
+        if model.report is None:
             return None
-        own = places
-        if len(one.report.users) != len(one.users):
-            own = one.report.scores.positions_of(one.users)[places]
-        side = build_user_lists(one.report.full_audit, own, name)
-        if side is None:
+        if len(model.report.users) != len(model.users):
+            positions = model.report.scores.positions_of(model.users)[users]
+        lists = build_user_lists(model.report.full_audit, positions, name)
+        if lists is None:
             return None
-        both.append(side)
-    first, second = both
+        lists_of_models.append(lists)
+    first, second = lists_of_models
     sides = {after: first.sides[after], before: second.sides[before], **first.sides}
     return UserLists(sides, first.weights)
 
 
-# How to get the same
+# The Python code
 
 
 def comparison_code(comparison: Comparison) -> str:
     """Return Python code that makes the same comparison."""
-    if comparison.made_by is not None:
-        return comparison.made_by
+    if comparison.code is not None:
+        return comparison.code
     names = [name for name in comparison.models if name != CHANCE]
     first, groups = comparison.first, comparison.groups
-    folds = len(first.runs) > 1
-    what = "folds" if folds else "predictions"
-    given = [f"{name!r}: {what}_{place}" for place, name in enumerate(names[:_NAMED], 1)]
-    if len(names) > _NAMED:
-        given.append("...")
-    chosen = {"baseline": comparison.baseline, **vars(comparison.how), "margin": comparison.margin}
-    usual = {"baseline": names[0], **vars(Testing()), "margin": None}
-    how = [f"{name}={value!r}" for name, value in chosen.items() if value != usual[name]]
+    has_folds = len(first.runs) > 1
+    variable = "folds" if has_folds else "predictions"
+    entries = [f"{name!r}: {variable}_{n}" for n, name in enumerate(names[:_MAX_NAMED], 1)]
+    if len(names) > _MAX_NAMED:
+        entries.append("...")
+    options = {"baseline": comparison.baseline, "margin": comparison.margin}
+    options |= vars(comparison.testing)
+    defaults = {"baseline": names[0], "margin": None, **vars(Testing())}
+    arguments = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
     if groups is not None:  # built-in segments have a name, others a table
-        how.append(f"by={groups.name!r}" if groups.name in Report.SEGMENTS else "by=groups")
-    models = "{" + ", ".join(given) + "}"
+        arguments.append(f"by={groups.name!r}" if groups.name in Report.SEGMENTS else "by=groups")
+    models = "{" + ", ".join(entries) + "}"
     # folds were measured before they were compared
-    measured = (
-        [f"metrics={comparison.metrics!r}"] if folds else format_options(first.signatures.values())
-    )
-    calls = [f"comparison = rn.compare({', '.join([models, one, *how])})" for one in measured]
+    by_convention = format_options(first.signatures.values())
+    if has_folds:
+        by_convention = [f"metrics={comparison.metrics!r}"]
+    calls = [
+        f"comparison = rn.compare({', '.join([models, one, *arguments])})" for one in by_convention
+    ]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

@@ -117,8 +117,8 @@ def compare(  # noqa: PLR0913 - the contract
     Notes
     -----
     The unit is the user: scores of one user in several folds or seeds are averaged first. A model's
-    rank is between 1 + the number of significantly better models and the number of models - the
-    number of significantly worse ones. Its tier is the lower end.
+    rank is at least 1 + the number of significantly better models, and at most the number of
+    models that are not significantly worse. Its tier is the lower end.
 
     References
     ----------
@@ -138,37 +138,38 @@ def compare(  # noqa: PLR0913 - the contract
     good   0.963         1          1     1
     bad    0.765         2          2     2
     """
-    testing: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
-    how = check_options(users=users, margin=margin, draws=draws, seed=seed, **testing)
-    if not how.kind.has_intervals:
+    options: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
+    testing = make_testing(users=users, margin=margin, draws=draws, seed=seed, **options)
+    if not testing.test_kind.has_intervals:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
     # the first model would exhaust an iterator of metrics or cutoffs
-    given: list[Any] = [[*one] if isinstance(one, Iterator) else one for one in (metrics, k)]
-    options = EvaluationOptions(given[0], given[1], threshold, convention, columns)
-    found = read_models(models, options, progress=progress)
-    if len(found) < 2 and not (found and baseline == CHANCE):  # which joins it
-        only = f"There is only {next(iter(found))!r}. " if found else "There is none. "
+    metrics = [*metrics] if isinstance(metrics, Iterator) else metrics
+    k = [*k] if isinstance(k, Iterator) else k
+    evaluation = EvaluationOptions(metrics, k, threshold, convention, columns)
+    named = read_models(models, evaluation, progress=progress)
+    if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
+        only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
         msg = f"A comparison needs at least two models. {only}Use rn.evaluate() for one model."
         raise InvalidInputError(msg)
-    entered, left_out, other_metrics = align_models(found, users)
-    if baseline == CHANCE and CHANCE not in entered:
-        entered = add_chance(entered)
-    check_options(entered, baseline=baseline)
-    how.check_pairs(len(entered) * (len(entered) - 1) // 2)
-    name, first = next(iter(entered.items()))
+    aligned, left_out, other_metrics = align_models(named, users)
+    if baseline == CHANCE and CHANCE not in aligned:
+        aligned = add_chance(aligned)
+    check_baseline(baseline, aligned)
+    testing.check_pairs(len(aligned) * (len(aligned) - 1) // 2)
+    name, first = next(iter(aligned.items()))
     groups = None
     if by is not None:
-        read = models.values() if isinstance(models, Mapping) else ()
+        inputs = models.values() if isinstance(models, Mapping) else ()
         groups = assign_segments(
             by,
             first,
-            tables=(one for one in read if not (is_evaluated(one) or _is_saved(one))),
+            tables=(one for one in inputs if not (is_evaluated(one) or _is_saved(one))),
             train=train,
             columns=columns,
         )
     return Comparison(
-        entered,
-        how,
+        aligned,
+        testing,
         name if baseline is None else baseline,
         margin=margin,
         groups=groups,
@@ -178,21 +179,12 @@ def compare(  # noqa: PLR0913 - the contract
     )
 
 
-def check_options(
-    models: Collection[str] | None = None,
-    *,
-    users: str = "all",
-    margin: float | None = None,
-    baseline: str | None = None,
-    **testing: Any,
-) -> Testing:
-    """Check the options of `compare` before anything is measured; return the test's options.
+def make_testing(*, users: str = "all", margin: float | None = None, **options: Any) -> Testing:
+    """Return the options of the tests; all options are checked before anything is measured.
 
     Parameters
     ----------
-    models : collection of str, optional
-        Their names, if known: the baseline must be one of these, or chance.
-    users, margin, baseline, **testing
+    users, margin, **options
         As in `compare`.
 
     Raises
@@ -203,10 +195,20 @@ def check_options(
     check_choice("users", users, USERS)
     if margin is not None:
         check_margin(margin)
-    if not (models is None or baseline is None or baseline in [CHANCE, *models]):
+    return Testing(**options)
+
+
+def check_baseline(baseline: str | None, models: Collection[str]) -> None:
+    """Raise if the baseline is not the name of a model or chance.
+
+    Raises
+    ------
+    InvalidInputError
+        The baseline is unknown.
+    """
+    if not (baseline is None or baseline in [CHANCE, *models]):
         msg = f"baseline={quote(baseline)} is not a model. {suggest(str(baseline), models)}"
         raise InvalidInputError(msg)
-    return Testing(**testing)
 
 
 class EvaluationOptions(NamedTuple):
@@ -218,8 +220,8 @@ class EvaluationOptions(NamedTuple):
     convention: Convention | str | None
     columns: Mapping[str, str] | None
 
-    def check_unused(self, name: str) -> None:
-        """Raise if options are given that have no effect on a report that already exists.
+    def reject_options_of_report(self, name: str) -> None:
+        """Raise if options are given that have no effect on an existing report, of this name.
 
         Raises
         ------
@@ -227,10 +229,10 @@ class EvaluationOptions(NamedTuple):
             A threshold or a convention is given.
         """
         choices = ("threshold", "convention")
-        late = [f"{choice}=" for choice in choices if getattr(self, choice) is not None]
-        if late:
+        given = [f"{choice}=" for choice in choices if getattr(self, choice) is not None]
+        if given:
             msg = (
-                f"{name!r} is evaluated already, so {' and '.join(late)} would have no effect. "
+                f"{name!r} is evaluated already, so {' and '.join(given)} would have no effect. "
                 "Omit it, or pass predictions instead of the report."
             )
             raise InvalidInputError(msg)
@@ -239,7 +241,7 @@ class EvaluationOptions(NamedTuple):
 def read_models(
     models: Any, options: EvaluationOptions, *, progress: bool
 ) -> dict[str, ModelScores]:
-    """Read all models; a search is several.
+    """Read all models; a search has several.
 
     Raises
     ------
@@ -250,28 +252,28 @@ def read_models(
     def work(name: str, data: Any) -> dict[str, ModelScores]:
         return _read_model(name, data, options)
 
-    found: dict[str, ModelScores] = {}
+    scores: dict[str, ModelScores] = {}
     for part in map_models(_check_models(models), work, progress=progress).values():
-        for name in part.keys() & found:
+        for name in part.keys() & scores:
             msg = f"Two models are named {name!r}. Rename one of them."
             raise InvalidInputError(msg)
-        found |= part
-    return found
+        scores |= part
+    return scores
 
 
 def map_models(
     models: Mapping[str, Input], work: Callable[[str, Input], Output], *, progress: bool
 ) -> dict[str, Output]:
     """Apply a function to each model, with a progress bar; warnings name the model."""
-    found, warnings = {}, {}
+    results, warnings = {}, {}
     with closing(
         iterate_with_progress(models, "Evaluating", len(models), enabled=progress)
     ) as names:
         for name in names:
             with label_messages(name) as warnings[name]:
-                found[name] = work(name, models[name])
+                results[name] = work(name, models[name])
     emit_labelled_warnings(warnings)
-    return found
+    return results
 
 
 def _check_models(models: Any) -> dict[str, Any]:
@@ -291,10 +293,10 @@ def _check_models(models: Any) -> dict[str, Any]:
     if len({name.strip() for name in models}) < len(models):
         msg = "Two model names differ only in blanks. Rename one of the models."
         raise InvalidInputError(msg)
-    known: dict[Any, str] = {}
+    name_of: dict[Any, str] = {}
     for name, data in models.items():
         is_path = isinstance(data, str | Path)
-        other = known.setdefault(os.path.realpath(data) if is_path else id(data), name)
+        other = name_of.setdefault(os.path.realpath(data) if is_path else id(data), name)
         if other != name:
             what = "file" if is_path else "object"
             msg = (
@@ -307,7 +309,7 @@ def _check_models(models: Any) -> dict[str, Any]:
 def _read_model(name: str, data: Any, options: EvaluationOptions) -> dict[str, ModelScores]:
     """Return the scores of one model, or of each model of a search, by name."""
     if _has_property(data, "model_scores"):
-        options.check_unused(name or "The search")
+        options.reject_options_of_report(name or "The search")
         parts: Mapping[str, ModelScores] = data.model_scores
         return {
             f"{name}: {part}" if name else part: _select_metrics(one, options)
@@ -351,30 +353,29 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
     if _is_saved(data):
         data = Report.load(data)
     if is_evaluated(data):
-        options.check_unused(name)
+        options.reject_options_of_report(name)
     else:
-        how: dict[str, Any] = {"threshold": options.threshold, "convention": options.convention}
-        data = evaluate_in_memory(
-            data, Plan.of(options.metrics, k=options.k, **how), options.columns
-        )
+        choices: dict[str, Any] = {"threshold": options.threshold, "convention": options.convention}
+        plan = Plan.of(options.metrics, k=options.k, **choices)
+        data = evaluate_in_memory(data, plan, options.columns)
     if _has_property(data, "averaged_scores"):
         return _select_metrics(data.averaged_scores, options)
     return _select_metrics(ModelScores.from_audit(data.full_audit, report=data), options)
 
 
-def _select_metrics(found: ModelScores, options: EvaluationOptions) -> ModelScores:
+def _select_metrics(scores: ModelScores, options: EvaluationOptions) -> ModelScores:
     """Return the requested metrics, or all if none is requested."""
     if options.metrics is None:
-        return found
+        return scores
     names = []
     for one in [options.metrics] if isinstance(options.metrics, str | Metric) else options.metrics:
-        if isinstance(one, Metric) or one in found.names:
+        if isinstance(one, Metric) or one in scores.names:
             names.append(str(one))
         else:  # an alias, such as p@5; a protocol after a colon stays
             name, *protocol = str(one).split(":", 1)
             names += [":".join([str(each), *protocol]) for each in Plan.of(name, k=options.k).names]
-    missing = [name for name in names if name not in found.names]
+    missing = [name for name in names if name not in scores.names]
     if missing:
-        msg = f"This report has no {', '.join(missing)}; it has {', '.join(found.names)}."
+        msg = f"This report has no {', '.join(missing)}; it has {', '.join(scores.names)}."
         raise InvalidInputError(msg)
-    return found.select_metrics(list(dict.fromkeys(names)))
+    return scores.select_metrics(list(dict.fromkeys(names)))

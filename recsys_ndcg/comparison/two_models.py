@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.model_scores import ModelScores
     from recsys_ndcg.lists import GroupedLists
 
-#: The columns of each list of a mover.
-_SHOWN = ["item", "estimated", "true", "gain"]
+#: The columns of each list in `Movers.explain`.
+_LIST_COLUMNS = ["item", "estimated", "true", "gain"]
 
 
 def jaccard_at_k(
@@ -63,7 +63,9 @@ def jaccard_at_k(
     >>> jaccard_at_k(a, b, 2).round(4).to_dict()
     {'ann': 0.3333}
     """
-    return _mean_jaccard(_read_ranks(lists_a, lists_b, k, columns)).rename(_label("jaccard", k))
+    return _compute_jaccard(_read_ranks(lists_a, lists_b, k, columns)).rename(
+        _format_name("jaccard", k)
+    )
 
 
 def rbo(
@@ -112,7 +114,7 @@ def rbo(
     >>> rbo(a, a).to_dict()
     {'ann': 1.0}
     """
-    return _compute_rbo(_read_ranks(lists_a, lists_b, k, columns), p).rename(_label("rbo", k))
+    return _compute_rbo(_read_ranks(lists_a, lists_b, k, columns), p).rename(_format_name("rbo", k))
 
 
 def compute_overlaps(
@@ -141,19 +143,19 @@ def compute_overlaps(
     """
     check_k(k)
     check_level("p", p, such_as=0.9)
-    ranks = {name: _ranks(_to_lists(one, None), k) for name, one in lists.items()}
+    ranks = {name: _find_ranks(_to_lists(one, None), k) for name, one in lists.items()}
     tables = {}
-    for one, other in combinations(ranks, 2):
-        both = pd.concat({"a": ranks[one], "b": ranks[other]}, axis=1)
-        tables[one, other] = pd.DataFrame(
-            {"jaccard": _mean_jaccard(both), "rbo": _compute_rbo(both, p)}
+    for a, b in combinations(ranks, 2):
+        pair = pd.concat({"a": ranks[a], "b": ranks[b]}, axis=1)
+        tables[a, b] = pd.DataFrame(
+            {"jaccard": _compute_jaccard(pair), "rbo": _compute_rbo(pair, p)}
         )
     return pd.concat(tables, axis=1, names=["a", "b", "overlap"])
 
 
-def _mean_jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
-    both = ranks.notna().all(axis=1)
-    return both.astype(float).groupby(level="user").mean()
+def _compute_jaccard(ranks: pd.DataFrame) -> pd.Series[float]:
+    is_common = ranks.notna().all(axis=1)
+    return is_common.astype(float).groupby(level="user").mean()
 
 
 def _compute_rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
@@ -162,48 +164,47 @@ def _compute_rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     by_user = ranks.groupby(level="user")
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()
-    start = compute_offsets(
-        longer
-    )  # one entry per user and depth, up to the user's own longer list
+    # an entry per user and depth, up to the length of the user's longer list
+    start = compute_offsets(longer)
     first, depth = start[:-1], concat_ranges(np.ones_like(longer), longer)
-    both = ranks.notna().all(axis=1).to_numpy()
-    shared = ranks.max(axis=1).to_numpy()[both].astype(np.int64)
-    user = by_user.ngroup().to_numpy()[both]
-    new = np.bincount(first[user] + shared - 1, minlength=start[-1])
-    total = np.cumsum(new)
-    common = total - np.repeat((total - new)[first], longer)
-    at_shorter, at_longer = common[first + np.maximum(shorter, 1) - 1], common[start[1:] - 1]
+    is_common = ranks.notna().all(axis=1).to_numpy()
+    shared_depth = ranks.max(axis=1).to_numpy()[is_common].astype(np.int64)
+    user = by_user.ngroup().to_numpy()[is_common]
+    n_new = np.bincount(first[user] + shared_depth - 1, minlength=start[-1])
+    total = np.cumsum(n_new)
+    n_common = total - np.repeat((total - n_new)[first], longer)
+    at_shorter, at_longer = n_common[first + np.maximum(shorter, 1) - 1], n_common[start[1:] - 1]
     share = at_shorter / np.maximum(shorter, 1)
     below = np.maximum(depth - np.repeat(shorter, longer), 0)
-    agreement = (common + np.repeat(share, longer) * below) / depth
+    agreement = (n_common + np.repeat(share, longer) * below) / depth
     powers = p ** np.arange(longer.max(initial=0) + 1)
-    seen = np.add.reduceat(agreement * powers[depth], first) * (1 - p) / p
+    weighted = np.add.reduceat(agreement * powers[depth], first) * (1 - p) / p
     rest = ((at_longer - at_shorter) / longer + share) * powers[longer]
-    return pd.Series((seen + rest).clip(max=1.0), index=lengths.index)
+    return pd.Series((weighted + rest).clip(max=1.0), index=lengths.index)
 
 
-def _label(name: str, k: int | None) -> str:
+def _format_name(name: str, k: int | None) -> str:
     return name if k is None else f"{name}@{k}"
 
 
 def _read_ranks(
     lists_a: Any, lists_b: Any, k: int | None, columns: Mapping[str, str] | None
 ) -> pd.DataFrame:
-    """Return each (user, item)'s rank in both lists, NaN if it is not in the first k."""
+    """Return the rank of each (user, item) in both lists, NaN if it is not in the first k."""
     check_k(k)
     first, second = _to_lists(lists_a, columns), _to_lists(lists_b, columns)
     names = ("the first lists", "the second lists")
     count_common_ids(first.users, second.users, "user", names, warns=True)
     items = np.asarray(first.item_ids), np.asarray(second.item_ids)
     count_common_ids(*items, "item", names, warns=True)
-    return pd.concat({"a": _ranks(first, k), "b": _ranks(second, k)}, axis=1)
+    return pd.concat({"a": _find_ranks(first, k), "b": _find_ranks(second, k)}, axis=1)
 
 
-def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
+def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
     if isinstance(lists, PlacedLists):
         k = int(lists.lengths.max(initial=0)) if k is None else k
-        placed = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
-        users, items, ranks = lists.list_items(*placed, k)
+        rows_and_ranks = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
+        users, items, ranks = lists.list_items(*rows_and_ranks, k)
     else:
         rows, ranks = rank(lists, Convention(ties="item_asc"), k).ranks_of_rows
         users, items = lists.users[lists.user_of_row[rows]], np.asarray(lists.items)[rows]
@@ -212,15 +213,14 @@ def _ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
 
 
 def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
-    """Return lists without grades, which overlap ignores, so that no grade raises an error."""
+    """Return lists without grades: overlap ignores grades, so none should raise an error."""
     if isinstance(lists, PlacedLists):
         return lists
     if not isinstance(lists, RankedLists):
-        found = read_rows(lists, columns, table="results")
-        unknown = np.full(len(found.estimated), np.nan)
-        kept = {name: found.columns[name] for name in ("user", "item", "estimated")}
-        rows = Rows({**kept, "true": unknown})
-        return group_rows(rows, "raise", RankedLists)
+        rows = read_rows(lists, columns, table="results")
+        kept = {name: rows.columns[name] for name in ("user", "item", "estimated")}
+        unlabelled = Rows({**kept, "true": np.full(len(rows.estimated), np.nan)})
+        return group_rows(unlabelled, "raise", RankedLists)
     if lists.items is None:
         msg = "The lists have no item ids, so they have no overlap. Pass rows with items."
         raise InvalidInputError(msg)
@@ -238,7 +238,7 @@ class Movers:
         Indexed by user: items, relevant, the scores of both models, and the improvement (positive
         if the second is better); users who gain most come first, users who lose most last.
     model_scores : mapping of str to ModelScores
-        The two models, with their lists if those were kept.
+        The two models, with their lists if they were kept.
     """
 
     table: pd.DataFrame
@@ -250,7 +250,7 @@ class Movers:
         Parameters
         ----------
         user
-            An id as in `table`, or any other user of the comparison.
+            A user id as in `table`, or of any other user of the comparison.
         k : int, optional
             The last rank; None for all.
 
@@ -266,7 +266,7 @@ class Movers:
             averaged over folds.
         """
         sides = {
-            name: one.report_for(name).explain(user, k)[_SHOWN]
+            name: one.require_report(name).explain(user, k)[_LIST_COLUMNS]
             for name, one in self.model_scores.items()
         }
         return pd.concat(sides, axis=1)
@@ -283,15 +283,15 @@ class Movers:
 def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
     """Return up to n users who gain most from model a to model b, and up to n who lose most."""
     before, after = comparison.model_scores[a], comparison.model_scores[b]
-    place = before.index_of_metric(metric)
-    sign = 1 if before.metrics[place].greater_is_better else -1
-    old, new = before.per_user[:, place], after.per_user[:, place]
+    column = before.index_of_metric(metric)
+    sign = 1 if before.metrics[column].greater_is_better else -1
+    old, new = before.per_user[:, column], after.per_user[:, column]
     improvement = np.where(nearly_equal(old, new), 0.0, sign * (new - old))
     order = np.argsort(-improvement, kind="stable")
     order = order[~np.isnan(improvement[order])]
-    first = [one for one in order[:n].tolist() if improvement[one] > 0]
-    last = [one for one in order[-n:].tolist() if improvement[one] < 0]
-    chosen = np.array([*first, *last], dtype=np.int64)
+    gaining = [user for user in order[:n].tolist() if improvement[user] > 0]
+    losing = [user for user in order[-n:].tolist() if improvement[user] < 0]
+    chosen = np.array([*gaining, *losing], dtype=np.int64)
     table = before.table().iloc[chosen, :2].set_axis(["items", "relevant"], axis="columns")
     table[a], table[b], table["improvement"] = old[chosen], new[chosen], improvement[chosen]
     return Movers(table, {a: before, b: after})

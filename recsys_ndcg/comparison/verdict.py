@@ -14,7 +14,7 @@ from recsys_ndcg.significance import find_rank_intervals, power
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
-_FEW_NAMES = 4
+_MAX_NAMES = 4
 _SMALLEST = 0.0001  # smaller p-values are written as p < 0.0001
 _TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
 
@@ -26,29 +26,29 @@ def format_size(value: float) -> str:
     return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
 
 
-def _p_value(p: float) -> str:
+def _format_p(p: float) -> str:
     """Format a p-value for a sentence, with two digits."""
     return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
 def write_verdict(result: MetricComparison) -> str:
     """Write which model is better, or that the data cannot distinguish them."""
-    found = result.mean_tests
-    if not found.users.any():
+    tests = result.mean_tests
+    if not tests.users.any():
         return (
             f"No user has scores from two models in {result.name}, so nothing can be compared. "
             "Choose another metric or threshold."
         )
-    users = format_count(int(found.users.max()), "user")
-    if np.isnan(found.p_corrected).all():
+    users = format_count(int(tests.users.max()), "user")
+    if np.isnan(tests.p_corrected).all():
         scores = zip(result.models, result.means().tolist(), strict=True)
         means = [f"{name} {format_size(mean)}" for name, mean in scores]
         return (
             f"Only {users} can be compared in {result.name}, which is no evidence. "
-            f"The scores: {', '.join(list_first(means, _FEW_NAMES))}."
+            f"The scores: {', '.join(list_first(means, _MAX_NAMES))}."
         )
     count = len(result.models)
-    if not found.wins.any() and not found.losses.any():
+    if not tests.wins.any() and not tests.losses.any():
         names = " and ".join(result.models) if count == 2 else f"All {count} models"
         first = f"{names} have the same score in {result.name} for each of {users}."
         second = "Are they different models?"
@@ -62,55 +62,52 @@ def write_verdict(result: MetricComparison) -> str:
 def describe_test(result: MetricComparison) -> str:
     """Return the test, its correction and the significance level in words."""
     n_pairs = len(result.pairs)
-    over = f" over {n_pairs} pairs" if n_pairs > 1 else ""
-    return f"{_test_and_correction(result)}{over}, alpha {result.how.alpha:g}"
+    pairs = f" over {n_pairs} pairs" if n_pairs > 1 else ""
+    return f"{_name_test(result)}{pairs}, alpha {result.testing.alpha:g}"
 
 
-def _test_and_correction(result: MetricComparison) -> str:
-    correction = f", {result.how.corrected_by.in_words}" if len(result.pairs) > 1 else ""
-    return f"{result.how.kind.in_words}{correction}"
+def _name_test(result: MetricComparison) -> str:
+    correction = f", {result.testing.corrected_by.in_words}" if len(result.pairs) > 1 else ""
+    return f"{result.testing.test_kind.in_words}{correction}"
 
 
 def _verdict_on_two(result: MetricComparison, users: str) -> tuple[str, str]:
-    found, (one, other), sure = (
-        result.mean_tests,
-        result.models,
-        int(result.significant_direction[0]),
-    )
-    difference, p = float(found.difference[0]), _p_value(float(found.p_corrected[0]))
-    if not sure:
-        answer = (
+    tests, (one, other) = result.mean_tests, result.models
+    direction = int(result.significant_direction[0])
+    difference, p = float(tests.difference[0]), _format_p(float(tests.p_corrected[0]))
+    if not direction:
+        first = (
             f"The data cannot distinguish {one} from {other} in {result.name}: {one} minus {other} "
             f"is {format_size(result.sign * difference)} over {users}, {p}."
         )
-        return answer, _describe_margin(result, 0) or _describe_detectable(result)
-    low, high = float(found.low[0]), float(found.high[0])
-    if sure < 0:
+        return first, _describe_margin(result, 0) or _describe_detectable(result)
+    low, high = float(tests.low[0]), float(tests.high[0])
+    if direction < 0:
         (one, other), low, high = (other, one), -high, -low
-    level = f"{100 * (1 - result.how.alpha):.10g} %"
-    answer = (
+    level = f"{100 * (1 - result.testing.alpha):.10g} %"
+    first = (
         f"{one} is better than {other} in {result.name}: by {format_size(abs(difference))} "
         f"({level} interval {format_size(low)} to {format_size(high)}) over {users}, {p}."
     )
-    return answer, _describe_margin(result, 0) or _describe_effect(result, 0)
+    return first, _describe_margin(result, 0) or _describe_effect(result, 0)
 
 
 def _verdict_on_many(result: MetricComparison, users: str) -> tuple[str, str]:
-    sure, order, count = result.significant_direction, result.best_first, len(result.models)
-    where = f"in {result.name} ({users}; {_test_and_correction(result)})"
-    if not sure.any():
+    directions, order = result.significant_direction, result.columns_by_mean.tolist()
+    count = len(result.models)
+    where = f"in {result.name} ({users}; {_name_test(result)})"
+    if not directions.any():
         answer = f"The data cannot distinguish any of the {count} models {where}."
         return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
-    first, last = find_rank_intervals(count, result.pairs, sure)
-    top = [place for place in order.tolist() if first[place] == 1]
-    names = [result.models[place] for place in top]
+    low, high = find_rank_intervals(count, result.pairs, directions)
+    top = [column for column in order if low[column] == 1]
+    names = [result.models[column] for column in top]
     if len(top) == 1:
         answer = f"Only {names[0]} is in the first tier of {count} models {where}."
-        if last[top[0]] == 1:
+        if high[top[0]] == 1:
             answer = f"{names[0]} is better than each of the other {count - 1} models {where}."
-        return answer, _describe_gap(
-            result, [*top, *(one for one in order.tolist() if one != top[0])]
-        )
+        second = next(column for column in order if column != top[0])
+        return answer, _describe_gap(result, top[0], second)
     answer = (
         f"{_join_names(names)} share the first tier of {count} models {where}: no model is "
         "significantly better than any of them."
@@ -118,10 +115,9 @@ def _verdict_on_many(result: MetricComparison, users: str) -> tuple[str, str]:
     return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
 
 
-def _describe_gap(result: MetricComparison, order: list[int]) -> str:
+def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
     """Describe how far the second model is behind the first."""
-    first, second = order[:2]
-    pair = [set(both) for both in result.pairs.tolist()].index({first, second})
+    pair = [set(columns) for columns in result.pairs.tolist()].index({first, second})
     behind = abs(float(result.mean_tests.difference[pair]))
     effect = _describe_effect(result, pair)
     return f"{result.models[second]} comes next, {format_size(behind)} behind; {effect}"
@@ -129,12 +125,12 @@ def _describe_gap(result: MetricComparison, order: list[int]) -> str:
 
 def _describe_effect(result: MetricComparison, pair: int) -> str:
     """Describe for how many users a model is better, and whether the difference is very small."""
-    found = result.mean_tests
+    tests = result.mean_tests
     one, other = result.named_pairs[pair]
-    wins, losses, users = int(found.wins[pair]), int(found.losses[pair]), int(found.users[pair])
-    if found.difference[pair] < 0:
+    wins, losses, users = int(tests.wins[pair]), int(tests.losses[pair]), int(tests.users[pair])
+    if tests.difference[pair] < 0:
         one, wins, losses = other, losses, wins
-    effect = abs(float(found.effect[pair]))
+    effect = abs(float(tests.effect[pair]))
     shares = (
         f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}"
     )
@@ -144,14 +140,14 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
 
 
 def _describe_detectable(result: MetricComparison) -> str:
-    """Describe which differences would be found with 80 % power."""
-    least = result.mean_tests.detectable
-    known = least[np.isfinite(least) & ~(result.metric.bounded & (least > 1))]
-    if not len(known):
-        if result.how.kind.has_intervals:
+    """Describe which differences would be tests with 80 % power."""
+    detectable = result.mean_tests.detectable
+    detectable = detectable[np.isfinite(detectable) & ~(result.metric.bounded & (detectable > 1))]
+    if not len(detectable):
+        if result.testing.test_kind.has_intervals:
             return "With so few users whose scores differ, no difference can be found reliably."
         return "For this test, the detectable difference is unknown."
-    low, high = format_size(float(known.min())), format_size(float(known.max()))
+    low, high = format_size(float(detectable.min())), format_size(float(detectable.max()))
     span = low if low == high else f"{low} to {high}, depending on the pair"
     return f"With 80 % power the test would find a difference of {span}."
 
@@ -160,9 +156,9 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     """Describe non-inferiority of a pair, if a margin was given."""
     if result.margin is None:
         return ""
-    found, alpha, margin = result.mean_tests, result.how.alpha, result.margin
+    tests, alpha, margin = result.mean_tests, result.testing.alpha, result.margin
     one, other = result.named_pairs[pair]
-    not_worse, not_better = found.p_not_worse[pair] <= alpha, found.p_not_better[pair] <= alpha
+    not_worse, not_better = tests.p_not_worse[pair] <= alpha, tests.p_not_better[pair] <= alpha
     if not_worse and not_better:
         return f"They are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
@@ -175,20 +171,20 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
     """Describe which models are not worse than the best mean, if a margin was given."""
     if result.margin is None:
         return ""
-    found, sure = result.mean_tests, []
+    tests, shown = result.mean_tests, []
     for pair, (one, other) in enumerate(result.pairs.tolist()):
-        values = found.p_not_worse if other == best else found.p_not_better
-        if best in {one, other} and values[pair] <= result.how.alpha:
-            sure.append(result.models[one if other == best else other])
+        values = tests.p_not_worse if other == best else tests.p_not_better
+        if best in {one, other} and values[pair] <= result.testing.alpha:
+            shown.append(result.models[one if other == best else other])
     name, margin = result.models[best], f"{result.margin:g}"
-    if not sure:
+    if not shown:
         return f"Every other model may be worse than {name} by {margin} or more."
-    return f"Less than {margin} worse than {name}, if at all: {_join_names(sure)}."
+    return f"Less than {margin} worse than {name}, if at all: {_join_names(shown)}."
 
 
-def _join_names(every: list[str]) -> str:
-    names = list_first(every, _FEW_NAMES)
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _join_names(names: list[str]) -> str:
+    *others, last = list_first(names, _MAX_NAMES)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 @dataclass(frozen=True)
@@ -198,7 +194,7 @@ class Gate:
     Parameters
     ----------
     passed : bool
-        The answer, which is also the gate's truth value.
+        Whether the model passed; also the gate's truth value.
     reason : str
         One sentence.
     """
@@ -218,29 +214,29 @@ class Gate:
 def decide_gate(result: MetricComparison) -> Gate:
     """Test whether the first of two models is not worse by the margin or more.
 
-    It fails if the model is worse, or if there are too few users to show that it is not. The
-    reason names the one that applies, and the number of users that would be enough.
+    The gate fails if the model is worse, or if there are too few users to show that it is not.
+    Its reason states which is the case, and how many users would be enough.
     """
-    found, alpha, margin = result.mean_tests, result.how.alpha, result.margin or 0.0
-    (model, baseline), users = result.models, int(found.users[0])
-    difference, p = float(found.difference[0]), float(found.p_not_worse[0])
-    own_difference = result.sign * difference
-    plus = "+" if own_difference > 0 else ""
+    tests, alpha, margin = result.mean_tests, result.testing.alpha, result.margin or 0.0
+    (model, baseline), users = result.models, int(tests.users[0])
+    difference, p = float(tests.difference[0]), float(tests.p_not_worse[0])
+    metric_difference = result.sign * difference
+    plus = "+" if metric_difference > 0 else ""
     where = f"{model} against {baseline} in {result.name}"
-    what = f"{where}: {plus}{format_size(own_difference)} over {format_count(users, 'user')}"
-    level = f"{_p_value(p)}, alpha {alpha:g}"
+    what = f"{where}: {plus}{format_size(metric_difference)} over {format_count(users, 'user')}"
+    level = f"{_format_p(p)}, alpha {alpha:g}"
     if np.isnan(p):
         reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
         reason = f"{what}; it is less than {margin:g} worse, if at all ({level})."
     elif difference <= -margin:
-        sure = "significant" if found.p[0] <= alpha else "not significant"
+        significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (
             f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
-            f"{sure} ({_p_value(float(found.p[0]))})."
+            f"{significance} ({_format_p(float(tests.p[0]))})."
         )
-    else:  # a one-sided test, so at twice the level of a two-sided one
-        deviation, two_sided = float(found.deviation[0]), min(2 * alpha, 0.99)
+    else:  # `power` is two-sided: twice the level
+        deviation, two_sided = float(tests.deviation[0]), min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=two_sided)
         reason = (
             f"{what}. {model} may still be worse by {margin:g} or more ({level}): too few users. "

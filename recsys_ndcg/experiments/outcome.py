@@ -336,8 +336,8 @@ class Outcome:
             for run in models.values()
             for one in run.results
         ]
-        cells = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
-        return replace(comparison, cells=cells, made_by=self._format_code(comparison))
+        fold_runs = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
+        return replace(comparison, fold_runs=fold_runs, code=self._format_code(comparison))
 
     def _get_results(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""

@@ -135,7 +135,7 @@ def compare_pairs(
         effect = scores.mean / scores.deviation
     half = np.where(np.isnan(results.p), np.nan, half)
     low, high = (np.ldexp(end, unit) for end in (scores.mean - half, scores.mean + half))
-    if how.kind.has_intervals:
+    if how.test_kind.has_intervals:
         p = results.corrected if how.corrected_by.is_simultaneous else results.p
         low, high = exclude_zero(low, high, difference, p <= how.alpha)
     not_worse = not_better = np.full(len(scores.users), np.nan)
@@ -163,10 +163,12 @@ def compare_pairs(
 
 def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
     """Test all pairs: p is 1 if no user differs, NaN if there are too few users."""
-    if how.kind.is_drawn:
+    if how.test_kind.is_resampling:
         results = _test_by_draws(scores, how, show)
     else:
-        results = _test_by_t(scores, how) if how.kind.has_intervals else _test_by_order(scores, how)
+        results = (
+            _test_by_t(scores, how) if how.test_kind.has_intervals else _test_by_order(scores, how)
+        )
     few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0)
     p, corrected, critical, direction = (
         np.where(scores.has_difference, *both) for both in zip(results, of_equal, strict=True)
@@ -237,7 +239,7 @@ def _test_margin(scores: PairedScores, how: Testing, margin: float) -> tuple[Flo
 
 def _find_detectable(results: PValues, scores: PairedScores, how: Testing) -> Floats:
     """Return the smallest differences that are found with 80 % power."""
-    if not how.kind.has_intervals:
+    if not how.test_kind.has_intervals:
         return np.full(len(results.p), np.nan)
     critical, level, correction = results.critical, how.alpha, how.corrected_by
     if "detectable" in correction.divided_for:
@@ -327,7 +329,7 @@ def _test_by_t(scores: PairedScores, how: Testing) -> PValues:
     freedom = scores.freedom
     t = np.abs(student.compute_t(scores.mean, scores.error))
     p, direction = student.compute_p(t, freedom, 2), np.sign(scores.mean)
-    if how.corrected_by.function is not None:
+    if not how.corrected_by.is_max_t:
         return _correct_p_values(p, direction, scores, how)
     own = student.find_critical_t(how.alpha, freedom)
     drawn = draw_largest_t(scores, how)
@@ -354,7 +356,7 @@ def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -
     A pair's statistic is the sum of its differences, over their length. Under random signs it is a
     function of Student's t, from which the interval follows.
     """
-    signs, largest_of_all = how.test == "randomisation", how.corrected_by.function is None
+    signs, largest_of_all = how.test == "randomisation", how.corrected_by.is_max_t
     length = np.sqrt(np.maximum(scores.users - 1, 0)) * scores.deviation
     if signs:
         length = np.hypot(length, np.sqrt(scores.users) * scores.mean)

@@ -27,20 +27,20 @@ class KindOfTest:
         The name in verdicts.
     has_intervals : bool
         Whether it has its own intervals, and max-T; tests of ranks or signs have t's interval.
-    is_drawn : bool
+    is_resampling : bool
         Whether it draws signs or users.
     """
 
     in_words: str
     has_intervals: bool = True
-    is_drawn: bool = False
+    is_resampling: bool = False
 
 
 #: By their names.
 TESTS = {
     "t": KindOfTest("paired t test"),
-    "randomisation": KindOfTest("paired randomisation test", is_drawn=True),
-    "bootstrap": KindOfTest("paired bootstrap test", is_drawn=True),
+    "randomisation": KindOfTest("paired randomisation test", is_resampling=True),
+    "bootstrap": KindOfTest("paired bootstrap test", is_resampling=True),
     "wilcoxon": KindOfTest("Wilcoxon signed-rank test", has_intervals=False),
     "sign": KindOfTest("sign test", has_intervals=False),
 }
@@ -123,7 +123,12 @@ class Correction:
     @property
     def is_simultaneous(self) -> bool:
         """Whether intervals hold for all pairs at once, and agree with the corrected p."""
-        return "intervals" in self.divided_for or self.function is None
+        return "intervals" in self.divided_for or self.is_max_t
+
+    @property
+    def is_max_t(self) -> bool:
+        """Whether it is max-T, which is computed with the test and not from its p-values."""
+        return self.function is None
 
     def correct(self, p: Floats) -> Floats:
         """Return corrected p-values. A NaN stays NaN, and is not counted as a test.
@@ -198,10 +203,10 @@ class Testing:
         """Check the options, and choose the default correction if none is given."""
         check_choice("test", self.test, TESTS)
         if self.correction is None:
-            default = "max-T" if self.kind.has_intervals else "holm"
+            default = "max-T" if self.test_kind.has_intervals else "holm"
             object.__setattr__(self, "correction", default)
         check_choice("correction", self.correction, CORRECTIONS)
-        if not self.kind.has_intervals and self.corrected_by.function is None:
+        if not self.test_kind.has_intervals and self.corrected_by.is_max_t:
             others = ", ".join(repr(name) for name, one in CORRECTIONS.items() if one.function)
             msg = f"test={self.test!r} has no correction {self.correction!r}; it has {others}."
             raise InvalidInputError(msg)
@@ -210,7 +215,7 @@ class Testing:
         check_integer("seed", self.seed, 0)
 
     @property
-    def kind(self) -> KindOfTest:
+    def test_kind(self) -> KindOfTest:
         """The properties of the test."""
         return TESTS[self.test]
 
@@ -227,7 +232,7 @@ class Testing:
         InvalidInputError
             There are; the message has the number that is enough.
         """
-        drawn = self.kind.is_drawn or (self.corrected_by.function is None and n_pairs > 1)
+        drawn = self.test_kind.is_resampling or (self.corrected_by.is_max_t and n_pairs > 1)
         family = n_pairs if "smallest p" in self.corrected_by.divided_for else 1
         if drawn and family > self.alpha * (self.draws + 1):
             needed = math.ceil(family / self.alpha) - 1

@@ -328,7 +328,7 @@ def test_the_code_on_a_page_reproduces_the_numbers() -> None:
         found = run(given, **options, splits=splits, protocol=protocol)
         names: dict[str, Any] = {"ratings": ratings(), "item_means": item_means}
         names |= {one.__name__: one for one in (SVD, BaselineOnly, MostPopular, LeaveNOut)}
-        exec(str(found.made_by), names)  # noqa: S102 - what we wrote
+        exec(str(found.code), names)  # noqa: S102 - what we wrote
         pd.testing.assert_frame_equal(names["comparison"].per_user, found.per_user)
 
 
