@@ -1,8 +1,8 @@
-"""Mutation testing: mutmut's mutants of four rooms, each in a fork that runs the tests reaching it.
+"""Mutation testing: run each of mutmut's mutants in a fork, with the tests that reach it.
 
-mutmut itself skips decorated functions, so every `lazy` and every `property`, and starts pytest
-again for each mutant. This script collects the tests once, and replaces the code of functions.
-docs/mutation.md has the results.
+mutmut itself skips decorated functions, such as every `lazy` and every `property`, and starts
+pytest again for each mutant. This script collects the tests once, and replaces the code of
+functions. docs/mutation.md has the results.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from mutmut.mutation.pragma_handling import IgnoredCode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROOMS = ("convention", "ranking", "metrics", "scoring")
+PACKAGES = ("convention", "ranking", "metrics", "scoring")
 TESTS = [
-    *(f"tests/{one}" for one in (*ROOMS, "lists", "test_seeds.py")),
+    *(f"tests/{one}" for one in (*PACKAGES, "lists", "test_seeds.py")),
     *(f"tests/report/test_{one}.py" for one in ("audit", "levels", "signature_values", "value")),
     "tests/surprise/test_catalogue.py",
     "tests/input/test_bad_input.py",
-    *(f"recsys_ndcg/{room}" for room in ROOMS),
+    *(f"recsys_ndcg/{package}" for package in PACKAGES),
 ]
-EXAMPLES = 5  # of each Hypothesis test with weight 1; the thorough profile draws 100
-#: A surviving mutant has passed all of these tests, the quick tests of its own room, and SECONDS
-#: of the others (in traced time).
+EXAMPLES = 5  # per Hypothesis test of weight 1; the thorough profile draws 100
+#: A surviving mutant has passed all of these tests, the quick tests of its own package, and
+#: SECONDS of the others (as traced).
 WHOLE = (
     "test_one_choice",
     "choices_that_meet",
@@ -63,14 +63,14 @@ SURVIVED, NO_FUNCTION = -1, -2
 
 
 class Visitor(MutationVisitor):
-    """Find what mutmut changes, in decorated functions, too."""
+    """Find mutmut's mutants, also in decorated functions."""
 
     def _skip_node_and_children(self, node: cst.CSTNode) -> bool:
         return not isinstance(node, cst.FunctionDef) and super()._skip_node_and_children(node)
 
 
 def has_sentence(node: Any) -> bool:
-    """Return whether a node is a text with a space, which is for people."""
+    """Return whether a node is a text with a space, and so probably a sentence."""
     parts = getattr(node, "parts", [node])  # of an f-string
     texts = [
         one.value for one in parts if m.matches(one, m.SimpleString() | m.FormattedStringText())
@@ -81,7 +81,7 @@ def has_sentence(node: Any) -> bool:
 
 
 def find_mutants(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the mutants of a file; the first one is a control, which changes nothing."""
+    """Yield the mutants of a file; the first one is a control that changes nothing."""
     wrapper = MetadataWrapper(cst.parse_module(path.read_text("utf-8")))
     visitor = Visitor(mutation_operators, IgnoredCode(set(), set(), set()))
     module = wrapper.visit(visitor)
@@ -145,7 +145,7 @@ class Failed(BaseException):
 
 
 class Mutation:
-    """A pytest plugin: one run per mutant, in place of one run."""
+    """A pytest plugin that runs the tests once per mutant."""
 
     def __init__(self, found: list[dict[str, Any]]) -> None:
         self.mutants = found
@@ -158,7 +158,7 @@ class Mutation:
             raise Failed(report.nodeid, report.longreprtext)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run all tests once, then for each mutant those that reach it."""
+        """Run all tests once, then for each mutant the tests that reach it."""
         self.items = session.items
         living = defaultdict(list)
         for one in gc.get_objects():
@@ -172,7 +172,7 @@ class Mutation:
                 mutant["by"] = NO_FUNCTION
                 continue
             path, tests = str(mutant["path"].resolve()), self.choose_tests(mutant)
-            limit = 20 + 20 * sum(self.seconds[one] for one in tests)  # in case the machine is busy
+            limit = 20 + 20 * sum(self.seconds[one] for one in tests)  # the machine may be busy
             by = run_in_fork(partial(self.find_killer, changed, tests, living[path]), limit)
             failed = by in tests
             mutant["by"] = self.items[by].nodeid if failed else by
@@ -225,7 +225,7 @@ class Mutation:
         return order
 
     def priority(self, test: int) -> float:
-        """Return how likely a test kills a mutant, judging by its past, per second."""
+        """Return a test's estimated probability to kill a mutant, per second."""
         return (1 + self.kills[test]) / (2 + self.tried[test]) / (0.1 + self.seconds[test])
 
     def find_killer(self, changed: dict[Any, Any], tests: list[int], living: list[Any]) -> int:
@@ -236,44 +236,48 @@ class Mutation:
         for number in tests:
             try:
                 self.run(number)
-            except BaseException:  # noqa: BLE001 - whatever it is
+            except BaseException:  # noqa: BLE001 - any error is a failure
                 return number
         return SURVIVED
 
 
 def report_figures(found: list[dict[str, Any]]) -> None:
-    """Print the figures, and write every verdict to a file."""
+    """Print the figures, and write the result of every mutant to a file."""
     if any(one["by"] != SURVIVED for one in found if "text" not in one):
         sys.exit("A test fails although nothing is changed, so the figures mean nothing.")
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text("".join(f"{json.dumps(to_record(one))}\n" for one in found), "utf-8")
     of_functions = [one for one in found if "text" in one and one["by"] != NO_FUNCTION]
-    for title, wordings in (("behaviour", {False}), ("and wording", {False, True})):
-        for room in (*ROOMS, "recsys_ndcg"):
+    for title, wordings in (("behaviour", {False}), ("all", {False, True})):
+        for package in (*PACKAGES, "recsys_ndcg"):
             some = [
                 one["by"] == SURVIVED
                 for one in of_functions
-                if one["wording"] in wordings and room in one["path"].parts
+                if one["wording"] in wordings and package in one["path"].parts
             ]
             share = f"{1 - sum(some) / max(len(some), 1):8.1%}"
-            print(f"{title:12}{room:12}{len(some):6} mutants{sum(some):5} survived{share} killed")
-    print(f"{sum(one['by'] == NO_FUNCTION for one in found)} left out: they change no function")
+            print(
+                f"{title:12}{package:12}{len(some):6} mutants{sum(some):5} survived{share} killed"
+            )
+    print(
+        f"{sum(one['by'] == NO_FUNCTION for one in found)} left out: they are outside of functions"
+    )
 
 
 def to_record(one: dict[str, Any]) -> dict[str, Any]:
-    """Return what is written to the file about a mutant."""
+    """Return a mutant as a record for the file."""
     return {name: value for name, value in one.items() if name != "text"} | {
         "path": str(one["path"])
     }
 
 
 def main() -> None:
-    """Run the mutants of some rooms or files."""
+    """Run the mutants of some packages or files."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument(
-        "names", nargs="*", default=ROOMS, help="rooms or files, such as metrics or metrics/ap.py"
+        "names", nargs="*", default=PACKAGES, help="packages or files: metrics, metrics/ap.py"
     )
-    parser.add_argument("--every", type=int, default=1, help="use a sample: every n-th mutant")
+    parser.add_argument("--every", type=int, default=1, help="run only every n-th mutant")
     given = parser.parse_args()
     hypothesis.settings.register_profile(
         "mutation",

@@ -1,9 +1,9 @@
-"""The whole catalogue, ranked by Surprise's own way and by recsys_ndcg.surprise, in one run.
+"""Rank the whole catalogue in Surprise's own way and with recsys_ndcg.surprise, and compare.
 
     python benchmarks/catalogue.py [--small]
 
 Draws ratings in the shape of MovieLens-100K (943 users, 1,682 items), and a model of 134,632 users
-and 4,629 items, of which Surprise's issue 368 says that 128 GB were not enough.
+and 4,629 items, for which 128 GB were not enough (Surprise's issue 368).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from evaluate import fastest
+from evaluate import time_fastest
 from surprise import NMF, SVD, Dataset, KNNBaseline, KNNBasic, KNNWithMeans, Reader, SlopeOne, SVDpp
 
 from recsys_ndcg import DataWarning
@@ -37,17 +37,17 @@ MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 USERS, ITEMS, RATINGS = 943, 1_682, 100_000
 MANY_USERS, MANY_ITEMS, FACTORS = 134_632, 4_629, 100
-_SAMPLE = 20_000  # pairs, of models that take a minute for all
+_SAMPLE = 20_000  # pairs, for models too slow for all pairs
 
 
-def drawn(n_users: int, n_items: int, n_ratings: int) -> Dataset:
-    """Draw ratings: few users rate many items, few items get many ratings."""
+def draw_ratings(n_users: int, n_items: int, n_ratings: int) -> Dataset:
+    """Draw ratings: a few users rate many items, and a few items get many ratings."""
     draw = np.random.default_rng(0)
     popular = 1 / np.arange(1, n_items + 1) ** 0.9
     active = draw.lognormal(4, 0.9, n_users)
     user = draw.choice(n_users, 3 * n_ratings, p=active / active.sum())
     item = draw.choice(n_items, 3 * n_ratings, p=popular / popular.sum())
-    # everybody and everything occurs
+    # every user and every item occurs
     user = np.concatenate([np.arange(n_users), draw.integers(0, n_users, n_items), user])
     item = np.concatenate([draw.integers(0, n_items, n_users), np.arange(n_items), item])
     frame = pd.DataFrame({"user": user, "item": item}).drop_duplicates().head(n_ratings)
@@ -55,10 +55,10 @@ def drawn(n_users: int, n_items: int, n_ratings: int) -> Dataset:
     return Dataset.load_from_df(frame.assign(rating=rating), Reader(rating_scale=(1, 5)))
 
 
-def by_surprise(algo: Any, trainset: Any) -> tuple[float, float]:
-    """Return the seconds for build_anti_testset and algo.test, and which share was run.
+def time_surprise(algo: Any, trainset: Any) -> tuple[float, float]:
+    """Return the seconds for build_anti_testset and algo.test, and the share of pairs predicted.
 
-    Of a slow model a sample of the pairs is predicted, and its time scaled to all of them.
+    A slow model predicts a sample of the pairs; its time is scaled up.
     """
     start = time.perf_counter()
     pairs = trainset.build_anti_testset()
@@ -66,16 +66,16 @@ def by_surprise(algo: Any, trainset: Any) -> tuple[float, float]:
     sample = pairs
     if not isinstance(algo, SVD | NMF):
         chosen = np.random.default_rng(0).choice(len(pairs), _SAMPLE, replace=False)
-        sample = [pairs[place] for place in chosen]
+        sample = [pairs[index] for index in chosen]
     start = time.perf_counter()
     algo.test(sample)
     share = len(sample) / len(pairs)
     return built + (time.perf_counter() - start) / share, share
 
 
-def compared() -> None:
+def compare_models() -> None:
     """Print a line per model."""
-    trainset = drawn(USERS, ITEMS, RATINGS).build_full_trainset()
+    trainset = draw_ratings(USERS, ITEMS, RATINGS).build_full_trainset()
     draw = np.random.default_rng(1)
     seen = {(u, i) for u, i, _ in trainset.build_testset()}
     pairs = zip(draw.integers(0, USERS, 25_000), draw.integers(0, ITEMS, 25_000), strict=True)
@@ -85,22 +85,22 @@ def compared() -> None:
     print(head)
     for name, (kind, options) in MODELS.items():
         algo = kind(**options).fit(trainset)
-        theirs, share = by_surprise(algo, trainset)
-        top = fastest(lambda algo=algo: rank_catalogue(algo, trainset), 5)  # type: ignore[misc]
-        scored = fastest(
+        theirs, share = time_surprise(algo, trainset)
+        top = time_fastest(lambda algo=algo: rank_catalogue(algo, trainset), 5)  # type: ignore[misc]
+        scored = time_fastest(
             lambda algo=algo: evaluate_catalogue(algo, trainset, test, threshold=4).summary,  # type: ignore[misc]
             times=2,
         )
-        note = "" if share == 1 else f"  (Surprise on {share:.1%} of the pairs)"
+        note = "" if share == 1 else f"  (Surprise: scaled from {share:.1%})"
         print(
             f"{name:22}{theirs:10.2f}{top:9.3f}{theirs / top:8,.0f} x{scored:10.3f}"
             f"{theirs / scored:7,.0f} x{note}"
         )
 
 
-def many() -> None:
-    """Rank and score the catalogue of the large model, and print time and memory."""
-    trainset = drawn(MANY_USERS, MANY_ITEMS, 5 * MANY_USERS).build_full_trainset()
+def run_large_model() -> None:
+    """Rank and score the large model's catalogue, and print time and memory."""
+    trainset = draw_ratings(MANY_USERS, MANY_ITEMS, 5 * MANY_USERS).build_full_trainset()
     algo = SVD(n_factors=FACTORS, n_epochs=0, random_state=0).fit(trainset)
     draw = np.random.default_rng(1)
     items = draw.integers(0, MANY_ITEMS, MANY_USERS).tolist()
@@ -113,29 +113,30 @@ def many() -> None:
     print(
         f"\n{MANY_USERS:,} users x {MANY_ITEMS:,} items, SVD of {FACTORS} factors, "
         f"{trainset.n_ratings:,} ratings\n"
-        f"top 10 of everybody, {len(top):,} rows: {ranked - start:.1f} s\n"
-        f"NDCG, precision, recall of {counts['ratings']:,} candidates, and of the most popular: "
-        f"{time.perf_counter() - ranked:.1f} s\n"
-        f"peak memory of the process: {_peak():.0f} MiB, the ratings and the model included"
+        f"top 10 of all users, {len(top):,} rows: {ranked - start:.1f} s\n"
+        f"NDCG, precision, recall of {counts['ratings']:,} candidates, "
+        f"with the MostPopular baseline: {time.perf_counter() - ranked:.1f} s\n"
+        f"peak memory of the process: {_peak_memory():.0f} MiB, with the ratings and the model"
     )
 
 
-def _peak() -> float:
+def _peak_memory() -> float:
+    """Return the peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
-    """Print the table; the large model in a process of its own, for its memory."""
+    """Print the table; the large model runs in its own process, so that its memory is known."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="without the large model")
-    parser.add_argument("--large", action="store_true", help="the large model alone")
+    parser.add_argument("--large", action="store_true", help="only the large model")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", DataWarning)
     if chosen.large:
-        many()
+        run_large_model()
         return
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
-    compared()
+    compare_models()
     if not chosen.small:
         subprocess.run([sys.executable, __file__, "--large"], check=True)  # noqa: S603 - ourselves
 

@@ -1,4 +1,4 @@
-"""What evaluating takes, against a Python loop; what is beside it; and a row by size.
+"""Time an evaluation against a Python loop, with more metrics, and by the number of rows.
 
     python benchmarks/evaluate.py [--rows 1000000] [--sizes 100000 1000000 10000000]
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 METRICS = ["ndcg@10", "precision@10", "recall@10"]
 K, THRESHOLD = 10, 4.0
-TIED = 0.00063  # between estimates: of two thirds of the users two of the 150 are alike
+TIED = 0.00063  # rounding step for estimates; with it, two thirds of the users have a tie
 SIXTEEN = [
     f"{name}@{k}"
     for name in ("ndcg", "dcg", "precision", "recall", "f1", "ap", "rr", "hit")
@@ -39,7 +39,7 @@ SIXTEEN = [
 
 
 class Prediction(NamedTuple):
-    """What Surprise calls a prediction."""
+    """A prediction of Surprise."""
 
     uid: int
     iid: int
@@ -48,11 +48,11 @@ class Prediction(NamedTuple):
     details: dict[str, bool]
 
 
-def drawn(rows: int) -> pd.DataFrame:
+def draw_ratings(rows: int) -> pd.DataFrame:
     """Draw ratings: integer ids, half stars, random row order, no (user, item) twice."""
     draw = np.random.default_rng(0)
     users, items = max(rows // 150, 1), 20_000
-    # each user's items are a walk through the catalogue in steps that never meet themselves
+    # each user's items are equal steps through the catalogue, which never repeat an item
     user = np.repeat(np.arange(users), -(-rows // users))[:rows]
     step = np.concatenate([np.arange(count) for count in np.bincount(user)])
     item = (draw.integers(0, items, users)[user] + step * 7_919) % items
@@ -61,32 +61,32 @@ def drawn(rows: int) -> pd.DataFrame:
     return pd.DataFrame(frame).iloc[draw.permutation(rows)].reset_index(drop=True)
 
 
-def drawn_with_ties(rows: int) -> pd.DataFrame:
+def draw_ratings_with_ties(rows: int) -> pd.DataFrame:
     """Draw the same ratings with estimates rounded so that 66 % of the users have a tie."""
-    frame = drawn(rows)
+    frame = draw_ratings(rows)
     frame["estimated"] = (frame["estimated"] / TIED).round() * TIED
     return frame
 
 
-def evaluated(data: Any, convention: rn.Convention | None = None) -> pd.Series[float]:
-    """Score per user and on average, ties by expectation unless a convention says otherwise."""
+def evaluate(data: Any, convention: rn.Convention | None = None) -> pd.Series[float]:
+    """Compute each user's scores and their means, by default with the exact mean over ties."""
     report = rn.evaluate(data, metrics=METRICS, threshold=THRESHOLD, convention=convention)
-    report.per_user  # noqa: B018 - made when first read
+    report.per_user  # noqa: B018 - computed when first read
     return report.mean
 
 
-def audited(frame: pd.DataFrame) -> pd.DataFrame:
-    """Score by sixteen metrics, with all that stands beside them."""
+def audit(frame: pd.DataFrame) -> pd.DataFrame:
+    """Compute sixteen metrics, with their audit."""
     return rn.evaluate(frame, metrics=SIXTEEN, threshold=THRESHOLD).audit
 
 
-def reconciled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Compute one metric under every preset, and what makes the differences."""
+def reconcile(frame: pd.DataFrame) -> pd.DataFrame:
+    """Compute one metric under every preset, and explain the differences."""
     return rn.reconcile(frame, "ndcg@10", threshold=THRESHOLD)
 
 
-def looped(frame: pd.DataFrame) -> pd.Series[float]:
-    """Score with a dict of lists, sorted per user: what one writes by hand."""
+def evaluate_in_a_loop(frame: pd.DataFrame) -> pd.Series[float]:
+    """Compute the means in a handwritten loop, with a dict of lists sorted per user."""
     lists: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for user, estimated, true in zip(frame["user"], frame["estimated"], frame["true"], strict=True):
         lists[user].append((estimated, true))
@@ -107,8 +107,8 @@ def looped(frame: pd.DataFrame) -> pd.Series[float]:
     return pd.DataFrame(scores, columns=METRICS).mean()
 
 
-def fastest(work: Callable[[], Any], times: int) -> float:
-    """Return the shortest of several runs, in seconds."""
+def time_fastest(work: Callable[[], Any], times: int) -> float:
+    """Return the seconds of the fastest of several runs."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()
@@ -117,31 +117,31 @@ def fastest(work: Callable[[], Any], times: int) -> float:
     return min(taken)
 
 
-def grouped(frame: pd.DataFrame) -> tuple[float, float]:
-    """Return the seconds from a list of Surprise predictions to ranked lists.
+def time_surprise_predictions(frame: pd.DataFrame) -> tuple[float, float]:
+    """Return the seconds to turn Surprise predictions into ranked lists, and a lower bound.
 
-    And those of only looking at the four fields of each, below which no reader gets.
+    The lower bound is the time to read the four fields of each prediction.
     """
     predictions = [
         Prediction(user, item, true, estimated, {"was_impossible": False})
         for user, item, estimated, true in frame.itertuples(index=False)
     ]
-    looks = [itemgetter(place) for place in range(4)]
-    alone = fastest(lambda: [list(map(look, predictions)) for look in looks], 9)
-    return fastest(lambda: rn.RankedLists.from_surprise(predictions), 9), alone
+    getters = [itemgetter(place) for place in range(4)]
+    bound = time_fastest(lambda: [list(map(get, predictions)) for get in getters], 9)
+    return time_fastest(lambda: rn.RankedLists.from_surprise(predictions), 9), bound
 
 
-def peak_over_input(frame: pd.DataFrame) -> float:
-    """Return the most memory held at once, as a multiple of the input columns."""
+def measure_peak(frame: pd.DataFrame) -> float:
+    """Return the peak of Python's memory, as a multiple of the input columns."""
     tracemalloc.start()
-    evaluated(frame)
+    evaluate(frame)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return float(peak / frame.memory_usage(index=False).sum())
 
 
-def import_time(statement: str, times: int = 11) -> float:
-    """Return the seconds that an import takes after pandas, the least of several."""
+def time_import(statement: str, times: int = 11) -> float:
+    """Return the seconds of the fastest of several imports, in processes that have pandas."""
     code = (
         "import time, pandas; start = time.perf_counter(); "
         f"{statement}; print(time.perf_counter() - start)"
@@ -152,41 +152,41 @@ def import_time(statement: str, times: int = 11) -> float:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--sizes", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", rn.DataWarning)
-    frame = drawn(chosen.rows)
+    frame = draw_ratings(chosen.rows)
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
-    # first, while memory is in order
-    surprise, looks = grouped(frame)
+    # first, while memory is fresh
+    surprise, bound = time_surprise_predictions(frame)
     print(f"{len(frame):,} rows, {frame['user'].nunique():,} users: {', '.join(METRICS)}\n")
 
-    ours = fastest(lambda: evaluated(frame), 7)
+    ours = time_fastest(lambda: evaluate(frame), 7)
     lines = [("recsys_ndcg", ours)]
     tied = frame.assign(estimated=frame["estimated"].round(1))
-    lines.append(("recsys_ndcg, estimates rounded to 0.1", fastest(lambda: evaluated(tied), 5)))
-    lines.append(("sixteen metrics with their audit", fastest(lambda: audited(frame), 3)))
-    lines.append(("ndcg@10 under 28 presets, with causes", fastest(lambda: reconciled(frame), 2)))
-    loop = fastest(lambda: looped(frame), 2)
+    lines.append(("recsys_ndcg, estimates rounded to 0.1", time_fastest(lambda: evaluate(tied), 5)))
+    lines.append(("sixteen metrics with their audit", time_fastest(lambda: audit(frame), 3)))
+    lines.append(("ndcg@10 reconciled with 28 presets", time_fastest(lambda: reconcile(frame), 2)))
+    loop = time_fastest(lambda: evaluate_in_a_loop(frame), 2)
     lines.append(("Python loop, a dict of lists", loop))
-    difference = float((evaluated(frame) - looped(frame)).abs().max())
+    difference = float((evaluate(frame) - evaluate_in_a_loop(frame)).abs().max())
     for name, seconds in lines:
         print(f"{name:40s}{seconds:9.3f} s {seconds / ours:8.1f} x")
     print(f"largest difference from the loop: {difference:.1e}")
 
     print(f"\n{len(frame):,} Surprise predictions to RankedLists: {surprise:.3f} s")
-    print(f"{surprise / looks:.1f} x as long as making lists of their four fields")
+    print(f"{surprise / bound:.1f} x as long as only reading their four fields")
     for statement in ("import recsys_ndcg", "from recsys_ndcg import evaluate"):
-        print(f"{statement}, after pandas: {1000 * import_time(statement):.0f} ms")
-    print("\nby size, memory over that of the input columns")
+        print(f"{statement}, after pandas: {1000 * time_import(statement):.0f} ms")
+    print("\nby size; memory as a multiple of the input columns")
     for size in chosen.sizes:
-        rows = drawn(size)
-        seconds = fastest(lambda rows=rows: evaluated(rows), 5)  # type: ignore[misc]
-        each, memory = 1e9 * seconds / size, peak_over_input(rows)
-        print(f"{size:>12,} rows:{seconds:8.3f} s,{each:5.0f} ns each, {memory:.1f} x in memory")
+        rows = draw_ratings(size)
+        seconds = time_fastest(lambda rows=rows: evaluate(rows), 5)  # type: ignore[misc]
+        each, memory = 1e9 * seconds / size, measure_peak(rows)
+        print(f"{size:>12,} rows:{seconds:8.3f} s,{each:5.0f} ns each, {memory:.1f} x input")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The same frame, the same metrics: every library beside ours, in turn, in one run.
+"""Time every library alternately with ours, on the same frame and metrics.
 
     python benchmarks/peers.py [--quick] [--rows 100000 1000000 10000000] [--patience 60]
 
-Builds the libraries' environments (.peers/) where they are missing, and prints what ndcg@10,
-precision@10 and recall@10 of one frame cost: by library, by the form of the data, by step.
-``--quick`` takes small frames, and the libraries that CI builds alone.
+Builds missing environments of the libraries (.peers/), and prints the time and memory for ndcg@10,
+precision@10 and recall@10 of one frame: by library, by the form of the data, and by step.
+``--quick`` takes small frames, and only the libraries that CI builds.
 """
 
 from __future__ import annotations
@@ -19,28 +19,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from evaluate import METRICS, drawn_with_ties, peak_over_input
+from evaluate import METRICS, draw_ratings_with_ties, measure_peak
 from side_by_side.contestants import ABSENT, PEERS
-from side_by_side.doors import compared
-from side_by_side.processes import environments, save
-from side_by_side.races import LEGEND, Frame, Result, race, shown
-from side_by_side.steps import profiled
+from side_by_side.input_forms import compare_forms
+from side_by_side.processes import read_environments, save
+from side_by_side.races import LEGEND, Frame, Result, format_results, race
+from side_by_side.steps import format_profile
 
 import recsys_ndcg as rn
 
 if TYPE_CHECKING:
     from side_by_side.contestants import Contestant
 
-SMALL = 2_000  # rows to begin with: whatever is compiled is compiled for these
+SMALL = 2_000  # rows of the warm-up run, which triggers compilation
 QUICK, FULL = (20_000, 100_000), (100_000, 1_000_000, 10_000_000)
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small frames, what CI builds")
+    parser.add_argument("--quick", action="store_true", help="small frames, and CI's libraries")
     parser.add_argument("--rows", type=int, nargs="+", help="sizes of the frame, ascending")
-    parser.add_argument("--patience", type=float, default=60, help="seconds of one run, at most")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=60,
+        help="skip sizes for which a library would take more seconds",
+    )
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", rn.DataWarning)
     sizes = chosen.rows or (QUICK if chosen.quick else FULL)
@@ -48,7 +53,7 @@ def main() -> None:
     print(f"{platform.machine()}, Python {platform.python_version()}, {versions}")
     print(f"{', '.join(METRICS)}; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     print(LEGEND)
-    live = {name for name, one in environments().items() if one["live"]}
+    live = {name for name, one in read_environments().items() if one["live"]}
     with tempfile.TemporaryDirectory() as folder:
         skipped = {
             one.name: "not run: --quick"
@@ -56,23 +61,23 @@ def main() -> None:
             if chosen.quick and one.environment not in live
         }
         most = 3 if chosen.quick else 7
-        races(sizes, Path(folder), skipped, chosen.patience, most)
-        told()
+        print_races(sizes, Path(folder), skipped, chosen.patience, most)
+        print_omissions()
         # the form of the data and the steps at the middle size, 1 million rows
-        middle = drawn_with_ties(sizes[min(1, len(sizes) - 1)])
-        print(f"\n{len(middle):,} rows by the form in which they come, in turn with integers")
-        print(compared(middle, Path(folder), most), flush=True)
+        middle = draw_ratings_with_ties(sizes[min(1, len(sizes) - 1)])
+        print(f"\n{len(middle):,} rows in other forms, run alternately with integers")
+        print(compare_forms(middle, Path(folder), most), flush=True)
     print(f"\n{len(middle):,} rows by step")
-    print(profiled(middle, 5 if chosen.quick else 15))
+    print(format_profile(middle, 5 if chosen.quick else 15))
 
 
-def races(
+def print_races(
     sizes: tuple[int, ...], folder: Path, skipped: dict[str, str], patience: float, most: int
 ) -> None:
-    """Print a table for each size; who was too slow at one does not run at those above it."""
-    small, out = save(drawn_with_ties(SMALL), folder / "small"), dict(skipped)
+    """Print a table for each size; a library that is too slow for a size skips the larger ones."""
+    small, out = save(draw_ratings_with_ties(SMALL), folder / "small"), dict(skipped)
     for place, size in enumerate(sizes):
-        rows = drawn_with_ties(size)
+        rows = draw_ratings_with_ties(size)
         frame = Frame(rows, small, save(rows, folder / str(size)))
         users = rows["user"].nunique()
         tied = rows.duplicated(["user", "estimated"]).groupby(rows["user"]).any().mean()
@@ -81,8 +86,10 @@ def races(
             f"{frame.size / 2**20:,.0f} MiB of columns"
         )
         found: dict[Contestant, Result | str] = dict(race(frame, PEERS, out, most))
-        print(shown(frame, found))
-        print(f"traced peak of ours: {peak_over_input(rows):.1f} x the input columns", flush=True)
+        print(format_results(frame, found))
+        print(
+            f"our peak of Python memory (tracemalloc): {measure_peak(rows):.1f} x input", flush=True
+        )
         for one, result in found.items():
             above = sizes[place + 1 :]
             if isinstance(result, Result) and above:
@@ -91,12 +98,12 @@ def races(
                     out[one.name] = f"not run: {size:,} rows took {result.seconds:.1f} s"
 
 
-def told() -> None:
-    """Print what each library leaves out, and which are not here at all."""
-    print("\nLeft out, and not in the seconds")
+def print_omissions() -> None:
+    """Print what each library leaves out, and which libraries are not timed."""
+    print("\nNot done by the library, so not timed")
     for one in PEERS:
         print(f"{one.name}: {one.leaves_out}")
-    print("\nNot timed, having no function that takes predictions for these metrics")
+    print("\nNot timed: no function takes predictions for these metrics")
     for name, why in ABSENT.items():
         print(f"{name}: {why}")
 

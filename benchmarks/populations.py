@@ -1,4 +1,4 @@
-"""Scores of six Surprise models on real users, taken as a population whose true means are known."""
+"""Compute six Surprise models' scores of real users, who are taken as the whole population."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
     "PMF of 10 epochs": (SVD, PMF | {"n_epochs": 10}),
 }
 METRIC = "ndcg@10"
-_FEWEST = 20  # ratings of a user: with fewer, all models order most test lists alike
+_FEWEST = 20  # ratings per user: with fewer, all models order most test lists alike
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Population:
     Parameters
     ----------
     name : str
-        What was ranked.
+        The ranked items: "rated" or "catalogue".
     numerator : float64 array, shape (n_users, n_models)
         DCG.
     denominator : float64 array, shape (n_users,)
@@ -55,17 +55,18 @@ class Population:
 
     @property
     def scores(self) -> Floats:
-        """NDCG, a column per model."""
+        """The users' NDCG, a column per model."""
         scores: Floats = self.numerator / self.denominator[:, None]
         return scores
 
 
-def populations(*, real: bool = True) -> tuple[str, list[Population]]:
-    """Return what the ratings are, and the models' scores on a fifth of them: in test and all.
+def measure_populations(*, real: bool = True) -> tuple[str, list[Population]]:
+    """Return a description of the ratings, and the models' scores on a fifth of them.
 
-    MovieTweetings in the folder that RECSYS_NDCG_DATA names, else the sample of the package.
+    There are two populations: one ranks the users' test items, the other the whole catalogue. The
+    ratings are MovieTweetings in the folder RECSYS_NDCG_DATA, or else the package's sample.
     """
-    told, ratings = _ratings(real=real)
+    description, ratings = _read_ratings(real=real)
     warnings.simplefilter("ignore", rn.DataWarning)
     held_out = np.random.default_rng(0).random(len(ratings)) < 0.2
     scale = ratings["rating"].min(), ratings["rating"].max()
@@ -77,27 +78,30 @@ def populations(*, real: bool = True) -> tuple[str, list[Population]]:
         algo = kind(**options).fit(train)
         rated.append(rn.evaluate(algo.test(test), **how))
         catalogue.append(evaluate_catalogue(algo, train, test, **how))
-    told += f"; {METRIC} of {', '.join(MODELS)}"
-    return told, [_population("rated", rated), _population("catalogue", catalogue)]
+    description += f"; {METRIC} of {', '.join(MODELS)}"
+    return description, [
+        _make_population("rated", rated),
+        _make_population("catalogue", catalogue),
+    ]
 
 
-def _ratings(*, real: bool) -> tuple[str, pd.DataFrame]:
+def _read_ratings(*, real: bool) -> tuple[str, pd.DataFrame]:
     folder = os.environ.get("RECSYS_NDCG_DATA")
-    told, ratings = "The sample ratings of the package", sample_ratings()
+    description, ratings = "Sample ratings of the package", sample_ratings()
     if real and folder is not None:
         ratings = read_ratings(Path(folder) / "movietweetings-100k" / "ratings.dat")
         ratings = ratings[ratings.groupby("user")["rating"].transform("size") >= _FEWEST]
-        told = f"MovieTweetings, users of {_FEWEST} ratings or more"
-    return told, ratings[["user", "item", "rating"]]
+        description = f"MovieTweetings, users with {_FEWEST} ratings or more"
+    return description, ratings[["user", "item", "rating"]]
 
 
-def _population(name: str, reports: list[rn.Report]) -> Population:
-    """Return the users whom every model can be measured on."""
+def _make_population(name: str, reports: list[rn.Report]) -> Population:
+    """Return the users for whom every model has a score."""
     numerator = np.column_stack([one.scores.numerator[:, 0] for one in reports])
     denominator = np.column_stack([one.scores.denominator[:, 0] for one in reports])
-    there = (denominator > 0).all(axis=1)
+    has_score = (denominator > 0).all(axis=1)
     if any(one.users.tolist() != reports[0].users.tolist() for one in reports):
         raise AssertionError(name)
-    if np.ptp(denominator[there], axis=1).max() > 0:
+    if np.ptp(denominator[has_score], axis=1).max() > 0:
         raise AssertionError(name)
-    return Population(name, numerator[there], denominator[there, 0])
+    return Population(name, numerator[has_score], denominator[has_score, 0])

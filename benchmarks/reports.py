@@ -1,6 +1,6 @@
-"""What a report costs beyond its scores: the audit, the file, the leaderboard.
+"""Measure the time and memory of a report's audit, leaderboard and file.
 
-``python benchmarks/reports.py [USERS]``: a million users of one to nine ratings by default.
+``python benchmarks/reports.py [USERS]``: a million users with one to nine ratings by default.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _MIB = 2**20
 
 
-def ratings(n_users: int) -> pd.DataFrame:
-    """Return few whole grades per user, ranked by chance."""
+def draw_ratings(n_users: int) -> pd.DataFrame:
+    """Return few whole grades per user, in random order."""
     rng = np.random.default_rng(0)
     user = np.repeat(np.arange(n_users), rng.integers(1, 10, n_users))
     return pd.DataFrame(
@@ -37,43 +37,44 @@ def ratings(n_users: int) -> pd.DataFrame:
     )
 
 
-def measured(what: str, work: Callable[[], Any]) -> Any:
-    """Return what some work gives, and print how long it took and how far memory rose."""
-    start, base = time.perf_counter(), _resident()
-    highest, done = [base], threading.Event()
+def measure(name: str, work: Callable[[], Any]) -> Any:
+    """Call a function, print its time and its peak memory, and return its result."""
+    start, base = time.perf_counter(), _resident_memory()
+    samples, done = [base], threading.Event()
 
     def watch() -> None:
         while not done.wait(0.005):
-            highest.append(_resident())
+            samples.append(_resident_memory())
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     result = work()
     done.set()
     watcher.join()
-    seconds, rise = time.perf_counter() - start, (max(highest) - base) / _MIB
-    print(f"{what:32}{seconds:8.2f} s{rise:8.0f} MiB more at most")
+    seconds, rise = time.perf_counter() - start, (max(samples) - base) / _MIB
+    print(f"{name:32}{seconds:8.2f} s   {f'+{rise:.0f}':>6} MiB at peak")
     return result
 
 
-def _resident() -> int:
+def _resident_memory() -> int:
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
 
 
 def main() -> None:
-    """Evaluate, audit, save, load."""
+    """Measure evaluate, audit, leaderboard, save and load."""
     n_users = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    data = ratings(n_users)
+    data = draw_ratings(n_users)
     print(f"{n_users:,} users, {len(data):,} ratings: ndcg@10, precision@10, recall@10")
-    report = measured("evaluate", lambda: rn.evaluate(data, threshold=4))
-    measured("audit", lambda: report.audit)
-    measured("leaderboard by z", lambda: report.leaderboard("ndcg@10", by="z"))
+    report = measure("evaluate", lambda: rn.evaluate(data, threshold=4))
+    measure("audit", lambda: report.audit)
+    measure("leaderboard by z", lambda: report.leaderboard("ndcg@10", by="z"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
-        measured("save", lambda: report.save(path))
+        measure("save", lambda: report.save(path))
         print(f"{'file':32}{path.stat().st_size / 1e6:8.1f} MB")
-        loaded = measured("load", lambda: rn.Report.load(path))
-    print("the same after loading:", loaded == report, loaded.same_ratings(report))
+        loaded = measure("load", lambda: rn.Report.load(path))
+    print("loaded report is equal:", loaded == report)
+    print("loaded ratings are equal:", loaded.same_ratings(report))
 
 
 if __name__ == "__main__":

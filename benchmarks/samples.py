@@ -1,4 +1,4 @@
-"""What reports and comparisons say of a sample of users, held against all of them."""
+"""Compare the intervals and tests of a sample of users with the truth about all users."""
 
 from __future__ import annotations
 
@@ -27,43 +27,45 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats, Positions
 
 ALPHA, POWER = 0.05, 0.8
-DRAWS = 999  # of a test or a bootstrap, in each sample
+DRAWS = 999  # draws of a randomisation test or a bootstrap, in each sample
 PAIRS = np.array([*combinations(range(len(MODELS)), 2)])
 MODEL = [*MODELS].index("SVD")
 PAIR = [[*MODELS].index(one) for one in ("PMF", "PMF of 10 epochs")]  # differences are skewed
-SOME = 3  # models that are made equal, where the others are not
+SOME = 3  # models that get equal means in section FALSE; the others keep theirs
 BY_T = [("t", "none"), ("t", "max-T")]
 RESAMPLED = [("randomisation", "max-T"), ("bootstrap", "max-T")]
-OWN, ALL, RANKS, EQUAL, EXCHANGED, ANY, ANY_EXCHANGED, FALSE, SHOWN = range(9)
-#: what is counted, and how often it should happen: coverage and power at least, errors at most
+ONE, ALL, RANKS, EQUAL, SWAPPED, ANY, ANY_SWAPPED, FALSE, FOUND = range(9)
+#: what is counted, and the promised rate: a minimum for coverage and power, a maximum for errors
 SECTIONS = [
-    ("an interval holds the truth", 1 - ALPHA),
-    ("the intervals of all 15 differences do", 1 - ALPHA),
-    ("the intervals of all 6 ranks do", 1 - ALPHA),
-    ("found, though the two means are equal", ALPHA),
-    ("found, though the two models are exchanged by chance", ALPHA),
-    ("any of 15 found, though all means are equal", ALPHA),
-    ("any of 15 found, though all models are exchanged by chance", ALPHA),
-    ("any false one found, 3 of 6 means being equal", ALPHA),
-    ("found, being as large as is detectable", POWER),
+    ("an interval contains the truth", 1 - ALPHA),
+    ("all 15 difference intervals contain the truth", 1 - ALPHA),
+    ("all 6 rank intervals contain the truth", 1 - ALPHA),
+    ("significant, although the two means are equal", ALPHA),
+    ("significant, with the two models swapped at random per user", ALPHA),
+    ("any of 15 pairs significant, although all means are equal", ALPHA),
+    ("any of 15 pairs significant, with all models swapped at random per user", ALPHA),
+    ("any of 3 equal pairs significant, 3 of 6 means are equal", ALPHA),
+    ("significant, at the detectable difference", POWER),
 ]
 
 
-def promised(section: int, row: str) -> bool:
-    """Tell whether theory promises the rate of a section, at least of many users.
+def is_promised(section: int, row: str) -> bool:
+    """Return whether theory promises the rate of a section, at least for many users.
 
-    Not without a correction where pairs are many, nor by one for the share of false findings,
-    where some are true; and ranks and signs know nothing of means.
+    Not promised: many pairs without a correction; "bh" if some differences are real; Wilcoxon and
+    sign tests of equal means.
     """
     if section == EQUAL:
         return row not in ("wilcoxon", "sign")
-    of_all = section in (ALL, RANKS, ANY, ANY_EXCHANGED, FALSE)
-    return not (of_all and row == "t, none") and not (section in (RANKS, FALSE) and row == "t, bh")
+    is_joint = section in (ALL, RANKS, ANY, ANY_SWAPPED, FALSE)
+    return not (is_joint and row == "t, none") and not (
+        section in (RANKS, FALSE) and row == "t, bh"
+    )
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Some users of a population, and random numbers of their own."""
+    """A sample of users, with its own random numbers."""
 
     population: Population
     size: int
@@ -79,16 +81,16 @@ class Sample:
 
     def outcomes(self) -> Iterator[tuple[int, str, bool]]:
         """Yield what is counted: the section, the row, and whether it happened."""
-        yield from self._intervals()
-        yield from self._pair()
-        yield from self._all_pairs()
-        yield from self._false()
+        yield from self._check_intervals()
+        yield from self._check_pair()
+        yield from self._check_all_pairs()
+        yield from self._check_false_positives()
 
-    def _intervals(self) -> Iterator[tuple[int, str, bool]]:
-        """Of a mean and a pooled score."""
-        one = self.population.numerator[:, MODEL], self.population.denominator
-        top = np.stack([one[0] / one[1], one[0]], axis=1)
-        bottom = np.stack([np.ones(len(top)), one[1]], axis=1)
+    def _check_intervals(self) -> Iterator[tuple[int, str, bool]]:
+        """Check the intervals of the mean and the pooled score of one model."""
+        dcg, ideal = self.population.numerator[:, MODEL], self.population.denominator
+        top = np.stack([dcg / ideal, dcg], axis=1)
+        bottom = np.stack([np.ones(len(top)), ideal], axis=1)
         truth = top.sum(axis=0) / bottom.sum(axis=0)
         top, bottom = top[self._users], bottom[self._users]
         ratio = top.sum(axis=0) / bottom.sum(axis=0)
@@ -104,71 +106,72 @@ class Sample:
             )
         for place, kind in enumerate(("mean", "pooled")):
             for method, (low, high) in found.items():
-                held = low[place] <= truth[place] <= high[place]
-                yield OWN, f"{kind}, {method}", bool(held)
+                is_inside = low[place] <= truth[place] <= high[place]
+                yield ONE, f"{kind}, {method}", bool(is_inside)
 
-    def _pair(self) -> Iterator[tuple[int, str, bool]]:
-        """Of two models: as they are, with equal means, and exchanged by chance."""
+    def _check_pair(self) -> Iterator[tuple[int, str, bool]]:
+        """Check tests of two models: as they are, with equal means, and swapped at random."""
         scores = self.population.scores[:, PAIR]
         sample, truth = scores[self._users], scores[:, 0].mean() - scores[:, 1].mean()
-        # ties stay ties: who sees a difference between the models sees another one
-        seen = scores[:, 0] != scores[:, 1]
-        shift = np.where(seen, truth / seen.mean(), 0.0)[self._users, None] * [1, 0]
-        exchanged = self._random.permuted(sample, axis=1)
+        # ties stay ties: only the scores of users with a difference are shifted
+        differs = scores[:, 0] != scores[:, 1]
+        shift = np.where(differs, truth / differs.mean(), 0.0)[self._users, None] * [1, 0]
+        swapped = self._random.permuted(sample, axis=1)
         for test in TESTS:
             if test not in ("wilcoxon", "sign"):
-                found = self._tested(sample, [(0, 1)], test, "none")
-                yield OWN, f"difference, {test}", _held(found, truth)
-            for section, values in ((EQUAL, sample - shift), (EXCHANGED, exchanged)):
-                found = self._tested(values, [(0, 1)], test, "none")
+                found = self._test(sample, [(0, 1)], test, "none")
+                yield ONE, f"difference, {test}", _contains(found, truth)
+            for section, values in ((EQUAL, sample - shift), (SWAPPED, swapped)):
+                found = self._test(values, [(0, 1)], test, "none")
                 yield section, test, bool(found.p[0] <= ALPHA)
         deviation = float(np.std(scores[:, 0] - scores[:, 1]))
         detectable = power(deviation=deviation, users=self.size, power=POWER, alpha=ALPHA)
-        found = self._tested(sample - [truth - detectable, 0], [(0, 1)], "t", "none")
-        yield SHOWN, "t", bool(found.p[0] <= ALPHA and found.difference[0] > 0)
+        found = self._test(sample - [truth - detectable, 0], [(0, 1)], "t", "none")
+        yield FOUND, "t", bool(found.p[0] <= ALPHA and found.difference[0] > 0)
 
-    def _all_pairs(self) -> Iterator[tuple[int, str, bool]]:
-        """Of all models as they are."""
+    def _check_all_pairs(self) -> Iterator[tuple[int, str, bool]]:
+        """Check the intervals of all differences and ranks."""
         scores = self.population.scores
         means = scores.mean(axis=0)
         truth = means[PAIRS[:, 0]] - means[PAIRS[:, 1]]
         ranks = 1 + (means > means[:, None]).sum(axis=1)
         for test, correction in [*BY_T, ("t", "bonferroni"), *RESAMPLED]:
-            found = self._tested(scores[self._users], PAIRS, test, correction)
-            yield ALL, f"{test}, {correction}", _held(found, truth)
-            for name, p in _corrected(found, correction):
+            found = self._test(scores[self._users], PAIRS, test, correction)
+            yield ALL, f"{test}, {correction}", _contains(found, truth)
+            for name, p in _correct(found, correction):
                 better = np.where(p <= ALPHA, np.sign(found.difference), 0)
                 low, high = find_rank_intervals(len(means), PAIRS, better)
                 yield RANKS, f"{test}, {name}", bool(((low <= ranks) & (ranks <= high)).all())
 
-    def _false(self) -> Iterator[tuple[int, str, bool]]:
-        """Of all models with equal means, exchanged by chance, and with equal means of some."""
+    def _check_false_positives(self) -> Iterator[tuple[int, str, bool]]:
+        """Check all models with equal means, swapped at random, and with some equal means."""
         scores = self.population.scores
         means, sample = scores.mean(axis=0), scores[self._users]
         some = np.where(np.arange(len(means)) < SOME, means - means[:SOME].mean(), 0.0)
-        exchanged = self._random.permuted(sample, axis=1)
+        swapped = self._random.permuted(sample, axis=1)
         every, equal = PAIRS[:, 0] >= 0, (PAIRS < SOME).all(axis=1)
         for section, values, null, tests in (
             (ANY, sample - means, every, BY_T),
-            (ANY_EXCHANGED, exchanged, every, BY_T + RESAMPLED),
+            (ANY_SWAPPED, swapped, every, BY_T + RESAMPLED),
             (FALSE, sample - some, equal, BY_T),
         ):
             for test, correction in tests:
-                found = self._tested(values, PAIRS, test, correction)
-                for name, p in _corrected(found, correction):
+                found = self._test(values, PAIRS, test, correction)
+                for name, p in _correct(found, correction):
                     yield section, f"{test}, {name}", bool((p[null] <= ALPHA).any())
 
-    def _tested(self, values: Floats, pairs: object, test: str, correction: str) -> PairResults:
+    def _test(self, values: Floats, pairs: object, test: str, correction: str) -> PairResults:
         how = Testing(test, correction, ALPHA, draws=DRAWS, seed=self.number)
         return compare_pairs(values, pairs, how)
 
 
-def _held(found: PairResults, truth: Floats | float) -> bool:
+def _contains(found: PairResults, truth: Floats | float) -> bool:
+    """Return whether all intervals contain the truth."""
     return bool(((found.low <= truth) & (truth <= found.high)).all())
 
 
-def _corrected(found: PairResults, correction: str) -> Iterator[tuple[str, Floats]]:
-    """Yield corrected p-values by the name of the correction: without one, by those that it has."""
+def _correct(found: PairResults, correction: str) -> Iterator[tuple[str, Floats]]:
+    """Yield a correction's name and corrected p-values; for "none", also "bh" and "holm"."""
     if correction == "none":
         for name in ("none", "bh", "holm"):
             yield name, CORRECTIONS[name].correct(found.p)

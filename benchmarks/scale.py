@@ -1,9 +1,9 @@
-"""What files larger than memory take: seconds, memory of the process, and disk, by size and form.
+"""Measure the time, memory and disk that files larger than memory need, by size and form.
 
     python benchmarks/scale.py [--rows 1000000 10000000 100000000] [--limit 2GB] [--quick]
 
-Draws rows straight into files, by DuckDB; each run is a process of its own, whose peak is that of
-the operating system. The files are about 17 bytes a row in Parquet, 22 in CSV, and are taken away.
+DuckDB writes random rows into files. Each run is a separate process; the operating system measures
+its peak memory. The files have about 17 bytes per row in Parquet, 22 in CSV, and are deleted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from watched import watched
+from polling import poll
 
 THRESHOLD = 4
 ROWS = [1_000_000, 10_000_000, 100_000_000]
@@ -29,9 +29,9 @@ FORMS: dict[str, dict[str, Any]] = {
     "Parquet, a heavy user": {"heavy": True},
     "CSV": {},
 }
-#: Rows of which a user with 30 % has more than the memory holds.
+#: Above this number of rows, a user with 30 % of them does not fit in memory.
 TOO_HEAVY = 20_000_000
-#: Run in a process of its own: the path, the limit or nothing, where to put what was found.
+#: Run in its own process; the arguments are the path, the limit or None, and the threshold.
 RUN = """
 import json, re, sys, time, warnings
 import recsys_ndcg as rn
@@ -46,16 +46,16 @@ print(json.dumps([took, peak, summary["mean"].tolist(), summary["chance"].tolist
 """
 
 
-def drawn(rows: int, path: Path, *, text: bool = False, heavy: bool = False) -> None:
+def draw_file(rows: int, path: Path, *, text: bool = False, heavy: bool = False) -> None:
     """Write rows of users with about a hundred items each, in random order of the users.
 
-    A user has an item once: each round of all items goes to users of its own. Text ids have
-    letters in front; a heavy user has 30 % of all rows.
+    No user has an item twice: each pass over all items has its own users. Text ids start with
+    letters; a heavy user has 30 % of all rows.
     """
-    import duckdb  # noqa: PLC0415 - in the process that draws alone
+    import duckdb  # noqa: PLC0415 - only in the process that draws
 
-    users, rounds = max(rows // 100, 1), rows // ITEMS + 1
-    user = f"CAST(floor({users} * (range // {ITEMS} + random()) / {rounds}) AS BIGINT)"
+    users, passes = max(rows // 100, 1), rows // ITEMS + 1
+    user = f"CAST(floor({users} * (range // {ITEMS} + random()) / {passes}) AS BIGINT)"
     item = f"range % {ITEMS}"
     if heavy:
         user, item = f"CASE WHEN range % 10 < 3 THEN {users} ELSE {user} END", "range"
@@ -72,8 +72,8 @@ def drawn(rows: int, path: Path, *, text: bool = False, heavy: bool = False) -> 
         database.execute(f"COPY ({query}) TO '{path}' (FORMAT {form})")
 
 
-def ran(data: Any, limit: str | None, folder: Path) -> tuple[float, int, int, list[Any]]:
-    """Return seconds, the peak of the process, the most disk, and the scores."""
+def run(data: Any, limit: str | None, folder: Path) -> tuple[float, int, int, list[Any]]:
+    """Return the seconds, the peak memory of the process, the peak disk space, and the scores."""
     folder.mkdir()
     sizes = [0]
 
@@ -81,12 +81,12 @@ def ran(data: Any, limit: str | None, folder: Path) -> tuple[float, int, int, li
         sizes.append(sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()))
 
     command = [sys.executable, "-c", RUN, json.dumps([str(data), limit, THRESHOLD])]
-    with watched(look, 0.1):
-        ended = subprocess.run(  # noqa: S603 - our own
+    with poll(look, 0.1):
+        done = subprocess.run(  # noqa: S603 - our own
             command, capture_output=True, text=True, check=True, env={"TMPDIR": str(folder)}
         )
-    folder.rmdir()  # in which nothing was left
-    took, peak, *scores = json.loads(ended.stdout)
+    folder.rmdir()  # raises if a file is left
+    took, peak, *scores = json.loads(done.stdout)
     return took, peak, max(sizes), scores
 
 
@@ -95,37 +95,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--limit", default="2GB")
-    parser.add_argument("--memory-up-to", type=int, default=10_000_000)
+    parser.add_argument(
+        "--memory-up-to", type=int, default=10_000_000, help="most rows that also run in memory"
+    )
     parser.add_argument("--forms", nargs="+", default=list(FORMS), choices=FORMS)
     parser.add_argument("--quick", action="store_true", help="1,000,000 rows within 600 MB")
-    asked = parser.parse_args()
-    sizes, limit = ([1_000_000], "600MB") if asked.quick else (asked.rows, asked.limit)
-    print(f"within {limit}, three metrics and what is beside them")
+    chosen = parser.parse_args()
+    sizes, limit = ([1_000_000], "600MB") if chosen.quick else (chosen.rows, chosen.limit)
+    print(f"within {limit}, three metrics with their audit")
     print(f"{'rows':>13}  {'form':24}{'seconds':>9}{'per row':>10}{'peak':>10}{'disk':>10}")
     with tempfile.TemporaryDirectory() as name:
         folder, last = Path(name), 0.0
         for rows in sizes:
             for form, options in FORMS.items():
-                if form not in asked.forms or (options.get("heavy") and rows > TOO_HEAVY):
+                if form not in chosen.forms or (options.get("heavy") and rows > TOO_HEAVY):
                     continue
                 path = folder / ("p.csv" if form == "CSV" else "p.parquet")
-                drawn(rows, path, **options)
+                draw_file(rows, path, **options)
                 time.sleep(1)
-                found = ran(path, limit, folder / "temporary")
-                line(rows, form, found)
+                found = run(path, limit, folder / "temporary")
+                print_row(rows, form, found)
                 last = found[0] / rows if form == "Parquet" else last
-                if rows <= asked.memory_up_to and not options:
-                    inside = ran(path, None, folder / "temporary")
-                    line(rows, f"{form}, in memory", inside)
-                    compared(found[3], inside[3])
+                if rows <= chosen.memory_up_to and not options:
+                    in_memory = run(path, None, folder / "temporary")
+                    print_row(rows, f"{form}, in memory", in_memory)
+                    check_scores(found[3], in_memory[3])
                 path.unlink()
-    print(
-        f"at the cost of a row of the largest: a billion rows in {last * BILLION / 60:.1f} minutes"
-    )
+    print(f"a billion rows, at the largest file's cost per row: {last * BILLION / 60:.1f} minutes")
 
 
-def line(rows: int, form: str, found: tuple[float, int, int, list[Any]]) -> None:
-    """Print what a run took."""
+def print_row(rows: int, form: str, found: tuple[float, int, int, list[Any]]) -> None:
+    """Print the time, memory and disk space of a run."""
     took, peak, disk, _ = found
     each = f"{took / rows * 1e9:.0f} ns"
     print(
@@ -134,14 +134,14 @@ def line(rows: int, form: str, found: tuple[float, int, int, list[Any]]) -> None
     )
 
 
-def compared(one: list[list[float]], other: list[list[float]]) -> None:
-    """Refuse other scores than those in memory."""
-    apart = max(
-        abs(a - b) for mine, theirs in zip(one, other, strict=True)
-        for a, b in zip(mine, theirs, strict=True)
+def check_scores(scores: list[list[float]], in_memory: list[list[float]]) -> None:
+    """Exit if the scores differ from those in memory."""
+    difference = max(
+        abs(a - b) for one, other in zip(scores, in_memory, strict=True)
+        for a, b in zip(one, other, strict=True)
     )  # fmt: skip
-    if apart > 1e-12:
-        sys.exit(f"the scores differ by {apart}")
+    if difference > 1e-12:
+        sys.exit(f"the scores differ by {difference}")
 
 
 if __name__ == "__main__":

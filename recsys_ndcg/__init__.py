@@ -1,4 +1,4 @@
-"""Ranking evaluation for recommenders, with every choice that moves the number beside it."""
+"""Ranking evaluation for recommenders: every score comes with the choices that it depends on."""
 
 from recsys_ndcg.lazy import attach_stub
 from recsys_ndcg.version import __version__ as __version__

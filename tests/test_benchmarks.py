@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 BENCHMARKS = ROOT / "benchmarks"
 METRICS = ["ndcg@10", "precision@10", "recall@10"]
-DOORS = [
+INPUT_FORMS = [
     "pandas, text as objects",
     "pandas, text as str",
     "pandas, Arrow strings",
@@ -28,7 +28,7 @@ DOORS = [
     "polars, text",
     "polars, Categorical",
     "polars, Enum",
-    "polars, lazy, of 8 columns",
+    "polars, lazy, 8 columns",
     "Parquet, integers",
     "Parquet, text",
     "CSV, integers",
@@ -36,10 +36,10 @@ DOORS = [
     "rows as tuples",
     "Surprise predictions",
     "from_labels",
-    "1 % repeated, duplicates first",
-    "1 % repeated, duplicates mean",
-    "ties item_asc",
-    "ties text_asc",
+    '1 % repeated rows, "first"',
+    '1 % repeated rows, "mean"',
+    'ties="item_asc"',
+    'ties="text_asc"',
 ]
 
 
@@ -91,25 +91,27 @@ def test_a_clock_counts_once_what_threads_do_at_once() -> None:
     clock = import_module("side_by_side.steps").Clock()
     clock.spans = {"read": [(5.0, 6.0), (1.0, 3.0), (2.0, 4.0), (1.5, 2.0)]}
     assert clock.seconds("read") == 4
-    assert clock.seconds("facts") == 0
+    assert clock.seconds("scan") == 0
 
 
 def test_all_doors_are_tested() -> None:
     """By their names."""
-    assert [one.name for one in import_module("side_by_side.doors").DOORS] == DOORS
+    assert [
+        one.name for one in import_module("side_by_side.input_forms").INPUT_FORMS
+    ] == INPUT_FORMS
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", INPUT_FORMS)
 def test_the_same_ratings_come_through_every_door(
     name: str, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
     """With the same means, unless a convention tells otherwise."""
-    doors = import_module("side_by_side.doors")
-    (door,) = [one for one in doors.DOORS if one.name == name]
-    if door.needs or "Parquet" in name:
-        pytest.importorskip(door.needs or "pyarrow")
-    found = doors.through(door, door.make(doors.Forms(frame, tmp_path)))
-    if door.convention is None or door.convention.duplicates == "raise":
+    forms = import_module("side_by_side.input_forms")
+    (form,) = [one for one in forms.INPUT_FORMS if one.name == name]
+    if form.needs or "Parquet" in name:
+        pytest.importorskip(form.needs or "pyarrow")
+    found = forms.evaluate_form(form, form.make(forms.SourceData(frame, tmp_path)))
+    if form.convention is None or form.convention.duplicates == "raise":
         assert found.to_dict() == pytest.approx(_ours(frame), abs=1e-15)
     else:
         assert found.to_dict() != _ours(frame)
@@ -131,7 +133,7 @@ def test_a_worker_answers(frame: pd.DataFrame, tmp_path: Path) -> None:
 
 def test_every_contestant_is_there() -> None:
     """Its module, its environment, and the preset it is held against."""
-    environments = import_module("side_by_side.processes").environments()
+    environments = import_module("side_by_side.processes").read_environments()
     for one in import_module("side_by_side.contestants").PEERS:
         assert (BENCHMARKS / "side_by_side" / "libraries" / f"{one.module}.py").exists()
         assert one.environment in environments
@@ -156,13 +158,13 @@ def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> No
         quick: _result(quick, [(5.0, 0.5)], 0.0),
         them.OURS: _result(them.OURS, [(0.1, 0.1)], 0.0),
     }
-    shown = races.shown(races.Frame(frame, tmp_path, tmp_path), found).splitlines()
+    shown = races.format_results(races.Frame(frame, tmp_path, tmp_path), found).splitlines()
     assert [line.split("  ")[0] for line in shown[1:-1]] == [
         f"{quick.name} 1.0",
         f"{them.OURS.name} 1.0",
         f"{slow.name} 1.0",
     ]
-    assert shown[1].split()[-8:-3] == ["0.500", "5.000", "0.10", "one", "3"]
+    assert shown[1].split()[-9:-3] == ["0.500", "5.000", "0.10", "1", "run", "3"]
     assert shown[3].split()[-8:-3] == ["1.500", "0.100", "15", "5.00-20", "3"]
     assert shown[3].endswith("2e-03")
     assert shown[4] == f"{absent.name}: not run: tired"
@@ -170,41 +172,43 @@ def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> No
 
 def test_columns_are_as_wide_as_they_must_be() -> None:
     """The first at the left, the others at the right."""
-    table = import_module("side_by_side.tables").table
+    table = import_module("side_by_side.tables").format_table
     rows = [["a", "1", "22"], ["bbb", "", ""]]
     assert table(["", "x", "long"], rows) == "     x  long\na    1    22\nbbb"
 
 
 @pytest.mark.parametrize("flat", [True, False])
-@pytest.mark.parametrize("way", ["ours", "theirs"])
+@pytest.mark.parametrize("way", ["run_ours", "run_theirs"])
 def test_an_epoch_gives_the_means_of_all_rows(way: str, flat: bool) -> None:  # noqa: FBT001
     """Whatever the batches; torchmetrics too, where it is there, in single precision."""
     loops = import_module("side_by_side.loops")
-    if way == "theirs":
+    if way == "run_theirs":
         pytest.importorskip("torchmetrics", reason="torchmetrics is not installed")
         flat = True
-    tables = loops.drawn(50, 20)
+    tables = loops.draw_tables(50, 20)
     user, estimated, true = (one.ravel() for one in tables)
     item = np.tile(np.arange(20), 50)
     rows = {"user": user, "item": item, "estimated": estimated, "true": true}
     expected = rn.evaluate(rows, metrics=METRICS, threshold=1, convention="torchmetrics").mean
-    epoch = getattr(loops, way)(loops.cut(tables, 15, flat=flat))
-    assert epoch.means == pytest.approx(expected.tolist(), abs=1e-6 if way == "theirs" else 1e-12)
+    epoch = getattr(loops, way)(loops.cut_batches(tables, 15, flat=flat))
+    assert epoch.means == pytest.approx(
+        expected.tolist(), abs=1e-6 if way == "run_theirs" else 1e-12
+    )
     assert epoch.held > 0
     assert epoch.seconds == epoch.updates + epoch.result > 0
 
 
 def test_epochs_are_compared_run_by_run() -> None:
     """The ratio is the median of those of the runs; where torchmetrics is not, it has no row."""
-    cells = import_module("updates").cells
+    format_rows = import_module("updates").format_rows
     own = [[0.9, 0.1, 1024, [0.5, 0.25], 1.0], [1.8, 0.2, 1024, [0.5, 0.25], 2.0]]
     peer = [[0.1, 2.9, 2048, [0.5, 0.26], 3.0], [0.1, 9.9, 2048, [0.5, 0.26], 10.0]]
     runs = [
         {"columns": one, "tables": one, "theirs": other}
         for one, other in zip(own, peer, strict=True)
     ]
-    first, _, last = cells(32, 10, "1.9.0", runs)
+    first, _, last = format_rows(32, 10, "1.9.0", runs)
     assert first[:4] == ["32", "recsys_ndcg, columns", "1.500", "1.00"]
     assert last[1:5] == ["torchmetrics 1.9.0", "6.500", "4.00", "3.00-5.00"]
     assert last[5:] == ["10.00 ms", "6,400.0 ms", "2 KiB", "1e-02"]
-    assert len(cells(32, 10, None, runs)) == 2
+    assert len(format_rows(32, 10, None, runs)) == 2

@@ -1,1 +1,1 @@
-"""Other libraries on the same frame, each in a process of its own."""
+"""Run other libraries on the same frame, each in its own process."""

@@ -1,4 +1,4 @@
-"""Who takes part: where each library lives, what it is held against, and what it leaves out."""
+"""The timed libraries: where each is installed, its preset here, and what it leaves out."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Contestant:
-    """A library, and what to know of the numbers that it gives.
+    """A library, and the facts needed to run it and to compare its numbers.
 
     Parameters
     ----------
     name : str
-        As printed.
+        The name as printed.
     module : str
-        Of the folder libraries/.
+        A module in the folder libraries/.
     environment : str
-        Of tests/peers/environments.toml; empty for this process' own.
+        A name in tests/peers/environments.toml; empty for the environment of this process.
     preset : str, optional
-        The convention of ours under which the means are held against its means; the defaults
-        without one.
+        The preset under which our means are compared with its means; our defaults without one.
     whole : bool
-        Whether it takes whole grades alone, and is given twice the half stars.
+        Whether it accepts only whole grades; then it receives doubled half stars.
     leaves_out : str
-        What it does not tell that ours does.
+        What we compute and it does not.
     """
 
     name: str
@@ -45,17 +44,21 @@ PEERS = (
         "scikit-learn",
         "scikit_learn",
         "classics",
-        leaves_out=f"precision and recall, {_USERS}, exponential gains (given in place of grades)",
+        leaves_out=f"precision and recall, {_USERS}, exponential gains (we pass gains as grades)",
     ),
     Contestant(
-        "CatBoost", "catboost", "classics", "catboost", leaves_out=f"{_TIES} (the worst), {_USERS}"
+        "CatBoost",
+        "catboost",
+        "classics",
+        "catboost",
+        leaves_out=f"{_TIES} (takes the worst order), {_USERS}",
     ),
     Contestant(
         "RecTools",
         "rectools",
         "frames",
         "rectools",
-        leaves_out=f"{_TIES}, {_BINARY}, ranking (it takes ranks)",
+        leaves_out=f"{_TIES}, {_BINARY}, ranking (it receives ranks)",
     ),
     Contestant("RePlay", "replay", "frames", "replay", leaves_out=f"{_TIES}, {_BINARY}"),
     Contestant(
@@ -71,7 +74,7 @@ PEERS = (
         "classics",
         "pytrec_eval",
         whole=True,
-        leaves_out=f"{_TIES} (by id), {_HALF}, tables",
+        leaves_out=f"{_TIES} (by id), {_HALF}, tables as input",
     ),
     Contestant(
         "ir_measures",
@@ -79,7 +82,7 @@ PEERS = (
         "classics",
         "ir_measures",
         whole=True,
-        leaves_out=f"{_TIES} (by id), {_HALF}; {_USERS} by another call",
+        leaves_out=f"{_TIES} (by id), {_HALF}, {_USERS} (they take another call)",
     ),
     Contestant(
         "ranx",
@@ -87,39 +90,41 @@ PEERS = (
         "classics",
         "ranx",
         whole=True,
-        leaves_out=f"{_TIES}, {_HALF}, ids as numbers",
+        leaves_out=f"{_TIES}, {_HALF}, numeric ids",
     ),
     Contestant(
-        "LensKit", "lenskit", "torch", "lenskit", leaves_out=f"{_TIES}, {_BINARY} unless asked"
+        "LensKit", "lenskit", "torch", "lenskit", leaves_out=f"{_TIES}, {_BINARY} by default"
     ),
     Contestant(
         "torchmetrics",
         "torchmetrics",
         "torch",
         "torchmetrics",
-        leaves_out=f"{_TIES} but in ndcg, {_USERS}, double precision",
+        leaves_out=f"{_TIES} except in ndcg, {_USERS}, double precision",
     ),
     Contestant(
         "cornac",
         "cornac",
         "torch",
         "cornac",
-        leaves_out=f"{_TIES}, {_BINARY}, tables (a loop over the users is written by hand)",
+        leaves_out=f"{_TIES}, {_BINARY}, tables as input (we wrote the loop over users)",
     ),
     Contestant(
         "TF-Ranking",
         "tensorflow_ranking",
         "tensorflow",
         "tensorflow_ranking",
-        leaves_out=f"{_TIES} (shuffled), {_USERS}, double precision, tables",
+        leaves_out=f"{_TIES} (shuffled), {_USERS}, double precision, tables as input",
     ),
-    Contestant("recpack", "recpack", "old", "recpack", leaves_out=f"{_TIES}, {_BINARY}, tables"),
+    Contestant(
+        "recpack", "recpack", "old", "recpack", leaves_out=f"{_TIES}, {_BINARY}, tables as input"
+    ),
 )
-#: libraries of the comparison that cannot be handed a frame of predictions, and why
+#: libraries that have a preset here but cannot evaluate a frame of predictions, and why
 ABSENT = {
-    "implicit": "asks a model for its lists, and has no recall",
-    "RecBole": "evaluates inside its own pipeline alone",
-    "Elliot": "evaluates the files of its own experiments alone",
-    "evidently": "makes a report for each metric, charts included",
+    "implicit": "gets the lists from a model, and has no recall",
+    "RecBole": "evaluates only inside its own pipeline",
+    "Elliot": "evaluates only the files of its own experiments",
+    "evidently": "makes a report with charts for each metric",
     "LightGBM, XGBoost": "evaluate boosters, for NDCG and AP of whole grades",
 }

@@ -1,9 +1,9 @@
-"""A process that goes through epochs, batch by batch, with torchmetrics and with ours in turn.
+"""A process that runs epochs batch by batch, with torchmetrics and ours alternately.
 
     python loops.py USERS ITEMS TIMES BATCH...
 
-Prints a line of JSON for each number of users in a batch. Both are handed the same tensors; without
-torchmetrics, ours alone is run, on arrays.
+Prints a line of JSON for each batch size. Both get the same tensors; without torchmetrics, only
+ours runs, on arrays.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parents[2]))  # not installed beside the other library
+sys.path.append(
+    str(Path(__file__).resolve().parents[2])
+)  # not installed in the environment of torch
 
 import recsys_ndcg as rn
 
 PEER = "torchmetrics"
 METRICS = ["ndcg@10", "precision@10", "recall@10"]
-#: Seconds until threads of torch no longer spin while they wait for work.
+#: Seconds until torch's idle threads stop spinning.
 SETTLED = 0.25
 
 
 class Epoch(NamedTuple):
-    """What an epoch took and said: seconds of all updates and of the result, bytes held before."""
+    """The seconds of all updates and of the result, the bytes held between updates, the means."""
 
     updates: float
     result: float
@@ -40,14 +42,14 @@ class Epoch(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """All of it."""
+        """The seconds of the whole epoch."""
         return self.updates + self.result
 
 
-def drawn(n_users: int, n_items: int) -> tuple[Any, Any, Any]:
+def draw_tables(n_users: int, n_items: int) -> tuple[Any, Any, Any]:
     """Draw users, estimates and clicks as tables, users × items; a few users have no click.
 
-    All estimates are above 0: torchmetrics counts no hit where they are not.
+    All estimates are above 0, because torchmetrics counts other items as no hits.
     """
     draw = np.random.default_rng(0)
     clicks = draw.random((n_users, n_items)) < 0.05
@@ -56,22 +58,22 @@ def drawn(n_users: int, n_items: int) -> tuple[Any, Any, Any]:
     return users, estimated, clicks.astype(np.int64)
 
 
-def cut(tables: tuple[Any, Any, Any], size: int, *, flat: bool) -> list[tuple[Any, ...]]:
-    """Return batches of so many users, as tensors if there are such."""
-    made: Any = np.ascontiguousarray
+def cut_batches(tables: tuple[Any, Any, Any], size: int, *, flat: bool) -> list[tuple[Any, ...]]:
+    """Return batches of `size` users, as tensors if torch is installed."""
+    convert: Any = np.ascontiguousarray
     if find_spec("torch"):
         import torch  # noqa: PLC0415 - not everywhere
 
-        made = torch.from_numpy
+        convert = torch.from_numpy
     starts = range(0, len(tables[0]), size)
     batches = [[one[start : start + size] for one in tables] for start in starts]
     if flat:
-        return [tuple(made(one.ravel()) for one in batch) for batch in batches]
-    return [(made(one[0][:, 0].copy()), made(one[1]), made(one[2])) for one in batches]
+        return [tuple(convert(one.ravel()) for one in batch) for batch in batches]
+    return [(convert(one[0][:, 0].copy()), convert(one[1]), convert(one[2])) for one in batches]
 
 
-def ours(batches: list[tuple[Any, ...]]) -> Epoch:
-    """Go through an epoch with an accumulator, under the convention of the other."""
+def run_ours(batches: list[tuple[Any, ...]]) -> Epoch:
+    """Run an epoch with an accumulator, under torchmetrics' convention."""
     start = time.perf_counter()
     scores = rn.Accumulator(METRICS, threshold=1, convention=PEER)
     for users, estimated, true in batches:
@@ -82,8 +84,8 @@ def ours(batches: list[tuple[Any, ...]]) -> Epoch:
     return Epoch(middle - start, end - middle, len(pickle.dumps(scores)), means.tolist())
 
 
-def theirs(batches: list[tuple[Any, ...]]) -> Epoch:
-    """Go through an epoch with a collection, whose metrics share what they hold."""
+def run_theirs(batches: list[tuple[Any, ...]]) -> Epoch:
+    """Run an epoch with a torchmetrics collection, whose metrics share their state."""
     from torchmetrics import MetricCollection, retrieval  # noqa: PLC0415 - not everywhere
 
     start = time.perf_counter()
@@ -108,28 +110,32 @@ def theirs(batches: list[tuple[Any, ...]]) -> Epoch:
 
 
 def main() -> None:
-    """Print a line for each size of a batch."""
+    """Print a line for each batch size."""
     warnings.simplefilter("ignore")
     n_users, n_items, times, *sizes = map(int, sys.argv[1:])
-    tables = drawn(n_users, n_items)
-    there = find_spec(PEER) is not None
+    tables = draw_tables(n_users, n_items)
+    is_installed = find_spec(PEER) is not None
     for size in sizes:
-        columns, rows = (cut(tables, size, flat=flat) for flat in (True, False))
-        ours(columns[:1])  # what is imported and kept at first
-        if there:
-            theirs(columns[:1])
-        turn = {"columns": (ours, columns), "tables": (ours, rows), "theirs": (theirs, columns)}
-        told = []
+        columns, rows = (cut_batches(tables, size, flat=flat) for flat in (True, False))
+        run_ours(columns[:1])  # a warm-up
+        if is_installed:
+            run_theirs(columns[:1])
+        contestants = {
+            "columns": (run_ours, columns),
+            "tables": (run_ours, rows),
+            "theirs": (run_theirs, columns),
+        }
+        runs = []
         for _ in range(times):
             run = {}
-            for name, (way, batches) in turn.items():
-                if there or way is ours:
+            for name, (run_epoch, batches) in contestants.items():
+                if is_installed or run_epoch is run_ours:
                     time.sleep(SETTLED)
-                    epoch = way(batches)
+                    epoch = run_epoch(batches)
                     run[name] = [*epoch, epoch.seconds]
-            told.append(run)
-        peer = version(PEER) if there else None
-        print(json.dumps({"size": size, "peer": peer, "runs": told}), flush=True)
+            runs.append(run)
+        peer = version(PEER) if is_installed else None
+        print(json.dumps({"size": size, "peer": peer, "runs": runs}), flush=True)
 
 
 if __name__ == "__main__":

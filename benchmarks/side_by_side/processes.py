@@ -1,4 +1,4 @@
-"""Libraries in processes of their own, which answer one run at a time."""
+"""Run each library in its own process, one run at a time."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ WORKER = Path(__file__).parent / "worker.py"
 
 
 class FailedError(Exception):
-    """A library cannot be had, or did not do what it was asked for."""
+    """A library cannot be installed, or its run failed."""
 
 
-def environments() -> dict[str, dict[str, Any]]:
-    """Return what tests/peers/environments.toml says."""
+def read_environments() -> dict[str, dict[str, Any]]:
+    """Return the environments in tests/peers/environments.toml."""
     return tomllib.loads((PEERS / "environments.toml").read_text(encoding="utf-8"))
 
 
-def interpreter(name: str) -> Path:
-    """Return that of an environment, which is built if it is not there.
+def find_interpreter(name: str) -> Path:
+    """Return the interpreter of an environment, which is built if it is missing.
 
     Raises
     ------
     FailedError
-        It cannot be built.
+        The environment cannot be built.
     """
     if not name:
         return Path(sys.executable)
     try:
-        return python_of(name, environments()[name]["requirements"])
+        return python_of(name, read_environments()[name]["requirements"])
     except subprocess.CalledProcessError as error:
         msg = f"the environment {name} cannot be built"
         raise FailedError(msg) from error
 
 
 def save(frame: pd.DataFrame, folder: Path) -> Path:
-    """Write the columns of a frame where workers read them."""
+    """Write the columns of a frame to a folder, for the workers."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in frame:
         np.save(folder / f"{name}.npy", frame[name].to_numpy())
@@ -62,12 +62,12 @@ def save(frame: pd.DataFrame, folder: Path) -> Path:
 
 
 class Process:
-    """A library at work.
+    """A process that runs a library.
 
     Parameters
     ----------
     one : Contestant
-        Which.
+        The library.
 
     Raises
     ------
@@ -76,14 +76,14 @@ class Process:
     """
 
     def __init__(self, one: Contestant) -> None:
-        command = [str(interpreter(one.environment)), str(WORKER), one.module]
-        there = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
+        command = [str(find_interpreter(one.environment)), str(WORKER), one.module]
+        variables = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
         if one.environment:
-            there.pop("PYTHONPATH", None)
+            variables.pop("PYTHONPATH", None)
         self.version = ""
         self._process = subprocess.Popen(  # noqa: S603 - our own
             command,
-            env=there,
+            env=variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -91,33 +91,33 @@ class Process:
         )
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Return the process, which has started."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process, with all that it holds."""
+        """End the process."""
         self._process.kill()
         self._process.communicate()
 
     def read(self, folder: Path) -> None:
-        """Let it read a frame."""
-        self.version = self._asked(frame=str(folder))["version"]
+        """Make the process read a frame."""
+        self.version = self._request(frame=str(folder))["version"]
 
     def run(self, *, watch: bool = False) -> dict[str, Any]:
-        """Let it run once: seconds, means, and by how many bytes memory rose, if it is to watch."""
-        return self._asked(run=watch)
+        """Run the library once; return seconds, means and, if `watch`, the added bytes."""
+        return self._request(run=watch)
 
-    def _asked(self, **request: object) -> dict[str, Any]:
+    def _request(self, **request: object) -> dict[str, Any]:
         """Return the answer to a request.
 
         Raises
         ------
         FailedError
-            It failed, or is no more.
+            The run failed, or the process has ended.
         """
         if self._process.stdin is None or self._process.stdout is None:
             raise AssertionError
-        with contextlib.suppress(BrokenPipeError):  # it has ended, and gives no answer
+        with contextlib.suppress(BrokenPipeError):  # the process has ended
             print(json.dumps(request), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"error": "its process ended"}

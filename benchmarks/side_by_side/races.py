@@ -1,4 +1,4 @@
-"""Each library against ours on the same frame, in turn, so that both meet the machine alike."""
+"""Run each library alternately with ours, so that both meet the same state of the machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluate import METRICS, THRESHOLD
 import recsys_ndcg as rn
 from side_by_side.contestants import OURS
 from side_by_side.processes import FailedError, Process
-from side_by_side.tables import ratio, seconds, spread, table
+from side_by_side.tables import format_range, format_ratio, format_seconds, format_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from side_by_side.contestants import Contestant
 
-HEAD = ["", "seconds", "ours", "ratio", "of pairs", "MiB", "x input", "means", "off by"]
+HEAD = ["", "seconds", "ours", "ratio", "range", "MiB", "x input", "metrics", "max diff"]
 LEGEND = (
-    "ours: beside it, in turn; ratio: the median of the pairs', and their range; MiB: the peak\n"
-    "above what was held before; means: how many of the three it gives; off by: at most, from\n"
-    "ours under its convention"
+    "ours: our seconds, run alternately with the library; ratio: seconds / ours, median, range;\n"
+    "MiB: peak memory added; metrics: how many of the three the library computes;\n"
+    "max diff: largest difference from our means under the library's convention"
 )
 _MIB = 2**20
-#: how many pairs are run, by the seconds that one run takes at most
+#: how many pairs are run, if one run takes fewer seconds than this
 _TIMES = {1.0: 7, 3.0: 5, 10.0: 3, math.inf: 1}
-#: seconds until threads of a library that has just run no longer spin while they wait for work
+#: seconds until a library's idle threads stop spinning
 _SETTLED = 0.25
 
 
 class Pair(NamedTuple):
-    """Seconds of ours, and of a peer right after."""
+    """The seconds of ours, and of another library right after it."""
 
     ours: float
     theirs: float
@@ -45,22 +45,22 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What a library took and said.
+    """The measurements of a library.
 
     Parameters
     ----------
     one : Contestant
-        Which.
+        The library.
     version : str
         Its version.
     pairs : list of Pair
-        Ours alone has itself beside it.
+        The seconds of each pair of runs; our own result has itself as the pair.
     memory : int
-        Bytes above those that it held before.
+        Peak memory added, in bytes.
     means : dict
-        By metric.
-    off : float
-        How far they are from those of ours, at most.
+        The mean by metric.
+    difference : float
+        The largest difference from our means.
     """
 
     one: Contestant
@@ -68,16 +68,16 @@ class Result:
     pairs: list[Pair]
     memory: int
     means: dict[str, float]
-    off: float
+    difference: float
 
     @property
     def seconds(self) -> float:
-        """The median."""
+        """The median of the library's seconds."""
         return median(pair.theirs for pair in self.pairs)
 
     @property
     def ratio(self) -> float:
-        """The median of those of the pairs."""
+        """The median ratio of the pairs."""
         return median(self._ratios)
 
     @property
@@ -85,18 +85,18 @@ class Result:
         return [pair.theirs / pair.ours for pair in self.pairs]
 
     def cells(self, size: int) -> list[str]:
-        """Return its row of the table, `size` being the bytes of the frame."""
-        ours = self.one is OURS
+        """Return the row of the table; `size` is the size of the frame in bytes."""
+        is_ours = self.one is OURS
         return [
             f"{self.one.name} {self.version}",
-            seconds(self.seconds),
-            "" if ours else seconds(median(pair.ours for pair in self.pairs)),
-            ratio(self.ratio),
-            "" if ours else spread(self._ratios),
+            format_seconds(self.seconds),
+            "" if is_ours else format_seconds(median(pair.ours for pair in self.pairs)),
+            format_ratio(self.ratio),
+            "" if is_ours else format_range(self._ratios),
             f"{self.memory / _MIB:,.0f}",
             f"{self.memory / size:.1f}",
             str(len(self.means)),
-            "" if ours else f"{self.off:.0e}",
+            "" if is_ours else f"{self.difference:.0e}",
         ]
 
 
@@ -107,9 +107,9 @@ class Frame:
     Parameters
     ----------
     rows : DataFrame
-        Here.
+        The frame itself.
     small, folder : Path
-        A short one to begin with, and itself, where workers read them.
+        The folders from which workers read a small frame for warm-up, and this frame.
     """
 
     rows: pd.DataFrame
@@ -118,18 +118,18 @@ class Frame:
 
     @property
     def size(self) -> int:
-        """Bytes of the columns."""
+        """The size of the columns in bytes."""
         return int(self.rows.memory_usage(index=False).sum())
 
     def start(self, process: Process) -> dict[str, Any]:
-        """Let a process compile what it compiles on a short frame, and run once on this one."""
+        """Warm a process up on the small frame, and run it once on this one."""
         process.read(self.small)
         process.run()
         process.read(self.folder)
         return process.run(watch=True)
 
     def expected(self, one: Contestant, metrics: Sequence[str]) -> pd.Series[float]:
-        """Return the means of ours under a library's convention."""
+        """Return our means under a library's convention."""
         rows, threshold = self.rows, THRESHOLD
         if one.whole:
             rows, threshold = rows.assign(true=2 * rows["true"]), 2 * threshold
@@ -140,18 +140,18 @@ class Frame:
 def race(
     frame: Frame, peers: Sequence[Contestant], skipped: Mapping[str, str], most: int
 ) -> Iterator[tuple[Contestant, Result | str]]:
-    """Yield what each peer took beside ours, or why it did not run; ours comes last.
+    """Yield the result of each library, or why it did not run; ours comes last.
 
     Parameters
     ----------
     frame : Frame
-        The same for all.
+        The frame for all libraries.
     peers : sequence of Contestant
-        In this order.
+        The libraries, in the order of the runs.
     skipped : mapping
-        Names of those that are not to run, to the reason.
+        The reason by name, for libraries that must not run.
     most : int
-        How many pairs are run at most.
+        The largest number of pairs.
     """
     with Process(OURS) as ours:
         first = frame.start(ours)
@@ -162,7 +162,7 @@ def race(
                 continue
             try:
                 with Process(one) as theirs:
-                    result = _against(frame, ours, one, theirs, most)
+                    result = _compare(frame, ours, one, theirs, most)
             except FailedError as error:
                 yield one, f"failed: {error}"
                 continue
@@ -173,30 +173,30 @@ def race(
         yield OURS, Result(OURS, ours.version, pairs, first["memory"], first["means"], 0.0)
 
 
-def _against(frame: Frame, ours: Process, one: Contestant, theirs: Process, most: int) -> Result:
-    """Run ours and theirs in turn; the slower they are, the fewer times."""
+def _compare(frame: Frame, ours: Process, one: Contestant, theirs: Process, most: int) -> Result:
+    """Run ours and theirs alternately, slow libraries fewer times."""
     first = frame.start(theirs)
     times = min(most, next(n for limit, n in _TIMES.items() if first["seconds"] < limit))
     pairs = []
     for _ in range(times):
-        own = _settled(ours)
-        pairs.append(Pair(own, _settled(theirs) if times > 1 else first["seconds"]))
+        own = _run_after_pause(ours)
+        pairs.append(Pair(own, _run_after_pause(theirs) if times > 1 else first["seconds"]))
     means = {name: first["means"][name] for name in METRICS if name in first["means"]}
     expected = frame.expected(one, [*means])
-    off = max(abs(expected[name] - value) for name, value in means.items())
-    return Result(one, theirs.version, pairs, first["memory"], means, float(off))
+    difference = max(abs(expected[name] - value) for name, value in means.items())
+    return Result(one, theirs.version, pairs, first["memory"], means, float(difference))
 
 
-def _settled(process: Process) -> float:
-    """Return the seconds of a run, both sides beginning at rest."""
+def _run_after_pause(process: Process) -> float:
+    """Return the seconds of a run that starts when both processes are idle."""
     time.sleep(_SETTLED)
     took: float = process.run()["seconds"]
     return took
 
 
-def shown(frame: Frame, found: Mapping[Contestant, Result | str]) -> str:
-    """Return the table, the least ratio first; who did not run stands below, with the reason."""
+def format_results(frame: Frame, found: Mapping[Contestant, Result | str]) -> str:
+    """Return the table, the smallest ratio first; below it, why other libraries did not run."""
     ran = [one for one in found.values() if isinstance(one, Result)]
     rows = [one.cells(frame.size) for one in sorted(ran, key=lambda one: one.ratio)]
     reasons = [f"{one.name}: {why}" for one, why in found.items() if isinstance(why, str)]
-    return "\n".join([table(HEAD, rows), *reasons])
+    return "\n".join([format_table(HEAD, rows), *reasons])

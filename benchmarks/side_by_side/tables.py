@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows under a heading, each column as wide as it must be.
+def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows under a heading, in columns as narrow as possible.
 
-    The first column starts at the left, the others end at the right.
+    The first column is left-aligned, the others are right-aligned.
     """
     shown = [head, *rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -23,16 +23,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def seconds(value: float) -> str:
-    """Return seconds with three digits that mean something."""
+def format_seconds(value: float) -> str:
+    """Return seconds with three or more significant digits."""
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
 
 
-def spread(values: Sequence[float]) -> str:
-    """Return between which ratios some are; of a single one, that it is one."""
-    return f"{ratio(min(values))}-{ratio(max(values))}" if len(values) > 1 else "one"
+def format_range(values: Sequence[float]) -> str:
+    """Return the range of some ratios, or "1 run" for a single ratio."""
+    if len(values) == 1:
+        return "1 run"
+    return f"{format_ratio(min(values))}-{format_ratio(max(values))}"
 
 
-def ratio(value: float) -> str:
-    """Return how many times."""
+def format_ratio(value: float) -> str:
+    """Return a ratio with two decimals, or from 10 on as a whole number."""
     return f"{value:.2f}" if value < 10 else f"{value:,.0f}"

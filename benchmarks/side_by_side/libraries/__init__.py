@@ -1,1 +1,1 @@
-"""A module per library: the means of the three metrics by its fastest documented way."""
+"""One module per library: compute the three means in its fastest documented way."""

@@ -1,4 +1,4 @@
-"""The lists that libraries of recommendations take: the ten best items of each user, in pandas."""
+"""The input of recommender libraries: the ten best items of each user, in pandas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ K, THRESHOLD = 10, 4.0
 
 
 def best_ten(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the ten best items of each user, best first, equal ones as they came."""
+    """Return the rows of the ten best items of each user, best first, ties in input order."""
     ordered = frame.sort_values("estimated", ascending=False, kind="stable")
     return ordered.groupby("user", sort=False).head(K)
 

@@ -1,4 +1,4 @@
-"""Lists as matrices, users by places, as libraries of learning to rank take them."""
+"""The input of learning-to-rank libraries: lists as matrices, users × ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def by_length(
     frame: pd.DataFrame,
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield the grades and the estimates of all users with lists of one length, for each length."""
+    """Yield the grades and estimates of all users with the same list length, for each length."""
     order = np.argsort(frame["user"].to_numpy(), kind="stable")
     user = frame["user"].to_numpy()[order]
     true, estimated = (frame[name].to_numpy()[order] for name in ("true", "estimated"))

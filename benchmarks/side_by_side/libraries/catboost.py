@@ -1,4 +1,4 @@
-"""CatBoost: `eval_metric` of rows grouped by user; equal estimates in their worst order."""
+"""CatBoost: `eval_metric` on rows grouped by user; ties are in their worst order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = {
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Bring the rows of each user together, and measure."""
+    """Group the rows by user, and compute the metrics."""
     order = np.argsort(frame["user"].to_numpy(), kind="stable")
     user, true, estimated = (
         frame[name].to_numpy()[order] for name in ("user", "true", "estimated")

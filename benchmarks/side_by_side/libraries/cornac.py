@@ -1,4 +1,4 @@
-"""cornac: its ranking metrics user by user, as its own evaluation calls them."""
+"""cornac: its ranking metrics, called user by user as in its own evaluation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METRICS = {"ndcg@10": NDCG(k=10), "precision@10": Precision(k=10), "recall@10": 
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Order all rows by user and estimate, and measure each user with a relevant item."""
+    """Sort all rows by user and estimate, and score each user with a relevant item."""
     user = frame["user"].to_numpy()
     order = np.lexsort((-frame["estimated"].to_numpy(), user))
     user, item = user[order], frame["item"].to_numpy()[order]

@@ -1,4 +1,4 @@
-"""Dictionaries of dictionaries, which libraries of information retrieval take, in plain pandas."""
+"""The input of information retrieval libraries: dictionaries of dictionaries, made in pandas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Nested = dict[str, dict[str, Any]]
 
 
 def dicts(frame: pd.DataFrame) -> tuple[Nested, Nested]:
-    """Return {user: {item: twice the grade}}, a whole number, and {user: {item: estimate}}."""
+    """Return {user: {item: 2 * grade}}, in whole numbers, and {user: {item: estimate}}."""
     ordered = frame.iloc[np.argsort(frame["user"].to_numpy(), kind="stable")]
     user = ordered["user"].to_numpy()
     starts = np.flatnonzero(np.append(True, user[1:] != user[:-1])).tolist()

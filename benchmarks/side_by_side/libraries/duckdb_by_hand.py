@@ -1,4 +1,4 @@
-"""DuckDB by hand: ranks by window functions, equal estimates in whatever order they come."""
+"""DuckDB by hand: ranks from window functions; ties are in arbitrary order."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ MEANS = """
 """
 
 
-def answered(users: str, frame: pd.DataFrame) -> dict[str, float]:
-    """Average over what a query finds for each user of a frame, which is read where it lies."""
+def run_query(users: str, frame: pd.DataFrame) -> dict[str, float]:
+    """Return the means over a query's rows, one per user; the frame is not copied."""
     with duckdb.connect() as connection:
         connection.register("ratings", frame)
         found = connection.sql(users).aggregate(MEANS)
@@ -40,5 +40,5 @@ def answered(users: str, frame: pd.DataFrame) -> dict[str, float]:
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Ask."""
-    return answered(USERS, frame)
+    """Run the query on the frame."""
+    return run_query(USERS, frame)

@@ -1,10 +1,10 @@
-"""DuckDB by hand, its own way: the best ten of each user as a list, by aggregates that keep ten."""
+"""DuckDB by hand, with lists: aggregates return each user's ten best rows as a list."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from libraries.duckdb_by_hand import DISTRIBUTION, answered
+from libraries.duckdb_by_hand import DISTRIBUTION, run_query
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,5 +30,5 @@ USERS = """
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Ask."""
-    return answered(USERS, frame)
+    """Run the query on the frame."""
+    return run_query(USERS, frame)

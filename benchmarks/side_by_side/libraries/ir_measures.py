@@ -1,4 +1,4 @@
-"""ir_measures: `calc_aggregate` of dictionaries, by the provider that it chooses itself."""
+"""ir_measures: `calc_aggregate` on dictionaries, with its default provider."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ MEASURES = {"ndcg@10": nDCG @ 10, "precision@10": P(rel=8) @ 10, "recall@10": R(
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Make the dictionaries, and measure."""
+    """Make the dictionaries, and compute the metrics."""
     found = ir_measures.calc_aggregate([*MEASURES.values()], *dicts(frame))
     return {name: found[measure] for name, measure in MEASURES.items()}

@@ -1,4 +1,4 @@
-"""LensKit: `RunAnalysis` of collections of lists made from tables."""
+"""LensKit: `RunAnalysis` on list collections made from tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METRICS = {"ndcg@10": NDCG(K), "precision@10": Precision(K), "recall@10": Recall
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Hand over the ten best items of each user with their ranks, and the relevant ones."""
+    """Pass the ten best items of each user with their ranks, and the relevant items."""
     names = {"user": "user_id", "item": "item_id", "estimated": "score"}
     best = best_ten(frame)[[*names]].rename(columns=names)
     best["rank"] = best.groupby("user_id").cumcount() + 1

@@ -1,4 +1,4 @@
-"""recsys_ndcg: scores of every user and their means, ties by expectation."""
+"""recsys_ndcg: every user's scores and their means, with the exact mean over ties."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ DISTRIBUTION = "recsys-ndcg"
 def means(frame: pd.DataFrame) -> dict[str, float]:
     """Evaluate a frame."""
     report = rn.evaluate(frame, metrics=["ndcg@10", "precision@10", "recall@10"], threshold=4)
-    report.per_user  # noqa: B018 - made when first read
+    report.per_user  # noqa: B018 - computed when first read
     return report.mean.to_dict()

@@ -1,4 +1,4 @@
-"""polars by hand: one lazy query, equal estimates in whatever order the sort leaves them."""
+"""polars by hand: one lazy query; ties are in arbitrary order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ K, THRESHOLD = 10, 4.0
 
 
 def query(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the three means: the ten best of each user as lists, then a row for each of them."""
+    """Return the three means: make a list of each user's ten best rows, then explode the lists."""
     true = pl.col("true")
     lists = rows.group_by("user").agg(
         top=true.sort_by("estimated", descending=True).head(K),
@@ -45,6 +45,6 @@ def _discounted(grades: str) -> pl.Expr:
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Hand the columns over, and ask."""
+    """Convert the columns, and run the query."""
     rows = pl.DataFrame({name: frame[name].to_numpy() for name in frame})
     return query(rows.lazy()).collect().row(0, named=True)

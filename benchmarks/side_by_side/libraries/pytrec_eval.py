@@ -1,4 +1,4 @@
-"""pytrec_eval: trec_eval's measures of dictionaries, grades as whole numbers."""
+"""pytrec_eval: trec_eval's measures on dictionaries, with whole grades."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = {"ndcg@10": "ndcg_cut_10", "precision@10": "P_10", "recall@10": "recall_
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Make the dictionaries, and measure."""
+    """Make the dictionaries, and compute the metrics."""
     qrels, run = dicts(frame)
     found = RelevanceEvaluator(qrels, {*NAMES.values()}, relevance_level=8).evaluate(run)
     return {ours: fmean(one[name] for one in found.values()) for ours, name in NAMES.items()}

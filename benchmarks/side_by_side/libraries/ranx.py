@@ -1,4 +1,4 @@
-"""ranx: `evaluate` of objects made from dictionaries, grades as whole numbers."""
+"""ranx: `evaluate` on objects made from dictionaries, with whole grades."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = {"ndcg@10": "ndcg@10", "precision@10": "precision@10-l8", "recall@10": "
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Make the dictionaries, and measure."""
+    """Make the dictionaries, and compute the metrics."""
     qrels, run = dicts(frame)
     found = evaluate(Qrels.from_dict(qrels), Run.from_dict(run), [*NAMES.values()])
     return {ours: found[name] for ours, name in NAMES.items()}

@@ -1,4 +1,4 @@
-"""recommenders: the functions of its pandas evaluation module, which share what they join."""
+"""recommenders: the functions of its pandas evaluation module, which share a cached join."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ COLUMNS = {"col_user": "user", "col_item": "item", "col_prediction": "estimated"
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Give each function the lists and the relevant items."""
-    # it remembers the last join by its data, which would make all runs but the first too fast
+    """Call each function with the lists and the relevant items."""
+    # the library caches the last join, so all runs after the first would be too fast
     library.merge_ranking_true_pred.__wrapped__.cache_clear()
     predicted = best_ten(frame)[["user", "item", "estimated"]]
     true = liked(frame).rename(columns={"true": "rating"})

@@ -1,4 +1,4 @@
-"""recpack: its metrics of sparse matrices, users by items."""
+"""recpack: its metrics on sparse matrices, users × items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METRICS = {"ndcg@10": NDCGK, "precision@10": PrecisionK, "recall@10": RecallK}
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Make the matrices; scores must be above 0, where what is absent stands."""
+    """Make the matrices; scores must be above 0, because 0 means absent."""
     user, item = frame["user"].to_numpy(), frame["item"].to_numpy()
     estimated, liked = frame["estimated"].to_numpy(), frame["true"].to_numpy() >= 4
     shape = user.max() + 1, item.max() + 1

@@ -1,4 +1,4 @@
-"""RecTools: `calc_metrics` of ranks, which are drawn up here, and of the relevant items."""
+"""RecTools: `calc_metrics` on ranks, which are computed here, and on the relevant items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METRICS = {"ndcg@10": NDCG(K), "precision@10": Precision(K), "recall@10": Recall
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Give the best items numbers, and measure."""
+    """Compute the metrics of the best items, which get ranks here."""
     best = best_ten(frame)
     ranked = best[["user", "item"]].assign(rank=best.groupby("user").cumcount() + 1)
     names = {"user": "user_id", "item": "item_id"}

@@ -1,4 +1,4 @@
-"""RePlay: `OfflineMetrics` of polars tables, which it is faster with than with those of pandas."""
+"""RePlay: `OfflineMetrics` on polars tables, which are faster there than pandas tables."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ DISTRIBUTION = "replay-rec"
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Hand over the ten best items of each user, and the relevant ones."""
+    """Pass the ten best items of each user, and the relevant items."""
     rows = pl.DataFrame({name: frame[name].to_numpy() for name in frame})
-    # equal estimates by item, as it orders them itself
+    # ties by item, as in the library
     best = rows.sort("estimated", "item", descending=True).group_by("user").head(K)
     relevant = rows.filter(pl.col("true") >= THRESHOLD)
     names = {"query_id": "user", "item_id": "item"}

@@ -1,4 +1,4 @@
-"""scikit-learn: `ndcg_score`, one call for all users with lists of one length, ties averaged."""
+"""scikit-learn: `ndcg_score`, one call per list length; ties are averaged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DISTRIBUTION = "scikit-learn"
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Give exponential gains, as its own are the grades as they are."""
+    """Pass exponential gains as grades, because its own gains are linear."""
     total, users = 0.0, 0
     for true, estimated in by_length(frame):
         if true.shape[1] > 1:

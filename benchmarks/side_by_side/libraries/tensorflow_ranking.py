@@ -1,4 +1,4 @@
-"""TensorFlow Ranking: its Keras metrics of all lists of one length, in single precision."""
+"""TensorFlow Ranking: its Keras metrics, one call per list length, in single precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torchmetrics: its retrieval metrics of all users in one update, in single precision."""
+"""torchmetrics: its retrieval metrics, all users in one update, in single precision."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METRICS = {
 
 
 def means(frame: pd.DataFrame) -> dict[str, float]:
-    """Hand over the columns as tensors."""
+    """Pass the columns as tensors."""
     user, estimated, true = (
         torch.from_numpy(frame[name].to_numpy(copy=True)) for name in ("user", "estimated", "true")
     )
