@@ -33,7 +33,7 @@ _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
 
-def reconcile(  # noqa: PLR0913 - those of evaluate
+def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     data: Any,
     metrics: Metrics = None,
     *,
@@ -88,7 +88,7 @@ def reconcile(  # noqa: PLR0913 - those of evaluate
 def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
     """Reconcile the metrics of a plan."""
     facts = plan.facts_of(lists)
-    plan.resolve(facts, lists)  # what is wrong with one's own choices is an error, not a note
+    plan.resolve(facts, lists)  # faults of your own choices are errors, not notes
     if reported is not None and not is_number(reported):
         msg = f"reported must be a number, not {quote(reported)}."
         raise InvalidInputError(msg)
@@ -252,7 +252,7 @@ class Numbers:
         return self.known[one]
 
     def measure(self, wanted: Iterable[tuple[Measurement, Mapping[str, Any]]]) -> None:
-        """Measure what is not known yet, in as few passes as memory allows."""
+        """Measure what has no mean yet, in as few passes as memory allows."""
         new: dict[Measurement, Measurement] = {}
         for mine, changes in wanted:
             with suppress(InvalidInputError):  # `get_mean` returns its reason
@@ -266,7 +266,7 @@ class Numbers:
             except InvalidInputError as error:
                 self.known[one] = Number(np.nan, reason=str(error))
                 del new[one]
-        # those that share a sort stand together
+        # measurements that share a sort are adjacent
         pairs = sorted(new.items(), key=lambda pair: repr(pair[1].sort_key))
         most = max(_CELLS // max(len(self.lists), 1), 1)
         for first in range(0, len(pairs), most):

@@ -41,7 +41,7 @@ _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees none
 #: The parameter at the beginning of a message, or after the name of a model.
-_PARAMETERS = re.compile(r"(?:^|(?<=: ))\w+(?==| must be | tells )")
+_PARAMETERS = re.compile(r"(?:^|(?<=: ))\w+(?==| must be )")
 _NAME = "recsys-ndcg"
 #: The module of each command, in the order of --help.
 _COMMANDS = {
@@ -185,7 +185,7 @@ class _Command(TyperCommand):
 def run_to_exit_code(command: Callable[[], int | None]) -> int | None:
     """Run a command, print its error, and return the exit code.
 
-    Errors are one line, also those of invalid calls and bugs; a variable of the environment shows
+    Errors are one line, also for invalid calls and bugs; a variable of the environment shows
     a bug's traceback. An interrupt and a closed pipe are silent.
     """
     try:

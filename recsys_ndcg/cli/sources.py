@@ -193,7 +193,7 @@ class DataOptions:
         text_format : FormatOptions
             The format of text files.
         plan : Plan
-            What is evaluated.
+            The measurements.
         gated : sequence of Metric
             The metrics that a saved report must have.
         progress : bool
@@ -373,7 +373,7 @@ def check_files_exist(*paths: Path) -> None:
 def name_models(given: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     """Return the files by the names of their models.
 
-    A model without a name has that of its file, without suffix; equal names get their folders.
+    A model without a name gets its file's name without suffix; equal names get their folders.
     Bytes that are not UTF-8 become escapes.
 
     Raises

@@ -147,7 +147,7 @@ class _Hasher(NumpyHasher):  # type: ignore[misc] # joblib has no types
         return CodeType, (code.co_code, code.co_consts, code.co_exceptiontable, names, counts)
 
     def _reduce_definition(self, obj: Any) -> Any:
-        """Take functions and classes of the user's own by value, those of libraries by name."""
+        """Take the user's functions and classes by value, and a library's by name."""
         module = obj if isinstance(obj, ModuleType) else sys.modules.get(obj.__module__)
         library = None if module is None else _find_library(module)
         if library is not None:

@@ -361,7 +361,7 @@ def check_savable_users(data: Any) -> None:
 
 
 def _get_all_ratings(data: Any) -> Sequence[Any]:
-    """Return the rows of a dataset; those of folds in files are concatenated."""
+    """Return the rows of a dataset; rows of folds in files are concatenated."""
     if not hasattr(data, "folds_files"):
         return get_ratings(data)
     rows: list[Any] = []

@@ -74,8 +74,8 @@ def experiment(  # noqa: PLR0913 - the contract
     k, threshold, convention
         As in `recsys_ndcg.evaluate`; estimates are equal to at least 1e-9.
     protocol : {'rated', 'catalogue', 'both'}
-        What is ranked: each user's test ratings, all items that the user did not rate in training,
-        or both, separately.
+        The ranked items: each user's test ratings, all items that the user did not rate in
+        training, or both, separately.
     splits : int or splitter
         Number of folds of each user's ratings (`UserKFold`), or an object with ``split(data)``: a
         splitter of Surprise, `LeaveLastOut`, `TimeSplit` or another.

@@ -60,7 +60,7 @@ class CheckedSplits:
     Raises
     ------
     InvalidInputError
-        `given` cannot split, or cannot split this data into so many folds.
+        `given` cannot split, or this data is too small for that number of folds.
 
     Attributes
     ----------

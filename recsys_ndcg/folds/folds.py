@@ -146,7 +146,7 @@ class FoldRuns(tuple["FoldRun", ...]):
         Raises
         ------
         InvalidInputError
-            The message says how to keep them.
+            A fold has no users' scores; the message has the option that keeps them.
         """
         if any(part.audit is None for fold in self for part in fold.ranked):
             msg = (
@@ -265,7 +265,7 @@ def _check_list_lengths(n_users: int, longest: int) -> None:
     Raises
     ------
     InvalidInputError
-        The message says how to get longer lists.
+        They do; the message has ways to get longer lists.
     """
     if n_users > 1 and longest == 1:
         msg = (

@@ -19,7 +19,7 @@ from recsys_ndcg.input import encode_ids, raise_for_rows, to_column
 from recsys_ndcg.lists import group_columns
 
 _MISSING = ("", "nan", "NaT", "<NA>")
-_INEXACT = 2.0**53  # from here on, floats cannot tell neighbouring whole numbers apart
+_INEXACT = 2.0**53  # from here on, floats cannot distinguish neighbouring whole numbers
 
 
 class _Splitter:

@@ -83,14 +83,14 @@ class Accumulator:
 
     Notes
     -----
-    Batches may come in any order, and accumulators can be merged. All numbers equal those of
-    `evaluate`, up to the last digits of sums. If users are not kept, there is no median. The
+    Batches may come in any order, and accumulators can be merged. All numbers equal
+    `evaluate`'s, up to the last digits of sums. If users are not kept, there is no median. The
     audit's `unlabelled_top`, the mean if all unlabelled items had the top grade, is NaN if a batch
     with unlabelled items came before the highest grade, unless ``Convention(max_grade=...)`` or the
     threshold defines the top grade.
 
-    An accumulator can be pickled and copied, so those of several processes can be merged. It has no
-    lock: use it in one thread at a time, or one accumulator per thread.
+    An accumulator can be pickled and copied, and merged with another process's. It has no lock:
+    use it in one thread at a time, or one accumulator per thread.
 
     Examples
     --------

@@ -320,7 +320,7 @@ class Database:
             while not wait([query], _POLL_SECONDS).done and monotonic() < until:
                 with suppress(self._errors):
                     self._connection.interrupt()
-            # a query that was interrupted at its beginning may never end: leave it alone
+            # a query that was interrupted at its beginning may never end: do not wait for it
             self._is_stuck = not query.done()
             raise
         self._show(step, 1.0)

@@ -168,7 +168,7 @@ def build_lists(
     tables : mapping
         Tables of pyarrow by kind, with our column names.
     plan : Plan
-        What is measured.
+        The measurements.
     n_items : int, optional
         Number of candidates that the results were chosen from.
     id_warnings : list, optional
@@ -315,7 +315,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
         Returns an iterator over all batches. Each has all rows of some users, in pyarrow tables by
         kind, with our column names; a table may be empty.
     plan : Plan
-        What is measured.
+        The measurements.
     facts : RowFacts
         The facts of all rows.
     n_items : int, optional

@@ -161,7 +161,7 @@ def _collect_table_facts(table: LazyTable, name: str) -> RowFacts:
         return RowFacts(rows, has_unlabelled=False, grades=Grades(1.0, 1.0, is_binary=True))
     ends = np.array([found["lowest"], found["highest"]], dtype=np.float64)  # NaN if there are none
     if table.frame.collect_schema()["true"] == nw.Float32:
-        # the nearest double of a short float is not the decimal that it stands for
+        # the nearest double of a float32 is not the decimal number it was written as
         ends = to_floats(ends.astype(np.float32), "true")
     zero_one = found["zero_one"] in (None, True)  # None if no row has a grade
     grades = Grades(float(ends[0]), float(ends[1]), is_binary=zero_one)

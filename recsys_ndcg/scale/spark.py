@@ -62,7 +62,7 @@ def _open_table(name: str, frame: Any, columns: Mapping[str, str] | None) -> Spa
     types, read = dict(frame.dtypes), []
     for ours, theirs in names.items():
         kind = types[theirs]
-        # the nearest double of a short float is not the decimal that it stands for
+        # the nearest double of a float32 is not the decimal number it was written as
         wider = "" if kind == "float" else "double"
         if ours in IDS:
             wider = {"boolean": "int", "float": "double"}.get(kind, "")
@@ -124,7 +124,7 @@ _WHERE = "Their scores are in per_user, a Spark DataFrame."
 
 
 class WorkerError(RecsysNdcgError, ImportError):
-    """The workers lack a package that the driver has; the message says how to send it."""
+    """The workers lack a package that the driver has; the message explains how to send it."""
 
 
 def evaluate(  # noqa: PLR0913 - the contract
@@ -158,13 +158,13 @@ def evaluate(  # noqa: PLR0913 - the contract
     Returns
     -------
     SparkReport
-        Its `per_user` is a persisted Spark DataFrame. The numbers equal those of
-        `recsys_ndcg.evaluate`.
+        Its `per_user` is a persisted Spark DataFrame. The numbers equal
+        `recsys_ndcg.evaluate`'s.
 
     Raises
     ------
     InvalidInputError
-        The data or an option is invalid; the message says where and how to fix it.
+        The data or an option is invalid; the message has the place and the fix.
     UnknownMetricError
         No metric has that name.
     WorkerError

@@ -4,7 +4,7 @@ Sums of whole numbers below 2^53 are exact, in whatever order a matrix product a
 of draws has its own stream of random numbers.
 
 If every model has a score of every user, a pair's sum of differences is the difference of two
-models' sums: fifty columns replace those of 1225 pairs. A pair has a column of its own if this
+models' sums: 50 columns of models replace 1225 of pairs. A pair has a column of its own if this
 would leave too few digits, or if its models score different users.
 """
 

@@ -315,7 +315,7 @@ def find_critical_rank(draws: int, alpha: float, family: int = 1) -> int:
 
 
 def _correct_p_values(p: Floats, direction: Floats, scores: PairedScores, how: Testing) -> PValues:
-    """Return p-values with a correction of p-values alone, and the intervals of t."""
+    """Return p-values with a correction that needs only p-values, and the intervals of t."""
     critical = student.find_critical_t(how.alpha / _count_family(scores, how), scores.freedom)
     return PValues(p, how.corrected_by.correct(p), critical, direction)
 

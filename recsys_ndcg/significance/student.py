@@ -318,4 +318,4 @@ def _find_users(difference: float, deviation: float, power: float, level: float)
                 f"users' differences have a standard deviation of {deviation:g}."
             )
             raise InvalidInputError(msg)
-    return bisect_left(range(high), True, lo=high // 2 + 1, key=enough)  # noqa: FBT003 - what is sought
+    return bisect_left(range(high), True, lo=high // 2 + 1, key=enough)  # noqa: FBT003 - the value to find

@@ -225,7 +225,7 @@ class Testing:
         return CORRECTIONS[str(self.correction)]
 
     def check_pairs(self, n_pairs: int) -> None:
-        """Raise if there are too few draws to find any difference among so many pairs.
+        """Raise if there are too few draws to find any difference between the pairs.
 
         Raises
         ------

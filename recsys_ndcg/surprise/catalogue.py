@@ -243,7 +243,7 @@ def predict_all(
     algo : surprise.AlgoBase
         Fitted.
     users, items : iterables of raw ids, optional
-        Those of the trainset by default; unknown ones get the algorithm's default estimates.
+        The trainset's ids by default; unknown ones get the algorithm's default estimates.
     clip : bool
         Clip estimates to the rating scale, as ``predict`` does.
     progress : bool

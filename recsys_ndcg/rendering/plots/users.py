@@ -71,7 +71,7 @@ class Bins:
         Parameters
         ----------
         columns : float64 arrays
-            Finite numbers, at least one; those of the first may be multiples of a step.
+            Finite numbers, at least one; the first column may have multiples of a step.
         around_zero : bool
             Whether 0 is the middle of a bin.
 
@@ -238,7 +238,7 @@ def _describe_spread(values: Floats) -> str:
     return f"{format_number(float(values.mean()))}, {quartiles}"
 
 
-def plot_difference_per_user(  # noqa: PLR0913 - what is measured, of whom, and how surely
+def plot_difference_per_user(  # noqa: PLR0913 - the data, the names and the options
     differences: Floats,
     a: str,
     b: str,
@@ -319,7 +319,7 @@ def _draw_mean(mean: float, interval: tuple[float, float], x: Spec) -> list[Spec
     ]
 
 
-def plot_a_against_b(  # noqa: PLR0913 - what is measured, of whom
+def plot_a_against_b(  # noqa: PLR0913 - the data and the names
     scores_a: Floats,
     scores_b: Floats,
     a: str,
