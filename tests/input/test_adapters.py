@@ -89,23 +89,23 @@ def test_a_text_file_gives_the_same_report(tmp_path: Path, name: str, end: str, 
     assert evaluated(str(path)) == evaluated(path)
 
 
-@pytest.mark.parametrize("name", ["p.parquet", "p.pq"])
-def test_a_parquet_file_gives_the_same_report(tmp_path: Path, name: str) -> None:
+def test_a_parquet_file_gives_the_same_report(tmp_path: Path) -> None:
     """Even if pandas did not write it."""
-    pl.from_pandas(FRAME).write_parquet(tmp_path / name)
-    assert_same(evaluated(tmp_path / name))
-    assert_same(evaluated(rn.RankedLists.from_file(tmp_path / name)))
+    for path in (tmp_path / "p.parquet", tmp_path / "p.pq"):
+        pl.from_pandas(FRAME).write_parquet(path)
+        assert_same(evaluated(path))
+        assert_same(evaluated(rn.RankedLists.from_file(path)))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_a_prediction_without_a_rating_is_unlabelled(missing: float | None) -> None:
     """Surprise's r_ui is None if the testset has no rating."""
     lists = [Prediction("ann", "w", missing, 9.0, {}), *PREDICTIONS]
-    report = rn.evaluate(lists, k=1, threshold=4)
-    assert report.counts["unlabelled"] == 1
-    assert report.per_user.loc["ann", "ndcg@1"] == 0
-    dropped = rn.evaluate(lists, k=1, threshold=4, convention=rn.Convention(unlabelled="filter"))
-    assert dropped.per_user.loc["ann", "ndcg@1"] == 1
+    for unlabelled, score in (("zero", 0), ("filter", 1)):
+        convention = rn.Convention(unlabelled=unlabelled)
+        report = rn.evaluate(lists, k=1, threshold=4, convention=convention)
+        assert report.counts["unlabelled"] == 1
+        assert report.per_user.loc["ann", "ndcg@1"] == score
 
 
 def test_a_null_in_any_table_is_unlabelled() -> None:

@@ -51,12 +51,9 @@ def zip_files(content: bytes, *names: str) -> bytes:
 
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
+    ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zip": zip_files,
     ".zst": lambda content: pa.compress(content, codec="zstd", asbytes=True),
-    ".zip": zip_files,
-}
+}  # fmt: skip
 
 
 def assert_read(data: Any, text: rn.TextFormat | None = None) -> None:
@@ -140,7 +137,6 @@ def test_bad_archives_and_json_lines_are_rejected(
 
 def test_a_stream_must_be_text_in_bytes() -> None:
     """Parquet and pickles are read from a file."""
-    assert rn.evaluate(io.BytesIO(CSV), threshold=4) == EXPECTED
     for content, what in ((FRAME.to_parquet(), "Parquet"), (b"\x80\x04]", "a pickle")):
         with rejects(f"the stream: that is {what}, which is read from a file whose name"):
             rn.evaluate(io.BytesIO(content))

@@ -61,11 +61,11 @@ def test_equal_values_are_one_id_with_one_text(ids: Any) -> None:
     """Whichever comes first, even if their text differs; also if another id is text."""
     found = set()
     for one, other in (ids, ids[::-1]):
-        rows = [(one, "x", 2.0, 3), (other, "y", 1.0, 4), ("z", "x", 1.0, 2)]
-        users = rn.RankedLists.from_tuples(rows).users
-        found |= {format_id(user) for user in users}
-        assert len(users) == 2
-    assert len(found) == 2
+        rows = [(one, "x", 2.0, 3), (other, "y", 1.0, 4), ("z", one, 1.0, 2), ("v", other, 1.0, 4)]
+        lists: Any = rn.RankedLists.from_tuples(rows)
+        found |= {*map(format_id, [*lists.users, *lists.item_ids])}
+        assert (len(lists), len(lists.item_ids)) == (3, 3)
+    assert len(found) == 5
     for zeros in ([0.0, -0.0], [-0.0, 0.0]):
         lists = rn.RankedLists.from_arrays(zeros, [1, 2], [1.0, 2.0], [1, 2])
         assert [str(user) for user in lists.users] == ["0.0"]

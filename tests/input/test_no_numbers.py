@@ -29,6 +29,11 @@ def predictions(estimated: Numbers, true: Numbers) -> list[Any]:
     return [(u, i, t, e, {}) for u, i, e, t in zip(USERS, ITEMS, estimated, true, strict=True)]
 
 
+def triples(numbers: Numbers) -> list[Any]:
+    """Return rows of labels, or of results."""
+    return list(zip(USERS, ITEMS, numbers, strict=True))
+
+
 def supplied(estimated: Numbers, true: Numbers) -> rn.RankedLists:
     """Join labels with results, given as lists per user."""
     results = {1: list(zip(ITEMS, estimated, strict=True))}
@@ -43,9 +48,7 @@ FORMS: dict[str, Callable[[Numbers, Numbers], Any]] = {
     "frame": lambda e, t: rn.evaluate(pd.DataFrame(columns(e, t), dtype=object)),
     "columns": lambda e, t: rn.evaluate(columns(e, t)),
     "labels and results": lambda e, t: rn.RankedLists.from_labels(columns(e, t), columns(e, t)),
-    "rows of labels and results": lambda e, t: rn.RankedLists.from_labels(
-        list(zip(USERS, ITEMS, t, strict=True)), list(zip(USERS, ITEMS, e, strict=True))
-    ),
+    "rows of labels and results": lambda e, t: rn.RankedLists.from_labels(*map(triples, (t, e))),
     "lists per user": supplied,
     "trec": lambda e, t: rn.RankedLists.from_trec(
         {"1": dict(zip("abc", t, strict=True))}, {"1": dict(zip("abc", e, strict=True))}

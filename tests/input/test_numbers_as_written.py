@@ -103,10 +103,9 @@ FIRST_RATINGS = ['"u1","i1","4.0"', "u1,i1,4.0", '"u1", "i1", 4.0', f"u1,{'i' * 
 @pytest.mark.parametrize("first", FIRST_RATINGS)
 def test_the_first_rating_is_not_taken_for_a_heading(tmp_path: Path, first: str) -> None:
     """In quotes, or with a field that is longer than Python's reader of CSV accepts."""
-    path = write(tmp_path, first + '\n"u2","i2","3.0"\n')
-    assert read_ratings(path)["rating"].tolist() == [4.0, 3.0]
-    path = write(tmp_path, "user,item,rating\n" + first + "\n")
-    assert read_ratings(path)["rating"].tolist() == [4.0]
+    texts = {first + '\n"u2","i2","3.0"\n': [4.0, 3.0], f"user,item,rating\n{first}\n": [4.0]}
+    for text, ratings in texts.items():
+        assert read_ratings(write(tmp_path, text))["rating"].tolist() == ratings
 
 
 def test_ratings_that_are_missing_or_have_too_many_columns_are_rejected(tmp_path: Path) -> None:
@@ -208,8 +207,7 @@ def test_numbers_of_128_bits_and_decimals_are_read() -> None:
     wide = pl.Series([2**100, 2**100, 1], dtype=pl.Int128)
     frame = pl.DataFrame({"user": wide, "item": [1, 2, 3], "estimated": wide})
     lists = rn.RankedLists.of(frame.with_columns(true=pl.col("item").cast(pl.Int128)))
-    assert lists.users.tolist() == [1, 2**100]
-    assert lists.true.tolist() == [3, 1, 2]
+    assert (lists.users.tolist(), lists.true.tolist()) == ([1, 2**100], [3, 1, 2])
     numbers = [decimal.Decimal("3.7"), decimal.Decimal("2.1"), decimal.Decimal(1)]
     assert _lists(numbers, numbers).estimated.tolist() == [3.7, 2.1, 1.0]
 

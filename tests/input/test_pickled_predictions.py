@@ -55,7 +55,7 @@ class Calls:
     """Pickled as a call of a function."""
 
     def __init__(self, function: Callable[..., object], *args: object) -> None:
-        self._call = function, args
+        self._call, self.name = (function, args), function.__name__
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Return the call that pickle makes when it loads this."""
@@ -217,15 +217,13 @@ def test_a_locked_file_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def _hostile(marker: Path) -> dict[str, object]:
     """Return objects that write a file when they are unpickled."""
     code = f"open({str(marker)!r}, 'w').close()"
-    return {
-        "system": Calls(os.system, f"touch {marker}"),
-        "exec": Calls(exec, code),
-        "open": Calls(open, str(marker), "w"),
-        "getattr": Calls(getattr, Calls(__import__, "pathlib"), "Path"),
-        "popen": Calls(subprocess.Popen, ["touch", str(marker)]),
-        "touch": Calls(Path.touch, marker),
-        "add_extension": Calls(copyreg.add_extension, "os", "system", 240),
-    }
+    calls = [
+        Calls(os.system, f"touch {marker}"), Calls(exec, code), Calls(open, str(marker), "w"),
+        Calls(getattr, Calls(__import__, "pathlib"), "Path"), Calls(Path.touch, marker),
+        Calls(subprocess.Popen, ["touch", str(marker)]),
+        Calls(copyreg.add_extension, "os", "system", 240),
+    ]  # fmt: skip
+    return {call.name: call for call in calls}
 
 
 @pytest.mark.parametrize("kind", list(_hostile(Path())))
