@@ -124,13 +124,13 @@ def test_a_tie_between_equal_grades_is_not_worth_a_warning() -> None:
 
 
 def test_users_of_one_table_only_are_told_at_the_join() -> None:
-    """Every score is 0, most likely because the ids were numbered anew."""
+    """Every score is 0, most likely because the ids were renumbered."""
     labels = pd.DataFrame({"user": [1, 1], "item": [1, 2], "true": [4, 1]})
     results = pd.DataFrame({"user": [7, 7], "item": [1, 2], "rank": [1, 2]})
     with pytest.warns(rn.DataWarning, match="No user of the results is among the labels") as found:
         rn.RankedLists.from_labels(labels, results)
     assert len(found) == 1
-    assert "Were the ids numbered anew?" in str(found[0].message)
+    assert "If the ids were renumbered" in str(found[0].message)
 
 
 def test_a_warning_points_at_the_callers_line() -> None:

@@ -1,4 +1,4 @@
-"""Which reader each form of data gets: tables, files by their names, rows, a sparse matrix."""
+"""Choose the reader for each form of data: tables, files, rows, or a sparse matrix."""
 
 from __future__ import annotations
 
@@ -12,170 +12,168 @@ import pandas as pd
 
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import Content, FileSource, is_file_source
-from recsys_ndcg.input.file_kinds import KINDS, FileKind, kind_of
-from recsys_ndcg.input.frames import Table, column_list, roles_of
+from recsys_ndcg.input.file_kinds import KINDS, FileKind, find_kind
+from recsys_ndcg.input.frames import Table, format_columns, match_columns
 from recsys_ndcg.input.ids import EncodedIds, make_index
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
-from recsys_ndcg.input.plain_text import read_text
+from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
 from recsys_ndcg.input.rows import Rows, to_floats
-from recsys_ndcg.input.text_format import TextFormat, first_line
-from recsys_ndcg.input.text_tables import Chosen, JsonLines, number, read_trec, seems_json
+from recsys_ndcg.input.text_format import TextFormat, get_first_line
+from recsys_ndcg.input.text_tables import ColumnChoice, JsonLines, is_json, parse_number, read_trec
 
 
 def read_file(
-    place: FileSource,
+    source: FileSource,
     columns: Mapping[str, str] | None = None,
-    text: TextFormat | None = None,
-    order: tuple[str, ...] = TextFormat.ORDER,
+    text_format: TextFormat | None = None,
+    order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
 ) -> pd.DataFrame | Mapping[str, Any]:
-    """Read a table of any kind in `file_kinds`; all text may be packed.
+    """Read a table from a file of any kind in `file_kinds`; text may be compressed.
 
-    Ids keep their text, so that "0042" stays itself; a column in which every id is the plain
-    writing of a whole number of 64 bits becomes whole numbers. An empty true value is unlabelled.
-    Apostrophes that guard ids from spreadsheets (`recsys_ndcg.input.text_format`) are taken away
-    where the heading is that of our own scores of users, ``user,n_items,n_relevant``, and nowhere
-    else.
+    Ids in text stay text, so "0042" keeps its zeros; a column becomes integers if every id is
+    written as a plain integer of 64 bits. An empty true value is unlabelled. Apostrophes that
+    protect ids from spreadsheets (`TextFormat.escape_formula`) are removed only if the header is
+    that of our own CSV of users' scores, ``user,n_items,n_relevant``.
 
     Parameters
     ----------
-    place : path, or stream of bytes
-        What it holds, the end of its name tells: ``.csv`` and all unknown ones are text; ``.gz``,
+    source : path, or stream of bytes
+        The suffix determines the format: ``.csv`` and all unknown ones are text; ``.gz``,
         ``.zst``, ``.bz2``, ``.xz`` and ``.zip`` may follow.
     columns : mapping, optional
         Our names to the file's.
-    text : TextFormat, optional
-        How text is written.
+    text_format : TextFormat, optional
+        The format of a text file.
     order : tuple of str
-        What columns without a heading are.
+        The names of columns without a header.
 
     Raises
     ------
     InvalidInputError
-        The file cannot be read or parsed; the line is named.
+        The file cannot be read or parsed; the message has the line.
     """
-    how = text or TextFormat()
-    if place == "":
+    options = text_format or TextFormat()
+    if source == "":
         msg = "The path of the file is empty."
         raise InvalidInputError(msg)
-    if isinstance(place, str | Path) and (read_rows := kind_of(Path(place).suffix).read):
-        refuse_options(str(place), how)
-        return read_rows(FileKind.check_file(Path(place)))
-    content = Content.of(place)
-    _refuse_binary(content)
-    if parse := kind_of(content.suffix).parse:
-        refuse_options(content.name, how, encoding=how.encoding)
-        return parse(content.name, how.decode(content))
-    written = how.decode(content)
-    if how == TextFormat(encoding=how.encoding) and seems_json(written):
-        return JsonLines(content.name, written)
-    return read_text(
-        content, written, how, lambda names: chosen_columns(names, how, columns, order)
+    if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
+        _check_no_text_options(str(source), options)
+        return read(FileKind.check_file(Path(source)))
+    content = Content.of(source)
+    _check_not_binary(content)
+    if parse := find_kind(content.suffix).parse:
+        _check_no_text_options(content.name, options, encoding=options.encoding)
+        return parse(content.name, options.decode(content))
+    text = options.decode(content)
+    if options == TextFormat(encoding=options.encoding) and is_json(text):
+        return JsonLines(content.name, text)
+    return parse_text(
+        content, text, options, lambda names: choose_file_columns(names, options, columns, order)
     )
 
 
-def chosen_columns(
+def choose_file_columns(
     names: Sequence[str],
-    how: TextFormat,
+    text_format: TextFormat,
     columns: Mapping[str, str] | None = None,
-    order: tuple[str, ...] = TextFormat.ORDER,
-) -> Chosen:
-    """Return which columns of a table in text are read, by the names in the file.
+    order: tuple[str, ...] = TextFormat.COLUMN_ORDER,
+) -> ColumnChoice:
+    """Return the columns to read from a text table, given the names in the file.
 
     Raises
     ------
     InvalidInputError
-        It has places in place of names, and none that somebody says.
+        The file has no header, and `columns` has a name that is not a position.
     """
-    called = list(names)
-    if not how.heading and not columns:
-        called = [*order[: len(names)], *names[len(order) :]]
-    for theirs in () if how.heading or not columns else columns.values():
-        if theirs not in names:
+    named = list(names)
+    if not text_format.heading:
+        if not columns:
+            named = [*order[: len(names)], *names[len(order) :]]
+        missing = [theirs for theirs in (columns or {}).values() if theirs not in names]
+        if missing:
             msg = (
-                f"The file has no column {theirs!r}; it has {column_list(names)}. Without a "
-                "heading, columns are named by their places, from 1 on."
+                f"The file has no column {missing[0]!r}; it has {format_columns(names)}. Without a "
+                "heading, columns are named by their positions, starting at 1."
             )
             raise InvalidInputError(msg)
-    roles = {
-        found[0]: ours
-        for ours, found in roles_of(called, columns).items()
-        if len(found) == 1 and found[0] in called
+    chosen = {
+        theirs[0]: ours
+        for ours, theirs in match_columns(named, columns).items()
+        if len(theirs) == 1 and theirs[0] in named
     }
-    ids = [name for name, ours in roles.items() if ours in ("user", "item")]
-    numbers = {name: ours == "true" for name, ours in roles.items() if name not in ids}
-    return Chosen(called, ids, numbers)
+    ids = [name for name, ours in chosen.items() if ours in ("user", "item")]
+    numbers = {name: ours == "true" for name, ours in chosen.items() if name not in ids}
+    return ColumnChoice(named, ids, numbers)
 
 
-def refuse_options(name: str, how: TextFormat, **allowed: Any) -> None:
-    """Refuse to be told how a file that is no text, or has a form of its own, is written."""
-    if how != TextFormat(**allowed):
+def _check_no_text_options(name: str, text_format: TextFormat, **allowed: Any) -> None:
+    """Raise if options for CSV are given for a file of another format."""
+    if text_format != TextFormat(**allowed):
         msg = (
             f"{name}: separator, decimal, heading and encoding (--sep, --decimal, --no-heading, "
-            "--encoding) say how text is written, which this is not. Leave them out."
+            "--encoding) describe CSV and similar text, which this is not. Leave them out."
         )
         raise InvalidInputError(msg)
 
 
-def _refuse_binary(content: Content) -> None:
-    """Refuse what is read by its own name only, in an archive or in a stream."""
-    if content.packed and kind_of(content.suffix).is_binary:
+def _check_not_binary(content: Content) -> None:
+    """Raise if a binary format is in an archive, in a stream, or in a file with another suffix."""
+    if content.packed and find_kind(content.suffix).is_binary:
         msg = f"{content.name}: a {content.suffix} in an archive is not read. Unpack it first."
         raise InvalidInputError(msg)
-    kind = next((one for one in KINDS if content.data.startswith(one.begins)), None)
+    kind = next((kind for kind in KINDS if content.data.startswith(kind.magic)), None)
     if kind:
-        ends = ", ".join(one.suffixes[0] for one in KINDS if one.is_binary)
+        suffixes = ", ".join(kind.suffixes[0] for kind in KINDS if kind.is_binary)
         msg = (
-            f"{content.name}: that is {kind.name}, which is read from a file whose name says so "
-            f"({ends}), and not from a stream or an archive."
+            f"{content.name}: this is {kind.name}, which is read only from a file whose name ends "
+            f"so ({suffixes}), not from a stream or an archive."
         )
         raise InvalidInputError(msg)
 
 
-#: In which order columns without a heading stand, if not as those of predictions.
-_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
-RATINGS = ("user", "item", "rating", "timestamp")
+#: The order of columns without a header, if it differs from predictions.
+_COLUMN_ORDERS = {"labels": ("user", "item", "true"), "results": ("user", "item", "estimated")}
+_RATINGS_COLUMNS = ("user", "item", "rating", "timestamp")
 
 
 def read_ratings(path: FileSource) -> pd.DataFrame:
-    """Read ``user, item, rating[, timestamp]``, with or without a heading, ``::`` or CSV.
+    """Read ``user, item, rating[, timestamp]``, with or without a header, CSV or with ``::``.
 
     Returns
     -------
     pandas.DataFrame
-        Columns user, item (as written), rating and, where the file has it, timestamp.
+        Columns user, item (as written), rating and, if the file has it, timestamp.
 
     Raises
     ------
     InvalidInputError
-        The file cannot be read or parsed; the line is named.
+        The file cannot be read or parsed; the message has the line.
     """
     content = Content.of(path)
 
-    def choose(names: Sequence[str]) -> Chosen:
+    def choose(names: Sequence[str]) -> ColumnChoice:
         if len(names) not in (3, 4):
             form = "user, item, rating[, timestamp]"
             msg = f"{content.name}: {len(names)} columns; ratings are {form}."
             raise InvalidInputError(msg)
-        known = RATINGS[: len(names)]
-        return Chosen([*known], ["user", "item"], dict.fromkeys(known[2:], False))
+        columns = _RATINGS_COLUMNS[: len(names)]
+        return ColumnChoice([*columns], ["user", "item"], dict.fromkeys(columns[2:], False))
 
     text = TextFormat().decode(content)
-    table = read_text(content, text, _format_of(text), choose)
+    table = parse_text(content, text, _detect_ratings_format(text), choose)
     columns = {
-        name: make_index(one.values) if isinstance(one, EncodedIds) else one
-        for name, one in table.items()
+        name: make_index(column.values) if isinstance(column, EncodedIds) else column
+        for name, column in table.items()
     }
     return pd.DataFrame(columns)
 
 
-def _format_of(text: str) -> TextFormat:
-    """Return how ratings are written: whether there is a heading tells the third field."""
-    how = TextFormat()
-    if "::" in first_line(text):
-        how = replace(how, separator="::")
-    third = "".join(how.split_first_line(text)[2:3]).strip()
-    return replace(how, heading=third != "" and np.isnan(number(third)))
+def _detect_ratings_format(text: str) -> TextFormat:
+    """Return the format of ratings; there is a header if the third field is not a number."""
+    text_format = TextFormat("::" if "::" in get_first_line(text) else None)
+    third = "".join(text_format.split_first_line(text)[2:3]).strip()
+    return replace(text_format, heading=third != "" and np.isnan(parse_number(third)))
 
 
 def read_rows(
@@ -186,9 +184,18 @@ def read_rows(
 ) -> Rows:
     """Read predictions in any form that `evaluate` accepts, or labels or results.
 
-    Labels may be a sparse matrix of users × items, too. Tuples are predictions in Python objects,
-    and no table; what Surprise returns may be in a pickle. Qrels are labels, and a run is results,
-    as TREC has them.
+    Parameters
+    ----------
+    data : table, path, mapping, rows or sparse matrix
+        Labels may be a sparse matrix of users × items.
+    columns : mapping, optional
+        Our names to the table's.
+    text : TextFormat, optional
+        The format of a text file.
+    table : str
+        ``"predictions"``, ``"labels"`` or ``"results"``; ``"tuples"`` for predictions that are
+        Python objects, ``"Surprise"`` for Surprise's, which may be pickled; ``"qrels"`` or
+        ``"run"`` for labels or results of TREC.
     """
     if table == "tuples":
         return read_objects(data)
@@ -196,16 +203,15 @@ def read_rows(
         return read_predictions(read_pickle(data) if isinstance(data, str | Path) else data)
     if table in ("qrels", "run"):
         return read_trec(data, table)
-    data = _unpickled(data, columns, text)
-    if table == "labels" and hasattr(data, "tocoo"):  # as implicit has its test set
+    data = _load_pickle(data, columns, text)
+    if table == "labels" and hasattr(data, "tocoo"):  # the form of implicit's test set
         matrix = data.tocoo()
         true = to_floats(matrix.data, "true")
         return Rows({"user": matrix.row, "item": matrix.col, "true": true}, table)
     if _is_table(data, columns):
         columns = Table.select_columns(table, columns)
-        rows = open_table(data, columns, text, _ORDERS.get(table, TextFormat.ORDER)).read_rows(
-            table
-        )
+        order = _COLUMN_ORDERS.get(table, TextFormat.COLUMN_ORDER)
+        rows = _open_table(data, columns, text, order).read_rows(table)
     else:
         if table == "predictions" and columns:
             msg = "columns= names the columns of a table, but the data is not a table."
@@ -214,26 +220,26 @@ def read_rows(
     return rows.drop_fillers() if table == "results" else rows
 
 
-def open_table(
+def _open_table(
     data: Any,
-    columns: Mapping[str, str] | None = None,
-    text: TextFormat | None = None,
-    order: tuple[str, ...] = TextFormat.ORDER,
+    columns: Mapping[str, str] | None,
+    text_format: TextFormat | None,
+    order: tuple[str, ...],
 ) -> Table:
-    """Return the table, or the table in the file, with its columns under our names."""
+    """Return a table, or the table in a file, with our column names."""
     columns = Table.check_columns(columns)
     if not is_file_source(data):
         return Table(data, columns)
-    if text and not text.heading:  # places, which may come as numbers
-        columns = {ours: str(place) for ours, place in columns.items()}
-    return Table(read_file(data, columns, text, order), columns)
+    if text_format and not text_format.heading:  # positions, which may be integers
+        columns = {ours: str(position) for ours, position in columns.items()}
+    return Table(read_file(data, columns, text_format, order), columns)
 
 
-def _unpickled(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:
-    """Return the predictions in a pickle in place of its path, and all else as it came."""
+def _load_pickle(data: Any, columns: Mapping[str, str] | None, text: TextFormat | None) -> Any:
+    """Return the predictions in a pickle, and anything else as `_convert_records` does."""
     try:
         if not (isinstance(data, str | Path) and is_pickle(data)):
-            return _in_columns(data)
+            return _convert_records(data)
     except OSError as error:
         msg = f"{data}: cannot be read ({error.strerror})."
         raise InvalidInputError(msg) from None
@@ -241,24 +247,25 @@ def _unpickled(data: Any, columns: Mapping[str, str] | None, text: TextFormat | 
         msg = f"{data}: columns= names the columns of a table, but a pickle holds predictions."
         raise InvalidInputError(msg)
     if text:
-        refuse_options(str(data), text)
+        _check_no_text_options(str(data), text)
     return read_pickle(data)
 
 
-def _in_columns(data: Any) -> Any:
-    """Return dicts that name each field, and records of NumPy, as a table; all else as it came."""
+def _convert_records(data: Any) -> Any:
+    """Return a list of dicts, or a structured array, as a table, and anything else as it is."""
     if isinstance(data, np.ndarray) and data.dtype.names and data.ndim == 1:
         return pd.DataFrame(data)
-    dicts = isinstance(data, list) and data and isinstance(data[0], Mapping)
-    return pd.DataFrame(data) if dicts and all(isinstance(one, Mapping) for one in data) else data
+    is_records = isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data)
+    return pd.DataFrame(data) if is_records else data
 
 
 def _is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
-    """Tell a table, or a file of one, from a mapping {user: pairs} and from rows."""
+    """Return whether data are a table or a file, not a mapping {user: pairs} or rows."""
     if isinstance(data, Mapping):
-        roles = roles_of(data, Table.check_columns(columns))
-        return "user" in roles and roles["user"][0] in data and (len(roles) > 1 or bool(columns))
-    # looked up on the class: a lazy table would have to resolve its columns for it
-    named = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
-    rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not named)
-    return is_file_source(data) or not rows
+        matches = match_columns(data, Table.check_columns(columns))
+        has_user = "user" in matches and matches["user"][0] in data
+        return has_user and (len(matches) > 1 or bool(columns))
+    # on the class, as a lazy table would compute its schema
+    is_frame = any(hasattr(type(data), name) for name in ("columns", "schema", "dtype"))
+    is_rows = isinstance(data, np.ndarray) or (isinstance(data, Iterable) and not is_frame)
+    return is_file_source(data) or not is_rows

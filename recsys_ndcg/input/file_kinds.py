@@ -1,6 +1,6 @@
-"""The kinds of files that predictions come in, for all who read, name or refuse them.
+"""The kinds of files that hold predictions, by suffix and by first bytes.
 
-Nothing heavy is imported before a file is read: the help of the command line lists them, too.
+The help of the command line lists them, so heavy modules are imported only to read a file.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ class FileKind:
     Parameters
     ----------
     name : str
-        What people call it.
+        Its usual name.
     suffixes : tuple of str
-        How the names of such files end, in small letters; the usual one first.
+        Its suffixes in lower case, the usual one first.
     read : callable, optional
-        Returns the table in a binary file, which is neither packed nor a stream, from its path.
+        For a binary format: reads a table from a path. Such files are neither compressed nor
+        streams.
     parse : callable, optional
-        Returns the table in a text from the file's name and the text. What has neither is CSV, or
-        rows that have a reader of their own.
-    begins : tuple of bytes
-        How the files begin, if no text does so.
+        For a text format: parses a table from the file's name and its text. A kind without `read`
+        and `parse` is CSV, or has a reader elsewhere.
+    magic : tuple of bytes
+        The possible first bytes of a file, if no text begins like this.
     is_read_by_duckdb : bool
         Whether DuckDB reads it within a memory limit.
     """
@@ -42,17 +43,17 @@ class FileKind:
     suffixes: tuple[str, ...]
     read: Callable[[Path], pd.DataFrame | Mapping[str, Any]] | None = None
     parse: Callable[[str, str], Mapping[str, Any]] | None = None
-    begins: tuple[bytes, ...] = ()
+    magic: tuple[bytes, ...] = ()
     is_read_by_duckdb: bool = False
 
     @property
     def is_binary(self) -> bool:
-        """Whether it is read from a file whose name says so alone."""
-        return self.read is not None or bool(self.begins)
+        """Whether it is a binary format, which is read only from files with its suffix."""
+        return self.read is not None or bool(self.magic)
 
     @staticmethod
     def of(path: Path) -> FileKind:
-        """Return the kind of a file, or of what is packed in it.
+        """Return the kind of a file, or of the file that is compressed in it.
 
         Examples
         --------
@@ -60,51 +61,52 @@ class FileKind:
         >>> FileKind.of(Path("p.jsonl.gz")).name
         'JSON lines'
         """
-        suffixes = [one.lower() for one in path.suffixes[-2:]]
+        suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
         if suffixes and suffixes[-1] in COMPRESSIONS:
             del suffixes[-1]
-        return kind_of(suffixes[-1]) if suffixes else CSV
+        return find_kind(suffixes[-1]) if suffixes else CSV
 
     @staticmethod
     def check_file(path: Path) -> Path:
-        """Return the path of a file, and refuse a folder, a pipe, and what is not there.
+        """Return the path of a file; raise for a folder, a pipe, or a missing file.
 
         Raises
         ------
         InvalidInputError
-            It is none.
+            It is not the path of a file.
         """
         check_path(path)
         if not path.is_file():
-            there = "Is a directory" if path.is_dir() else "Is no file"
-            msg = f"{path}: cannot be read ({there if path.exists() else 'No such file'})."
+            fault = "Is a directory" if path.is_dir() else "Is not a file"
+            msg = f"{path}: cannot be read ({fault if path.exists() else 'No such file'})."
             raise InvalidInputError(msg)
         return path
 
     @staticmethod
     def strip_suffixes(name: str, *others: str) -> str:
-        """Return the name of a file without the ends that say its packing and its kind.
+        """Return the name of a file without the suffixes of its compression and its kind.
 
         Parameters
         ----------
         name : str
-            Of a file.
+            The file's name.
         *others : str
-            Ends that are taken away, too.
+            Further suffixes to remove.
 
         Examples
         --------
         >>> FileKind.strip_suffixes("svd.csv.gz"), FileKind.strip_suffixes("svd.run", ".run")
         ('svd', 'svd')
         """
-        for ends in (COMPRESSIONS, (*others, *(one for kind in KINDS for one in kind.suffixes))):
-            end = next((one for one in ends if name.lower().endswith(one)), "")
-            name = name[: len(name) - len(end)]
+        known = [one for kind in KINDS for one in kind.suffixes]
+        for suffixes in (COMPRESSIONS, (*others, *known)):
+            suffix = next((one for one in suffixes if name.lower().endswith(one)), "")
+            name = name[: len(name) - len(suffix)]
         return name
 
     @staticmethod
     def describe_all() -> str:
-        """Return a list of the kinds, as the help of the command line has it.
+        """Return a list of the kinds, for the help of the command line.
 
         Examples
         --------
@@ -113,9 +115,8 @@ class FileKind:
         """
         text = [kind for kind in KINDS if not kind.is_binary]
         names = [kind.name if kind is CSV else f"{kind.name} ({kind.suffixes[0]})" for kind in text]
-        both = "both" if len(text) == 2 else "all"
         binary = [f"{kind.name} ({' '.join(kind.suffixes)})" for kind in KINDS if kind.is_binary]
-        packed = f"{both} also packed ({' '.join(COMPRESSIONS)})"
+        packed = f"{'both' if len(text) == 2 else 'all'} also packed ({' '.join(COMPRESSIONS)})"
         return f"{', '.join(names)}, {packed}; {', '.join(binary)}"
 
 
@@ -132,36 +133,36 @@ def _read_feather(path: Path) -> Mapping[str, Any]:
 
 
 def _parse_json(name: str, text: str) -> Mapping[str, Any]:
-    from recsys_ndcg.input.text_tables import JsonLines  # noqa: PLC0415 - when it is needed
+    from recsys_ndcg.input.text_tables import JsonLines  # noqa: PLC0415 - it is heavy
 
     return JsonLines(name, text)
 
 
-#: What all files are whose names end otherwise.
+#: The kind of files with any other suffix.
 CSV = FileKind("CSV", (".csv", ".tsv", ".txt"), is_read_by_duckdb=True)
 PICKLE = FileKind(
     "a pickle",
     (".pickle", ".pkl", ".dump", ".p"),
-    begins=tuple(bytes([0x80, protocol]) for protocol in range(2, 6)),
+    magic=tuple(bytes([0x80, protocol]) for protocol in range(2, 6)),
 )
-#: All that are known, those of text first.
+#: All kinds, text formats first.
 KINDS = [
     CSV,
     FileKind("JSON lines", (".jsonl", ".ndjson", ".json"), parse=_parse_json),
     FileKind(
-        "Parquet", (".parquet", ".pq"), _read_parquet, begins=(b"PAR1\x15",), is_read_by_duckdb=True
+        "Parquet", (".parquet", ".pq"), _read_parquet, magic=(b"PAR1\x15",), is_read_by_duckdb=True
     ),
-    FileKind("Feather", (".feather", ".arrow"), _read_feather, begins=(b"ARROW1\0\0",)),
+    FileKind("Feather", (".feather", ".arrow"), _read_feather, magic=(b"ARROW1\0\0",)),
     PICKLE,
 ]
 
 
-def kind_of(suffix: str) -> FileKind:
-    """Return the kind of the files whose names end so.
+def find_kind(suffix: str) -> FileKind:
+    """Return the kind of files with a suffix.
 
     Examples
     --------
-    >>> kind_of(".PQ").name, kind_of(".dat").name
+    >>> find_kind(".PQ").name, find_kind(".dat").name
     ('Parquet', 'CSV')
     """
     return next((kind for kind in KINDS if suffix.lower() in kind.suffixes), CSV)

@@ -1,4 +1,4 @@
-"""Tables of pandas, polars and pyarrow, dicts of columns, and what people call our columns."""
+"""Tables of pandas, polars and pyarrow, dicts of columns, and the recognised column names."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import re
 import shlex
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input.ids import of_polars, raise_for_rows
-from recsys_ndcg.input.python_objects import JOIN
-from recsys_ndcg.input.rows import Rows, ids_of, to_column, to_floats
+from recsys_ndcg.input.ids import convert_polars_text, raise_for_rows
+from recsys_ndcg.input.python_objects import JOIN_ADVICE
+from recsys_ndcg.input.rows import Rows, to_column, to_floats, to_ids
 from recsys_ndcg.parallel import map_in_threads
 
-#: What is no grade nor score: when an interaction was, and the number of its row.
-_BESIDE = (
+#: Normalised names of times and row numbers, which are neither grades nor scores.
+_TIMES_AND_ROW_NUMBERS = (
     "unnamed index timestamp time datetime date day ts unixtime unixtimestamp unixreviewtime "
     "reviewtime eventtime createdat updatedat playedat"
 )
-#: A word in the name of a column that may hold grades, and the end of a name that does not.
+#: Words in the names of columns that may hold grades, and last words of other names.
 _GRADE_WORD = re.compile(
     "(amount|bought|buy|click|clicked|cnt|confidence|count|duration|dwell|engagement|favou?rite|"
     "feedback|freq|frequency|gain|gold|grade|hour|interaction|interest|judge?ment|label|like|liked|"
@@ -32,112 +32,111 @@ _GRADE_WORD = re.compile(
     "second|spend|spent|star|strength|target|thumb|times|truth|utility|val|.*value|view|viewcount|"
     "viewed|vote|watch|watched|weight)s?"
 )
-_NO_GRADE_END = re.compile("at|date|datetime|day|ids?|idx|index|time|timestamp|ts")
+_OTHER_LAST_WORD = re.compile("at|date|datetime|day|ids?|idx|index|time|timestamp|ts")
 _DURATION = re.compile("(dwell|listen|listening|play|spent|view|viewing|watch)time")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]*)?([eE][-+]?[0-9]+)?")
 
 
-def roles_of(
+def match_columns(
     names: Iterable[Any], columns: Mapping[str, Any] | None = None
 ) -> dict[str, list[Any]]:
-    """Return which columns of a table may be read as each of ours.
+    """Return the columns of a table that may be each of ours.
 
     Parameters
     ----------
     names : iterable
-        Those of the table.
+        The table's column names.
     columns : mapping, optional
-        Our names to those of the table, where somebody says so.
+        Our names to the table's, as given by the user.
 
     Returns
     -------
     dict of list
-        One name where it is plain: the one that was said, or our own, or the only one known.
+        One name if it is given, our own, or the only recognised one; else all recognised ones.
 
     Examples
     --------
-    >>> roles_of(["userId", "movieId", "rating", "prediction"])
+    >>> match_columns(["userId", "movieId", "rating", "prediction"])
     {'user': ['userId'], 'item': ['movieId'], 'true': ['rating'], 'estimated': ['prediction']}
-    >>> roles_of(["user", "uid", "score"], {"true": "score"})
+    >>> match_columns(["user", "uid", "score"], {"true": "score"})
     {'true': ['score'], 'user': ['user']}
     """
-    found: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in (columns or {}).items()}
-    said = set(found)
+    given = dict(columns or {})
+    matches: dict[str, list[Any]] = {ours: [theirs] for ours, theirs in given.items()}
     for name in names:
-        word = _word(name) if isinstance(name, str) else ""
-        role = next(
-            (role for role, words in Table.COLUMN_NAMES.items() if word in words.split()), None
-        )
-        if role is None or role in said or any(name in found[one] for one in said):
+        word = _normalise(name) if isinstance(name, str) else ""
+        known = Table.COLUMN_NAMES.items()
+        ours = next((ours for ours, words in known if word in words.split()), "")
+        if not ours or ours in given or name in given.values():
             continue
-        if name == role:
-            found[role] = [name]
-        elif role not in found.get(role, []):
-            found.setdefault(role, []).append(name)
-    return found
+        if name == ours:
+            matches[ours] = [name]
+        elif ours not in matches.get(ours, []):
+            matches.setdefault(ours, []).append(name)
+    return matches
 
 
-def column_list(names: Iterable[Any]) -> str:
-    """Return the names of columns as a message shows them.
+def format_columns(names: Iterable[Any]) -> str:
+    """Return the names of columns for a message.
 
     Examples
     --------
-    >>> column_list(["user", ""])
+    >>> format_columns(["user", ""])
     "user, ''"
     """
-    return ", ".join(str(one) if str(one).strip() else repr(one) for one in names) or "none"
+    return ", ".join(str(name) if str(name).strip() else repr(name) for name in names) or "none"
 
 
-def may_be_grade(name: Any) -> bool:
-    """Return whether a column of labels may hold the grade, by its name.
+def is_possible_grade(name: Any) -> bool:
+    """Return whether a column of labels may hold the grade, judging by its name.
 
-    The name has a word for grades or counts, or says nothing at all.
+    The name has a word for grades or counts, or is too short to have a meaning.
 
     Examples
     --------
-    >>> [may_be_grade(name) for name in ("play_count", "watch_time", "stars", "x", 2)]
+    >>> [is_possible_grade(name) for name in ("play_count", "watch_time", "stars", "x", 2)]
     [True, True, True, True, True]
-    >>> [may_be_grade(name) for name in ("session", "device", "click_id", "country", "timestamp")]
+    >>> names = ("session", "device", "click_id", "country", "timestamp")
+    >>> [is_possible_grade(name) for name in names]
     [False, False, False, False, False]
     """
     if Table.is_time_or_row_number(name):
         return False
-    words = [one.lower() for one in _WORDS.findall(str(name).partition(":")[0])]
-    if _DURATION.fullmatch("".join(words)):
+    words = [word.lower() for word in _WORDS.findall(str(name).partition(":")[0])]
+    joined = "".join(words)
+    if _DURATION.fullmatch(joined) or not isinstance(name, str) or len(joined) <= 1:
         return True
-    if not isinstance(name, str) or len("".join(words)) <= 1:
-        return True
-    return any(map(_GRADE_WORD.fullmatch, words)) and not _NO_GRADE_END.fullmatch(words[-1])
+    return any(map(_GRADE_WORD.fullmatch, words)) and not _OTHER_LAST_WORD.fullmatch(words[-1])
 
 
-def _word(name: str) -> str:
-    """Return a name as those above are written."""
+def _normalise(name: str) -> str:
+    """Return a name in lower case, without separators and without the type that RecBole adds."""
     return re.sub(r"[\W_]", "", name.partition(":")[0]).lower()
 
 
-#: The columns that have readers of their own; of further ones, the numbers are read.
-_USUAL = ("user", "item", "estimated", "true", "rank")
+#: The columns with readers of their own; further ones are read as numbers.
+_CORE_COLUMNS = ("user", "item", "estimated", "true", "rank")
 
-_SCORES = "if these are scores, where the highest is best, say columns={'estimated': 'rank'}"
+_SCORES_ADVICE = "if these are scores (higher is better), pass columns={'estimated': 'rank'}"
 
 
 class Table:
-    """A table of any library, its columns called by our names.
+    """A table of any library with our column names.
 
-    Names that people have are recognised, and said once all is read (`warn_of_recognised_names`).
+    Common column names are recognised, and reported when all is read
+    (`warn_of_recognised_names`).
 
     Parameters
     ----------
     data : pandas, polars or pyarrow table, or mapping of columns
         One row per (user, item).
     columns : mapping, optional
-        Our name to the table's name, where they differ: ``{"estimated": "est"}``.
+        Our names to the table's, if they differ: ``{"estimated": "est"}``.
     """
 
-    #: What a column may be to us, and what people call it: in small letters, without what stands
-    #: between words, and without the type that RecBole appends. A further column is one line:
-    #: its numbers are read where a table has it, then taken, grouped and joined like all others.
+    #: Our columns, and the recognised names of each, normalised. A further column is one line:
+    #: its numbers are read if a table has it, then taken, grouped and joined like all others.
     COLUMN_NAMES: ClassVar = {
         "user": "user uid userid useridx username customer customerid visitorid reviewerid "
         "accountid memberid query queryid qid topic topicid",
@@ -151,22 +150,22 @@ class Table:
         "truelabel groundtruth ytrue actual actualrating weight",
         "rank": "rank",
     }
-    #: What to do where a rank is none.
-    RANK_ADVICE: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES}"
+    #: How to fix values that are not ranks.
+    RANK_ADVICE: ClassVar = f"ranks are 1 for the best item, 2, 3, …; {_SCORES_ADVICE}"
 
     def __init__(self, data: Any, columns: Mapping[str, str] | None = None) -> None:
-        self._said = self.check_columns(columns)
-        self._read: dict[Any, str] = {}
-        index = getattr(data, "index", None)  # more than the row's number, if it has no step
-        self._nameless = [*getattr(index, "names", ())] == [None] and not hasattr(index, "step")
-        self._data, self._lazy, self.names = _opened(_with_index(data, self._said))
-        self._roles = roles_of(self.names, self._said)
+        self._given = self.check_columns(columns)
+        self._used: dict[Any, str] = {}
+        index = getattr(data, "index", None)  # the default index of pandas has a step
+        self._has_bare_index = getattr(index, "names", 0) == [None] and not hasattr(index, "step")
+        self._data, self._lazy, self.names = _open_table(_include_index(data, self._given))
+        self._matches = match_columns(self.names, self._given)
 
     @staticmethod
     def select_columns(table: str, columns: Mapping[str, str] | None) -> Mapping[str, str] | None:
-        """Return what is said of the columns of one of two tables: labels or results.
+        """Return the column names that apply to labels, or to results.
 
-        What the other one has may have the same name.
+        The same name may be another column of the other table.
         """
         others = {"labels": ("estimated", "rank"), "results": ("true",)}.get(table, ())
         if not isinstance(columns, Mapping):
@@ -175,33 +174,34 @@ class Table:
 
     @staticmethod
     def check_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
-        """Return the names of columns, each of ours for one of theirs.
+        """Validate a mapping of our column names to a table's, and return it as a dict.
 
         Raises
         ------
         InvalidInputError
-            There is no such column of ours, or two are to be read from one of theirs.
+            A name of ours does not exist, or two have the same column.
         """
         if not (columns is None or isinstance(columns, Mapping)):
             form = "{'true': 'r_ui'}"
             msg = f"columns must map our names to the table's, {form}, not {quote(columns)}."
             raise InvalidInputError(msg)
-        for name, theirs in (columns or {}).items():
+        given = dict(columns or {})
+        for ours, theirs in given.items():
             if not isinstance(theirs, Hashable):
-                msg = f"columns: {name} is the name of one column, not {quote(theirs)}."
+                msg = f"columns: {ours} is the name of one column, not {quote(theirs)}."
                 raise InvalidInputError(msg)
-            if name not in Table.COLUMN_NAMES:
-                hint = suggest(name, Table.COLUMN_NAMES)
-                msg = f"columns: there is no column {name!r} to rename. {hint}"
+            if ours not in Table.COLUMN_NAMES:
+                hint = suggest(ours, Table.COLUMN_NAMES)
+                msg = f"columns: there is no column {ours!r} to rename. {hint}"
                 raise InvalidInputError(msg)
-        for (one, theirs), (other, same) in combinations((columns or {}).items(), 2):
-            if theirs == same:
-                raise InvalidInputError(_both(one, other, theirs))
-        return dict(columns or {})
+        for (first, theirs), (second, other) in combinations(given.items(), 2):
+            if theirs == other:
+                _raise_conflict(first, second, theirs)
+        return given
 
     @staticmethod
     def is_time_or_row_number(name: Any) -> bool:
-        """Tell the name of a column of times, or of the numbers of the rows.
+        """Return whether a column holds times or row numbers, judging by its name.
 
         Examples
         --------
@@ -209,12 +209,12 @@ class Table:
         >>> [Table.is_time_or_row_number(name) for name in names]
         [True, True, False]
         """
-        return isinstance(name, str) and _word(name) in ("", *_BESIDE.split())
+        return isinstance(name, str) and _normalise(name) in ("", *_TIMES_AND_ROW_NUMBERS.split())
 
     def __contains__(self, column: str) -> bool:
-        """Tell whether the table has our column, under whichever name."""
-        found = self._roles.get(column, [])
-        return len(found) == 1 and found[0] in self.names
+        """Return whether the table has exactly one column for ours."""
+        matches = self._matches.get(column, [])
+        return len(matches) == 1 and matches[0] in self.names
 
     def read_rows(self, table: str = "predictions") -> Rows:
         """Read the columns of predictions, labels or results.
@@ -222,237 +222,239 @@ class Table:
         Raises
         ------
         InvalidInputError
-            A rank is none: scores in its place would turn every list upside down.
+            A value is not a rank: as ranks, scores would turn every list upside down.
 
         Warns
         -----
         DataWarning
-            No list has a first rank, or a column is left that may have been meant.
+            No list has a first rank, or an unused column may be the grade.
         """
         wanted = self.choose_columns(table)
-        further = [one for one in self.COLUMN_NAMES if one not in _USUAL and one in self]
+        further = [name for name in self.COLUMN_NAMES if name not in _CORE_COLUMNS and name in self]
         self.collect(*wanted, *further)
-        ids = [(of_polars(self._column(one)), self._name(one)) for one in ("user", "item")]
-        user, item = map_in_threads(lambda one: ids_of(*one), ids)
+        ids = [self._get_column(name) for name in ("user", "item")]
+        ids = [(convert_polars_text(values), name) for values, name in ids]
+        user, item = map_in_threads(lambda column: to_ids(*column), ids)
         columns: dict[str, Any] = {"user": user, "item": item}
-        columns |= {one: self.read_numbers(one) for one in (*wanted[2:], *further)}
+        columns |= {name: self.read_numbers(name) for name in (*wanted[2:], *further)}
         if table == "labels" and "true" not in columns:  # every row counts as 1
             columns["true"] = np.ones(len(user))
-        ranked = "rank" in columns
-        if ranked:
+        has_ranks = "rank" in columns
+        if has_ranks:
             self._check_ranks(columns["rank"])
             columns["estimated"] = -columns.pop("rank")
-        rows = Rows(columns, table, order_only=ranked, score="rank" if ranked else "estimated")
+        rows = Rows(columns, table, has_ranks, score="rank" if has_ranks else "estimated")
         self.warn_of_recognised_names()
         return rows
 
     def choose_columns(self, table: str) -> tuple[str, ...]:
-        """Return which columns are read of predictions, labels or results: users and items first.
+        """Return our columns to read for predictions, labels or results: users and items first.
 
         Warns
         -----
         DataWarning
-            Labels have no grades, but another column that may hold them.
+            Labels have no grades, but another column may be the grade.
         """
         if table == "predictions":
             return "user", "item", "estimated", "true"
         if table == "results":
-            return "user", "item", self._score_column()
+            return "user", "item", self._choose_score()
         if self.has_candidate("true"):
             return "user", "item", "true"
         self.use_columns("user", "item")
-        self._warn_ungraded()
+        self._warn_of_unused_grade()
         return "user", "item"
 
-    def _score_column(self) -> str:
-        """Return which column of results tells their order: rank, or estimated."""
+    def _choose_score(self) -> str:
+        """Return the column that orders results: rank, or estimated."""
         if "rank" in self:
             return "rank"
         if not self.has_candidate("estimated"):
             msg = (
-                f"The results have neither a column 'rank' nor 'estimated'; they have "
-                f"{column_list(self.names)}. Say what it is called: "
-                f"{self.naming('estimated')}, or rank in its place."
+                "The results have no column 'rank' or 'estimated'; they have "
+                f"{format_columns(self.names)}. Name it: {self.suggest_mapping('estimated')}, or "
+                "rank instead."
             )
             raise InvalidInputError(msg)
         return "estimated"
 
-    def _warn_ungraded(self) -> None:
-        """Warn of labels without a grade if a column that is not read may hold it, by its name."""
-        possible = [one for one in self.unread if may_be_grade(one)]
-        if possible:
-            ids = [one for one in self.names if one not in self.unread]
+    def _warn_of_unused_grade(self) -> None:
+        """Warn if labels have no grade, and an unused column may be the grade."""
+        ids = [name for name in self.names if name in self._used]
+        grades = [name for name in self.names if name not in self._used and is_possible_grade(name)]
+        if grades:
             msg = (
-                f"The labels have no column 'true', so that every row counts as 1. Unused: "
-                f"{column_list(possible)}. If one of them is the grade, say "
-                f"{self.naming('true')}; if none is, give users and items alone: labels[{ids}]."
+                "The labels have no column 'true', so every row counts as 1. Unused: "
+                f"{format_columns(grades)}. If one of them is the grade, pass "
+                f"{self.suggest_mapping('true')}; if none is, pass only users and items: "
+                f"labels[{ids}]."
             )
             warn(msg)
 
     def _check_ranks(self, ranks: Floats) -> None:
-        """Refuse what is no rank; those of ties may be halves, their mean."""
+        """Raise if a value is not a rank; tied items may have their mean rank, such as 1.5."""
         bad = (ranks < 0) | (ranks * 2 % 1 > 0)
         if bad.any():
-            raise_for_rows(bad, "rank", f"{ranks[bad][0]:g}, which is no rank,", self.RANK_ADVICE)
+            fault = f"{ranks[bad][0]:g}, which is not a rank,"
+            raise_for_rows(bad, "rank", fault, self.RANK_ADVICE)
         self.check_first_rank(np.fmin.reduce(ranks, initial=np.inf))
 
     @staticmethod
     def check_first_rank(lowest: float) -> None:
-        """Warn if no list has a first rank, given the least of all.
+        """Warn if no list has a first rank, given the lowest rank of all.
 
         Warns
         -----
         DataWarning
-            None has.
+            The lowest rank is above 2, the mean rank of three items tied for the first place.
         """
-        if 2 < lowest < np.inf:  # those of three that share the first are 2, their mean
-            warn(f"rank: no list has a first rank, the least of all is {lowest:g}; {_SCORES}.")
+        if 2 < lowest < np.inf:
+            warn(f"rank: no list has a first rank, the lowest is {lowest:g}; {_SCORES_ADVICE}.")
 
     def find_user_column(self, what: str) -> Any:
-        """Return what the table calls its users: as somebody said, if it has a column so called.
+        """Return the table's name for the users.
 
-        What is said may be of other tables: the predictions, or the training data.
+        A given name that the table does not have may belong to another table, such as the
+        predictions.
+
+        Parameters
+        ----------
+        what : str
+            The table's name in messages.
 
         Raises
         ------
         InvalidInputError
-            Nothing tells which column it is; messages call the table `what`.
+            No column, or more than one, may hold the users.
         """
-        if self._said.get("user") in self.names:
-            return self._said["user"]
-        others = {ours: name for ours, name in self._said.items() if ours != "user"}
-        found = roles_of(self.names, others).get("user") or roles_of(self.names).get("user", [])
-        if len(found) == 1:
-            return found[0]
-        missing = f"{what} has no column {self._said.get('user', 'user')!r}"
-        if len(found) > 1:
-            missing = f"{' and '.join(map(repr, found))} of {what} could each be the users"
+        if self._given.get("user") in self.names:
+            return self._given["user"]
+        others = {ours: theirs for ours, theirs in self._given.items() if ours != "user"}
+        matches = match_columns(self.names, others).get("user", [])
+        matches = matches or match_columns(self.names).get("user", [])
+        if len(matches) == 1:
+            return matches[0]
+        fault = f"{what} has no column {self._given.get('user', 'user')!r}"
+        if len(matches) > 1:
+            fault = f"{' and '.join(map(repr, matches))} of {what} could each be the users"
         msg = (
-            f"{missing}; its columns are {column_list(self.names)}. Say which one has the users: "
-            "columns={'user': ...}; if they are the index of the table, name that: "
+            f"{fault}; its columns are {format_columns(self.names)}. Name the one with the users: "
+            "columns={'user': ...}; if they are the index of the table, name the index: "
             "table.rename_axis('user')."
         )
         raise InvalidInputError(msg)
 
     def read_ids(self, column: str) -> Ids:
         """Return a column of ids; categories become their values."""
-        return to_column(self._column(column), self._name(column))
+        return to_column(*self._get_column(column))
 
     def read_numbers(self, column: str) -> Floats:
-        """Return a column of numbers, NaN where there is none."""
-        return to_floats(self._column(column), self._name(column))
-
-    def name_of(self, column: str) -> Any:
-        """Return what the table calls our column, which counts as read by it."""
-        name = self._name(column)
-        if self._read.setdefault(name, column) != column:
-            raise InvalidInputError(_both(self._read[name], column, name))
-        return name
+        """Return a column of numbers, NaN for a missing one."""
+        return to_floats(*self._get_column(column))
 
     def collect(self, *columns: str) -> None:
-        """Work out these of our columns, as far as a lazy table has them, and no others."""
+        """Compute these columns of a lazy table, if it has them, and no others."""
         if self._lazy is not None:
-            names = [self._roles[one][0] for one in columns if one in self]
+            names = [self._matches[ours][0] for ours in columns if ours in self]
             self._data, self._lazy = self._lazy.select(dict.fromkeys(names)).collect(), None
 
-    def _column(self, column: str) -> Any:
-        name = self.name_of(column)
+    def _get_column(self, column: str) -> tuple[Any, Any]:
+        """Return the values of our column, and its name in the table."""
+        name = self._use_column(column)
         if self._lazy is not None:
             self._data, self._lazy = self._lazy.collect(), None
         values = self._data[name]
-        return values.to_native() if hasattr(values, "to_native") else values
+        return (values.to_native() if hasattr(values, "to_native") else values), name
 
-    def _name(self, column: str) -> Any:
-        """Return what the table calls our column."""
-        found = self._roles.get(column, [])
+    def _find_name(self, column: str) -> Any:
+        """Return the table's name for our column."""
+        matches = self._matches.get(column, [])
         if column in self:
-            return found[0]
-        if not found and column in self.names:  # given to another of ours
-            other = next(ours for ours, theirs in self._said.items() if theirs == column)
-            one, another = sorted((other, column), key=[*self.COLUMN_NAMES].index)
-            raise InvalidInputError(_both(one, another, column))
-        wanted, why = self._said.get(column, column), f"it has {column_list(self.names)}"
-        if len(found) > 1:
-            why = f"{' and '.join(map(repr, found))} could each be it"
-        msg = (
-            f"The table has no column {wanted!r}; {why}. Say what it is called: "
-            f"{self.naming(column)}"
-        )
+            return matches[0]
+        if not matches and column in self.names:  # given for another of ours
+            other = next(ours for ours, theirs in self._given.items() if theirs == column)
+            first, second = sorted((other, column), key=[*self.COLUMN_NAMES].index)
+            _raise_conflict(first, second, column)
+        wanted, why = self._given.get(column, column), f"it has {format_columns(self.names)}"
+        if len(matches) > 1:
+            why = f"{' and '.join(map(repr, matches))} could each be it"
+        msg = f"The table has no column {wanted!r}; {why}. Name it: {self.suggest_mapping(column)}"
         if any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             msg += (
                 ". If the file has no heading: --no-heading (text=TextFormat(heading=False) of "
                 "RankedLists.from_file)."
             )
         else:
-            msg += f", or {JOIN}." if column == "true" and not found else "."
-        if self._nameless and column in ("user", "item") and not found:
-            msg += f" If it is the index, name that: table.rename_axis({column!r})."
+            msg += f", or {JOIN_ADVICE}." if column == "true" and not matches else "."
+        if self._has_bare_index and column in ("user", "item") and not matches:
+            msg += f" If it is the index, name the index: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
 
+    def _use_column(self, column: str) -> Any:
+        """Return the table's name for our column, and mark it as used."""
+        name = self._find_name(column)
+        if self._used.setdefault(name, column) != column:
+            _raise_conflict(self._used[name], column, name)
+        return name
+
     def use_columns(self, *columns: str) -> dict[str, Any]:
-        """Return what the table calls some of our columns, and take them for read.
+        """Mark columns of ours as used, and return the table's names for all used ones.
 
         Raises
         ------
         InvalidInputError
-            There is no such column, or it is not plain which it is.
+            A column is missing, or several may be meant.
         """
-        for one in columns:
-            self.name_of(one)
-        return {ours: theirs for theirs, ours in self._read.items()}
+        for ours in columns:
+            self._use_column(ours)
+        return {ours: theirs for theirs, ours in self._used.items()}
 
     def has_candidate(self, column: str) -> bool:
-        """Tell whether some name of the table, or what somebody says, stands for our column."""
-        return bool(self._roles.get(column))
+        """Return whether a column is given for ours, or a name of the table may be meant."""
+        return bool(self._matches.get(column))
 
-    @property
-    def unread(self) -> list[Any]:
-        """The names of the columns that nobody has read so far."""
-        return [one for one in self.names if one not in self._read]
-
-    def naming(self, column: str) -> str:
-        """Return the words that name our column: the only candidate of the table, if it has one."""
-        used = [one for names in self._roles.values() for one in names]
-        known = [one for one in self._roles.get(column, []) if one in self.names]
-        free = known or [
-            one for one in self.names if one not in used and not self.is_time_or_row_number(one)
-        ]
+    def suggest_mapping(self, column: str) -> str:
+        """Return the argument that names our column: the only candidate, if there is just one."""
+        matched = [name for names in self._matches.values() for name in names]
+        others = [name for name in self.names if name not in matched]
+        free = [name for name in self._matches.get(column, []) if name in self.names]
+        free = free or [name for name in others if not self.is_time_or_row_number(name)]
         if column == "true" and len(free) > 1:
-            free = [one for one in free if may_be_grade(one)]
+            free = [name for name in free if is_possible_grade(name)]
         guess = free[0] if len(free) == 1 else "..."
         typed = f"{column}={guess}" if guess == "..." else shlex.quote(f"{column}={guess}")
         return f"columns={{{column!r}: {guess!r}}} (--columns {typed})"
 
     def warn_of_recognised_names(self) -> None:
-        """Warn of columns that were read under names that nobody gave.
+        """Warn about columns that were used because their names were recognised.
 
         Warns
         -----
         DataWarning
-            With what says it.
+            The message has the argument that makes the mapping explicit.
         """
-        read = {ours: theirs for theirs, ours in self._read.items() if ours not in self._said}
-        known = {ours: read[ours] for ours in self.COLUMN_NAMES if read.get(ours, ours) != ours}
-        if known:
-            told = ", ".join(f"{theirs} as {ours}" for ours, theirs in known.items())
-            option = shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in known.items()))
-            warn(f"Using {told}. To silence this, pass columns={known!r} (--columns {option}).")
+        used = {ours: theirs for theirs, ours in self._used.items() if ours not in self._given}
+        names = {ours: used[ours] for ours in self.COLUMN_NAMES if used.get(ours, ours) != ours}
+        if names:
+            pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())
+            option = shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in names.items()))
+            warn(f"Using {pairs}. To silence this, pass columns={names!r} (--columns {option}).")
 
 
-def _with_index(data: Any, columns: Mapping[str, str]) -> Any:
-    """Return a table of pandas with those of our columns that stand in its index alone."""
+def _include_index(data: Any, columns: Mapping[str, str]) -> Any:
+    """Return a table of pandas with those index levels as columns that only the index has."""
     levels = [name for name in getattr(getattr(data, "index", None), "names", []) if name]
     if not levels or not hasattr(data, "columns"):
         return data
-    beside, inside = roles_of(data.columns, columns), roles_of(levels, columns)
-    names = [name for role, found in inside.items() if role not in beside for name in found]
-    said = [name for name in columns.values() if name not in data.columns]
-    wanted = [name for name in levels if name in names or name in said]
-    return data.reset_index(wanted) if wanted else data
+    in_columns, in_index = match_columns(data.columns, columns), match_columns(levels, columns)
+    wanted = {name for ours, names in in_index.items() if ours not in in_columns for name in names}
+    wanted |= {name for name in columns.values() if name not in data.columns}
+    names = [name for name in levels if name in wanted]
+    return data.reset_index(names) if names else data
 
 
-def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
-    """Return a table, or one that is still to be worked out, and the names of its columns."""
+def _open_table(data: Any) -> tuple[Any, Any, list[Any]]:
+    """Return a table in memory, or a lazy one, and the names of its columns."""
     if isinstance(data, Mapping):
         return data, None, list(data)
     if type(data) is pd.DataFrame and data.columns.is_unique and data.columns.nlevels == 1:
@@ -463,14 +465,13 @@ def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
         frame: Any = nw.from_native(data)
     except nw.exceptions.DuplicateError:
         names = list(data.column_names if hasattr(data, "to_pylist") else data.columns)
-        twice = next(name for name in names if names.count(name) > 1)
-        msg = f"The table has the column {twice!r} twice; keep one."
+        repeated = next(name for name in names if names.count(name) > 1)
+        msg = f"The table has the column {repeated!r} twice; keep one."
         raise InvalidInputError(msg) from None
     except TypeError:
-        kind = type(data).__name__
         msg = (
-            f"Cannot read a {kind}. Give predictions as a table (pandas, polars, pyarrow), "
-            "rows (user, item, estimated, true), Surprise predictions, "
+            f"Cannot read a {type(data).__name__}. Give predictions as a table (pandas, polars, "
+            "pyarrow), rows (user, item, estimated, true), Surprise predictions, "
             "{user: [(estimated, true)]}, a dict of columns, or the path of a file (CSV, JSON "
             "lines, Parquet, Feather)."
         )
@@ -482,8 +483,9 @@ def _opened(data: Any) -> tuple[Any, Any, list[Any]]:
     return frame, None, list(frame.columns)
 
 
-def _both(one: str, other: str, theirs: Any) -> str:
-    return (
-        f"columns (--columns): {one} and {other} would both be read from the column {theirs!r}; "
-        "name a column of its own for each."
+def _raise_conflict(first: str, second: str, theirs: Any) -> NoReturn:
+    msg = (
+        f"columns (--columns): {first} and {second} would both be read from the column {theirs!r}; "
+        "name a different column for each."
     )
+    raise InvalidInputError(msg)

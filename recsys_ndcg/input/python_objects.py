@@ -1,4 +1,4 @@
-"""Plain Python objects: rows, Surprise predictions and lists per user, of either table."""
+"""Plain Python objects: rows, Surprise predictions and lists per user."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input.ids import EncodedIds, distinct_of
-from recsys_ndcg.input.rows import DIGITS, NO_NUMBERS, Rows, as_written, to_column, to_floats
+from recsys_ndcg.input.ids import EncodedIds, factorize_ids
+from recsys_ndcg.input.rows import CONVERSIONS, Rows, restore_decimals, to_column, to_floats
 
-#: What has a length and is no row.
-_NO_ROWS = (str, bytes, Mapping, AbstractSet)
-_STRINGS, _WHOLE = (str, bytes), (int, np.integer)
-#: What to do with items that nothing is known of.
-JOIN = "join results with labels: RankedLists.from_labels(labels, results)"
+#: The types that have a length and are not rows.
+_NOT_ROWS = (str, bytes, Mapping, AbstractSet)
+#: How to fix recommended items without grades.
+JOIN_ADVICE = "join results with labels: RankedLists.from_labels(labels, results)"
 
 
 class _Form(NamedTuple):
-    """What rows and lists of a table hold.
+    """The form of a table's rows and lists.
 
     Parameters
     ----------
     fields : tuple of str
-        What stands in a row, the ids first.
+        The fields of a row, ids first.
     widths : set of int
-        How many of them a row has.
+        The numbers of fields that a row may have.
     rows, lists : str
-        How rows and lists are written, for messages.
+        How to write rows and lists, for messages.
     """
 
     fields: tuple[str, ...]
@@ -48,8 +47,8 @@ _FORMS = {
     "predictions": _Form(
         ("user", "item", "estimated", "true"),
         {4},
-        f"(user, item, estimated, true), or {JOIN}",
-        f"give numbers, {{user: [(estimated, true), ...]}}, or where these are items, {JOIN}",
+        f"(user, item, estimated, true), or {JOIN_ADVICE}",
+        f"give numbers, {{user: [(estimated, true), ...]}}, or if these are items, {JOIN_ADVICE}",
     ),
     "labels": _Form(
         ("user", "item", "true"),
@@ -85,17 +84,17 @@ def read_objects(data: Mapping[Any, Any] | Iterable[Any], table: str = "predicti
     rows, form = data if isinstance(data, list) else list(data), _FORMS[table]
     if rows and table == "predictions" and _is_prediction(rows[0]):
         return read_predictions(rows)
-    if rows and table != "predictions" and all_rows(rows[:1], 4, 5):  # which make sense as either
-        found = read_objects(rows)
+    if rows and table != "predictions" and are_rows(rows[:1], 4, 5):
+        predictions = read_objects(rows)  # which have the fields of labels and of results
         names = (*form.fields, *(["impossible"] if table == "results" else []))
-        columns = {name: found.columns.get(name) for name in names}
-        return Rows(columns, table, order_only=found.order_only)
+        columns = {name: predictions.columns.get(name) for name in names}
+        return Rows(columns, table, order_only=predictions.order_only)
     _check_rows(rows[:1], form.widths, form.rows)
     width = len(rows[0]) if rows else max(form.widths)
-    alike = "as the first one, " if len(form.widths) > 1 else ""
-    fields = _fields_of(rows, width, f"{alike}{form.rows}")
+    like_first = "like the first one, " if len(form.widths) > 1 else ""
+    fields = _split_fields(rows, width, f"{like_first}{form.rows}")
     columns = {
-        name: _ids(values, name) if name in ("user", "item") else _numbers(values, name)
+        name: _to_ids(values, name) if name in ("user", "item") else _to_numbers(values, name)
         for name, values in zip(form.fields, fields, strict=False)
     }
     return Rows({form.fields[-1]: np.ones(len(rows)), **columns}, table)
@@ -105,109 +104,107 @@ def read_predictions(predictions: Iterable[Any]) -> Rows:
     """Read Surprise predictions ``(uid, iid, r_ui, est, details)``, without Surprise."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
     form = "(uid, iid, r_ui, est, details), as Surprise predicts"
-    user, item, true, estimated, details = _fields_of(rows, 5, form)
+    user, item, true, estimated, details = _split_fields(rows, 5, form)
     columns = {
-        "user": _ids(user, "uid"),
-        "true": _numbers(true, "true (r_ui)"),
-        "estimated": _numbers(estimated, "estimated (est)"),
-        "item": _ids(item, "iid"),
+        "user": _to_ids(user, "uid"),
+        "true": _to_numbers(true, "true (r_ui)"),
+        "estimated": _to_numbers(estimated, "estimated (est)"),
+        "item": _to_ids(item, "iid"),
     }
-    return Rows(columns | {"impossible": _impossible(rows, details)})
+    return Rows(columns | {"impossible": _find_impossible(rows, details)})
 
 
 def _is_prediction(row: Any) -> bool:
-    """Tell a prediction, whose fifth entry is a dict of details, from any other five things."""
+    """Return whether a row is a Surprise prediction: a tuple of five with a dict at the end."""
     return isinstance(row, tuple) and len(row) == 5 and isinstance(row[4], dict | NoneType)
 
 
-def _impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool_] | None:
-    """Tell which predictions say that they are none; None where all were possible."""
+def _find_impossible(rows: Sequence[Any], details: list[Any]) -> NDArray[np.bool_] | None:
+    """Return which predictions were impossible, None if all were possible."""
     try:
-        said = [one is not None and bool(one.get("was_impossible", False)) for one in details]
+        flags = [one is not None and bool(one.get("was_impossible", False)) for one in details]
     except AttributeError:
         place = next(i for i, one in enumerate(details) if not isinstance(one, dict | NoneType))
         msg = f"Row {place} (counted from 0) is {quote(rows[place])}; its details must be a dict."
         raise InvalidInputError(msg) from None
-    return np.array(said) if any(said) else None
+    return np.array(flags) if any(flags) else None
 
 
-def _fields_of(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:
+def _split_fields(rows: Sequence[Any], width: int, form: str) -> list[list[Any]]:
     """Return the fields of all rows, each as a column."""
     _check_rows(rows, {width}, form)
     return [list(map(itemgetter(place), rows)) for place in range(width)]
 
 
-def _ids(values: list[Any], column: str) -> Ids | EncodedIds:
-    """Return whole numbers as such, and any other ids by their distinct values."""
-    found = _all_of(int, values)
-    if found is None:
-        return EncodedIds(*distinct_of(to_column(values, column), column))
-    return found.astype(np.int64)
+def _to_ids(values: list[Any], column: str) -> Ids | EncodedIds:
+    """Return integers as an array, and any other ids encoded."""
+    integers = _to_typed_array(int, values)
+    if integers is None:
+        return EncodedIds(*factorize_ids(to_column(values, column), column))
+    return integers.astype(np.int64)
 
 
-def _numbers(values: list[Any], column: str) -> Floats:
-    """Return a column of numbers."""
-    found = _all_of(float, values)
-    return to_floats(values, column) if found is None else np.asarray(found, dtype=np.float64)
+def _to_numbers(values: list[Any], column: str) -> Floats:
+    numbers = _to_typed_array(float, values)
+    return to_floats(values, column) if numbers is None else np.asarray(numbers, dtype=np.float64)
 
 
-#: How `marshal` writes a value of exactly this type: a letter, and the value.
-_WRITTEN = {int: (ord("i"), np.dtype("u1,<i4")), float: (ord("g"), np.dtype("u1,<f8"))}
-_VERSION = 2  # with floats as they are in memory, and without references
-_BEGIN = 5  # of a list: a letter, and how many entries there are
+#: How `marshal` writes a value of exactly this type: a letter, then the value.
+_MARSHALLED = {int: (ord("i"), np.dtype("u1,<i4")), float: (ord("g"), np.dtype("u1,<f8"))}
+_MARSHAL_VERSION = 2  # writes floats as in memory, and no references
+_LIST_HEADER = 5  # bytes: a letter, and the length
 
 
-def _all_of(kind: type, values: list[Any]) -> NDArray[Any] | None:
-    """Return values of exactly one type, int or float, as an array; None where others are among.
+def _to_typed_array(kind: type, values: list[Any]) -> NDArray[Any] | None:
+    """Return values that are all of exactly one type, int or float, as an array; else None.
 
-    From what `marshal` writes of them: to look at the types, and then to convert the values,
-    takes twice as long.
+    Reading what `marshal` writes takes half the time of checking the types and converting.
     """
     if not values or type(values[0]) is not kind:
         return None
-    letter, record = _WRITTEN[kind]
+    letter, record = _MARSHALLED[kind]
     try:
-        written = marshal.dumps(values, _VERSION)
+        data = marshal.dumps(values, _MARSHAL_VERSION)
     except ValueError:
         return None
-    if len(written) != _BEGIN + record.itemsize * len(values):
+    if len(data) != _LIST_HEADER + record.itemsize * len(values):
         return None
-    found = np.frombuffer(written, record, offset=_BEGIN)
-    return found["f1"] if (found["f0"] == letter).all() else None
+    records = np.frombuffer(data, record, offset=_LIST_HEADER)
+    return records["f1"] if (records["f0"] == letter).all() else None
 
 
-def is_row(one: Any) -> bool:
-    """Tell a tuple, a list or an array of one dimension from a single value, or from a table.
+def is_row(value: Any) -> bool:
+    """Return whether a value is a tuple, a list or a one-dimensional array.
 
     Examples
     --------
-    >>> [is_row(one) for one in ((1, 2), [1], "ab", {1, 2}, 3, np.array(3))]
+    >>> [is_row(value) for value in ((1, 2), [1], "ab", {1, 2}, 3, np.array(3))]
     [True, True, False, False, False, False]
     """
-    countable = hasattr(one, "__len__") and not isinstance(one, _NO_ROWS)
-    return countable and getattr(one, "ndim", 1) == 1
+    has_length = hasattr(value, "__len__") and not isinstance(value, _NOT_ROWS)
+    return has_length and getattr(value, "ndim", 1) == 1
 
 
-def all_rows(rows: Sequence[Any], *widths: int) -> bool:
-    """Tell whether all are rows of one of these widths, in two fast passes.
+def are_rows(rows: Sequence[Any], *widths: int) -> bool:
+    """Return whether all values are rows of one of these widths, in two fast passes.
 
     Examples
     --------
-    >>> all_rows([(1, 2), [3, 4]], 2), all_rows([(1, 2), "ab"], 2), all_rows([(1, 2), 3], 2)
+    >>> are_rows([(1, 2), [3, 4]], 2), are_rows([(1, 2), "ab"], 2), are_rows([(1, 2), 3], 2)
     (True, False, False)
     """
     if rows and not is_row(rows[0]):
         return False
     try:
-        fitting = set(map(len, rows)) <= set(widths)
-    except TypeError:  # some are single values
+        has_widths = set(map(len, rows)) <= set(widths)
+    except TypeError:  # a value without length
         return False
-    return fitting and not any(issubclass(kind, _NO_ROWS) for kind in set(map(type, rows)))
+    return has_widths and not any(issubclass(kind, _NOT_ROWS) for kind in set(map(type, rows)))
 
 
 def _check_rows(rows: Sequence[Any], widths: AbstractSet[int], form: str) -> None:
-    """Refuse the first row that is no row, or not of one of these widths."""
-    if all_rows(rows, *widths):
+    """Raise if a value is not a row of one of these widths."""
+    if are_rows(rows, *widths):
         return
     for place, row in enumerate(rows):
         if not is_row(row) or len(row) not in widths:
@@ -216,38 +213,39 @@ def _check_rows(rows: Sequence[Any], widths: AbstractSet[int], form: str) -> Non
 
 
 def _read_lists(lists: Mapping[Any, Any], table: str) -> Rows:
-    """Read {user: items}, {user: pairs (item, number)} or {user: {item: number}}.
+    """Read lists per user.
 
-    Of predictions {user: pairs (estimated, true)}, or {user: grades in ranked order}.
+    They are {user: items}, {user: pairs (item, number)} or {user: {item: number}}; predictions are
+    {user: pairs (estimated, true)} or {user: grades in ranked order}.
     """
-    form, whole = _FORMS[table], table == "predictions"
-    entries = {user: _entries_of(user, one, table) for user, one in lists.items()}
+    form, is_predictions = _FORMS[table], table == "predictions"
+    entries = {user: _read_entries(user, one, table) for user, one in lists.items()}
     filled = {user: one for user, one in entries.items() if one}
-    if whole and len(filled) < len(entries):
+    if is_predictions and len(filled) < len(entries):
         empty = next(user for user in entries if user not in filled)
         msg = f"User {empty!r} has an empty list. Leave the user out, or give (estimated, true)."
         raise InvalidInputError(msg)
-    if not (whole or filled):
+    if not (is_predictions or filled):
         msg = f"There are no items in any list; {form.lists}."
         raise InvalidInputError(msg)
     flat, lengths = list(chain.from_iterable(filled.values())), [*map(len, filled.values())]
-    places = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    user = EncodedIds(to_column(list(filled), "user"), places)
-    paired = all_rows(flat, 2)
-    ranked = np.ones(len(flat)) if table == "labels" else in_order(lengths)
-    first, second = _fields_of(flat, 2, "") if paired else (flat, ranked)
-    _check_entries(user, flat, first, table, paired=paired)
-    if whole:
-        estimated, true = (first, second) if paired else (second, first)
+    codes = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    user = EncodedIds(to_column(list(filled), "user"), codes)
+    has_pairs = are_rows(flat, 2)
+    default = np.ones(len(flat)) if table == "labels" else score_by_rank(lengths)
+    first, second = _split_fields(flat, 2, "") if has_pairs else (flat, default)
+    _check_entries(user, flat, first, table, has_pairs=has_pairs)
+    if is_predictions:
+        estimated, true = (first, second) if has_pairs else (second, first)
         columns = {"estimated": to_floats(estimated, "estimated"), "true": to_floats(true, "true")}
     else:
         number = form.fields[-1]
         columns = {"item": to_column(first, "item"), number: to_floats(second, number)}
-    return Rows({"user": user} | columns, table, order_only=not paired and table != "labels")
+    return Rows({"user": user} | columns, table, order_only=not has_pairs and table != "labels")
 
 
-def _entries_of(user: Any, entries: Any, table: str) -> list[Any]:
-    """Return the entries of one list, those of a dict as pairs; labels need no order."""
+def _read_entries(user: Any, entries: Any, table: str) -> list[Any]:
+    """Return the entries of a user's list, a dict as pairs; labels may be a set."""
     if table != "predictions" and isinstance(entries, Mapping):
         return list(entries.items())
     if type(entries) is list or (table == "labels" and isinstance(entries, AbstractSet)):
@@ -256,100 +254,106 @@ def _entries_of(user: Any, entries: Any, table: str) -> list[Any]:
 
 
 def _check_entries(
-    user: EncodedIds, entries: list[Any], first: list[Any], table: str, *, paired: bool
+    user: EncodedIds, entries: list[Any], first: list[Any], table: str, *, has_pairs: bool
 ) -> None:
-    """Refuse the first entry that is not alike, or is no item where one stands, or no number.
+    """Raise if an entry differs in form from the first one, or has no item or number.
 
     Parameters
     ----------
     user, entries : columns
-        Of all lists, one after the other.
+        The entries of all lists, and their users.
     first : list
-        What stands first in each entry, if they are pairs, else the entries.
+        The first value of each entry if they are pairs, else the entries.
     table : str
-        Which table they are of.
-    paired : bool
-        Whether all are pairs.
+        The kind of the table.
+    has_pairs : bool
+        Whether all entries are pairs.
     """
-    whole = table == "predictions"
-    sized = any(hasattr(kind, "__len__") for kind in set(map(type, first)))
-    if not sized and (whole or (table == "labels" and not paired)):
+    is_predictions = table == "predictions"
+    has_lengths = any(hasattr(kind, "__len__") for kind in set(map(type, first)))
+    if not has_lengths and (is_predictions or (table == "labels" and not has_pairs)):
         return
-    rows = is_row(entries[0])
-    for place, (entry, one) in enumerate(zip(entries, first, strict=True)):
-        fault = _fault_of_entry(entry, one, table, paired)
-        if sized and not paired and (is_row(entry) != rows or (rows and len(entry) != 2)):
+    are_pairs = is_row(entries[0])
+    for place, (entry, value) in enumerate(zip(entries, first, strict=True)):
+        fault = _explain_entry(entry, value, table, has_pairs)
+        differs = is_row(entry) != are_pairs or (are_pairs and len(entry) != 2)
+        if has_lengths and not has_pairs and differs:
             other = f", of user {quote(user.ids[0])}," if user.codes[place] else ""
             known = f", and the first one{other} is {quote(entries[0])}" if place else ""
-            alike = f"{_FORMS[table].lists}, alike for all users"
-            if whole:
-                alike = "each must be (estimated, true), or all of them grades in ranked order"
-            fault = f"entry {quote(entry)}{known}; {alike}."
+            fix = f"{_FORMS[table].lists}, in one form for all users"
+            if is_predictions:
+                fix = "each must be (estimated, true), or all of them grades in ranked order"
+            fault = f"entry {quote(entry)}{known}; {fix}."
         if fault:
             msg = f"User {quote(user.values[place])} has the {fault}"
             raise InvalidInputError(msg)
 
 
-def _fault_of_entry(entry: Any, one: Any, table: str, paired: bool) -> str:  # noqa: FBT001
-    """Return why an entry by itself, with `one` first in it, is none; nothing if it may be one."""
-    if table == "predictions" and isinstance(one, _STRINGS):
-        return f"entry {quote(entry)}; {_FORMS[table].lists}."
+def _explain_entry(entry: Any, value: Any, table: str, has_pairs: bool) -> str:  # noqa: FBT001
+    """Return why an entry is not valid, by its first value; "" if it may be valid."""
     if table == "predictions":
-        return ""
-    if paired and isinstance(one, float) and one != round(one, 0):
-        return (  # (estimated, true), whose first number is no id
-            f"entry {quote(entry)}, but {one} is no item; {_FORMS[table].lists}. Pairs (estimated, "
-            "true) have no item ids to join on: give rows (user, item, estimated, true)."
-        )
-    if table == "results" and not paired and isinstance(one, _WHOLE) and one == -1:
+        is_text = isinstance(value, str | bytes)
+        return f"entry {quote(entry)}; {_FORMS[table].lists}." if is_text else ""
+    if has_pairs and isinstance(value, float) and value != round(value, 0):  # (estimated, true)
         return (
-            "item -1, with which short lists are filled up (implicit does so). Leave it out: "
-            "{user: [one for one in items if one != -1]}; if it is an item of yours, give "
+            f"entry {quote(entry)}, but {value} is not an item; {_FORMS[table].lists}. Pairs "
+            "(estimated, true) have no item ids to join on: give rows (user, item, estimated, "
+            "true)."
+        )
+    if table == "results" and not has_pairs and isinstance(value, int | np.integer) and value == -1:
+        return (
+            "item -1, with which short lists are filled up (by implicit, for instance). Leave it "
+            "out: {user: [item for item in items if item != -1]}; if -1 is an item of yours, give "
             "{user: [(item, score), ...]}."
         )
     return ""
 
 
-def in_order(lengths: Sequence[int]) -> Floats:
-    """Return estimates for lists of some lengths in ranked order, one after the other.
+def score_by_rank(lengths: Sequence[int]) -> Floats:
+    """Return estimates for ranked lists of these lengths, one list after the other.
 
     Examples
     --------
-    >>> in_order([3, 1])
+    >>> score_by_rank([3, 1])
     array([ 0., -1., -2.,  0.])
     """
-    firsts = np.repeat(np.cumsum([0, *lengths])[:-1], lengths)
-    return np.asarray(firsts - np.arange(sum(lengths)), dtype=np.float64)
+    starts = np.repeat(np.cumsum([0, *lengths])[:-1], lengths)
+    return np.asarray(starts - np.arange(sum(lengths)), dtype=np.float64)
 
 
 def parse_list(values: Any, found: str, form: str) -> list[Any]:
-    """Return the entries of one list as Python values, None for what is masked.
+    """Return the entries of a list as Python values, None for masked ones.
+
+    Parameters
+    ----------
+    values : list, array or tensor
+        The entries, best first.
+    found : str
+        The beginning of the message of an error.
+    form : str
+        How to write the list, for the message.
 
     Raises
     ------
     InvalidInputError
-        It is no list: it has no order, no entries, or they mean more. The message begins with
-        `found`, and asks for `form`.
+        It is a set, a dict, text or a single value.
     """
-    fault = ""
+    fault, is_list = "", isinstance(values, Iterable) and np.iterable(values)
     if isinstance(values, AbstractSet):
         fault = f"a set, {quote(values)}, which has no order: give a list, best first."
     elif isinstance(values, Mapping):
         fault = f"a dict, {quote(values)}, in place of a list; {form}."
-    elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        fault = f"no list but {quote(values)}; {form}."
-    elif getattr(values, "ndim", 1) == 0:
-        fault = f"no list but one value, {quote(values)}; {form}."
+    elif isinstance(values, str | bytes) or not is_list:  # an array may have no dimension
+        fault = f"{quote(values)} in place of a list; {form}."
     if fault:
         msg = f"{found} {fault}"
         raise InvalidInputError(msg)
     if not isinstance(values, np.ndarray):
-        for name in ("to_pylist", "tolist"):  # a tensor's own entries are tensors, too
+        for name in ("to_pylist", "tolist"):  # iterating over a tensor would give tensors
             values = getattr(values, name, lambda values=values: values)()
         return list(values)
-    if values.dtype.kind in NO_NUMBERS:
-        return list(values)  # in which times are still known as such
-    data = np.ma.getdata(values)
-    data = as_written(data) if data.dtype.newbyteorder("=") in DIGITS else data
+    if values.dtype.kind in CONVERSIONS:
+        return list(values)  # so that times are still recognised
+    data = restore_decimals(np.ma.getdata(values))
     entries: list[Any] = np.ma.array(data, mask=np.ma.getmaskarray(values)).tolist()
     return entries

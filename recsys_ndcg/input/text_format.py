@@ -1,4 +1,4 @@
-"""How a table is written as text: as far as the file does not say so, and for spreadsheets."""
+"""The format of a text table: separator, decimal, encoding and header; spreadsheet escapes."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from typing import ClassVar
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import Content
 
-#: Of a table whose columns nobody can have meant: reading them takes minutes.
-MOST_COLUMNS = 1000
-#: How the heading of what `guarded` text stands in begins: no other file is read by its rule.
-HEADING = ("user", "n_items", "n_relevant")
-#: As much of a line as is looked at for a heading.
-LONGEST_LINE = 1 << 20
-_RUNS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]", re.ASCII)  # noqa: RUF001 - typed in Japan
-_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_TYPED = {r"\t": "\t", "tab": "\t", "space": " "}
-_NO_TEXT = (
-    "Save it as CSV in UTF-8; the name of a Parquet file ends in .parquet, that of Arrow in "
-    ".feather, that of pickled predictions in .pickle."
+#: More columns than any table of predictions has: parsing them takes minutes.
+MAX_COLUMNS = 1000
+#: The first columns of our own CSV of users' scores, the only file with escaped formulas.
+SCORES_HEADER = ("user", "n_items", "n_relevant")
+#: The number of characters in which the first line is searched for.
+MAX_HEADER_LENGTH = 1 << 20
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]", re.ASCII)  # noqa: RUF001 - typed in Japan
+_NEGATIVE_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_SEPARATOR_WORDS = {r"\t": "\t", "tab": "\t", "space": " "}
+_NOT_TEXT_ADVICE = (
+    "Save it as CSV in UTF-8. Names of Parquet files end in .parquet, of Arrow files in .feather, "
+    "of pickled predictions in .pickle."
 )
-_LOOK = 1 << 12
+_SAMPLE_BYTES = 1 << 12
 _SEPARATORS = ("\t", ",", ";", "|")
-_MARK = "\ufeff"
-_LATIN = (
-    "If it is of an older program, say how it is written: --encoding latin-1 "
-    "(text=TextFormat(encoding='latin-1') of RankedLists.from_file)."
+_BYTE_ORDER_MARK = "\ufeff"
+_ENCODING_ADVICE = (
+    "If an older program wrote it, pass its encoding: --encoding latin-1 "
+    "(text=TextFormat(encoding='latin-1') of RankedLists.from_file). "
 )
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    r"""How a file of CSV, or its like, is written.
+    r"""The format of a CSV file or a similar text file.
 
     Parameters
     ----------
     separator : str, optional
-        What stands between fields: one sign, ``"\t"`` or ``"tab"`` for tabulators, or ``"::"``. By
-        default whichever of tabulator, comma, semicolon and | the first line has most of.
+        The field separator: one character, ``"tab"`` or ``"\t"`` for tabs, or ``"::"``. By default
+        the one of tab, comma, semicolon and | that the first line has most often.
     decimal : {'.', ','}
-        What stands before the decimals of a number.
+        The decimal separator of numbers.
     encoding : str, optional
-        By default UTF-8, or UTF-16 where the file begins with the mark of that.
+        By default UTF-8, or UTF-16 if the file has its byte order mark.
     heading : bool
-        Whether the first line names the columns. Without, they are user, item, estimated and true
-        in this order, or ``columns={"user": "1", "item": "2", ...}`` says where each stands.
+        Whether the first line names the columns. Without it they are user, item, estimated and
+        true, in this order, or ``columns={"user": "1", "item": "2", ...}`` gives their positions.
 
     Raises
     ------
     InvalidInputError
-        An option is none of those.
+        An option has a value that is not allowed.
 
     Examples
     --------
@@ -61,8 +61,8 @@ class TextFormat:
     >>> lists = rn.RankedLists.from_file("p.csv", text=rn.TextFormat(decimal=","))  # doctest: +SKIP
     """
 
-    #: In which order columns without a heading stand.
-    ORDER: ClassVar = ("user", "item", "estimated", "true")
+    #: The order of columns without a header.
+    COLUMN_ORDER: ClassVar = ("user", "item", "estimated", "true")
 
     separator: str | None = None
     decimal: str = "."
@@ -70,136 +70,140 @@ class TextFormat:
     heading: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what no file is written like."""
-        object.__setattr__(self, "separator", _TYPED.get(str(self.separator), self.separator))
-        sign = self.separator
-        is_sign = isinstance(sign, str) and len(sign) == 1 and sign not in '"\r\n\0'
-        if not (is_sign or sign in (None, "::")):
+        """Validate the options, and translate words for separators."""
+        separator = _SEPARATOR_WORDS.get(str(self.separator), self.separator)
+        object.__setattr__(self, "separator", separator)
+        is_char = isinstance(separator, str) and len(separator) == 1 and separator not in '"\r\n\0'
+        msg = ""
+        if not (is_char or separator in (None, "::")):
             msg = (
-                f"separator (--sep) is one sign, such as ';' or 'tab', or '::', not {quote(sign)}."
+                "separator (--sep) must be one character, such as ';' or 'tab', or '::', not "
+                f"{quote(separator)}."
             )
-            raise InvalidInputError(msg)
-        if self.decimal not in (".", ","):
-            msg = f"decimal (--decimal) is '.' or ',', not {quote(self.decimal)}."
-            raise InvalidInputError(msg)
-        if self.encoding is not None and not _is_encoding(self.encoding):
+        elif self.decimal not in (".", ","):
+            msg = f"decimal (--decimal) must be '.' or ',', not {quote(self.decimal)}."
+        elif self.encoding is not None and not _is_encoding(self.encoding):
             msg = (
-                f"encoding (--encoding) is the name of one, such as 'latin-1' or 'utf-16', not "
-                f"{quote(self.encoding)}."
+                "encoding (--encoding) must be the name of a text encoding, such as 'latin-1' or "
+                f"'utf-16', not {quote(self.encoding)}."
             )
-            raise InvalidInputError(msg)
+        InvalidInputError.raise_if(msg)
 
     def decode(self, content: Content, advice: str = "") -> str:
-        """Return the text in a file; `advice` is for a file that is not text, CSV by default.
+        """Decode the text in a file.
+
+        Parameters
+        ----------
+        content : Content
+            The file.
+        advice : str
+            How to fix a file that is not text; by default for CSV.
 
         Raises
         ------
         InvalidInputError
-            It is no text in this encoding, or empty.
+            The file is empty, or is not text in this encoding.
         """
-        marked = content.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        encoding = self.encoding or ("utf-16" if marked else "utf-8")
-        if not marked and encoding.lower() in {"utf-16", "utf16", "utf_16"}:
-            encoding = _wide(content.data) or encoding
+        has_mark = content.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        encoding = self.encoding or ("utf-16" if has_mark else "utf-8")
+        if not has_mark and encoding.lower() in {"utf-16", "utf16", "utf_16"}:
+            encoding = _detect_utf16(content.data) or encoding
         try:
-            text = content.data.decode(encoding).removeprefix(_MARK)
+            text = content.data.decode(encoding).removeprefix(_BYTE_ORDER_MARK)
         except UnicodeError as error:
             place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
-            latin = "" if self.encoding else f"{_LATIN} "
+            default = ("" if self.encoding else _ENCODING_ADVICE) + _NOT_TEXT_ADVICE
             msg = (
                 f"{content.name}: not text in {self.encoding or encoding.upper()}{place}. "
-                f"{_seen_in(content.data) or advice or latin + _NO_TEXT}"
+                f"{_explain_bytes(content.data) or advice or default}"
             )
             raise InvalidInputError(msg) from None
-
         if not text.strip():
             msg = f"{content.name}: the file is empty."
             raise InvalidInputError(msg)
-        before, nul, _ = text.partition("\0")
-        if nul:
+        before, zero, _ = text.partition("\0")
+        if zero:
             line = before.count("\n") + 1
-            what = _seen_in(content.data) or advice or _NO_TEXT
-            msg = f"{content.name}: not text (a zero byte in line {line}). {what}"
+            fix = _explain_bytes(content.data) or advice or _NOT_TEXT_ADVICE
+            msg = f"{content.name}: not text (a zero byte in line {line}). {fix}"
             raise InvalidInputError(msg)
         return text
 
     def find_separator(self, text: str) -> str:
-        """Return what separates fields: what the first line has most of, if nobody says.
+        """Return the separator: the given one, or the most frequent one of the first line.
 
-        A decimal comma is none, where there are others.
+        A comma is not detected if it is the decimal separator and another separator occurs.
         """
         if self.separator:
             return self.separator
-        line, commas = first_line(text), self.decimal == ","
+        line = get_first_line(text)
         others = [one for one in _SEPARATORS if one != self.decimal and one in line]
-        return max(others if commas and others else _SEPARATORS, key=line.count)
+        return max(others if self.decimal == "," and others else _SEPARATORS, key=line.count)
 
     @staticmethod
     def escape_formula(text: str) -> str:
-        """Return a text as the scores of users are written to CSV.
+        """Return a text that a spreadsheet does not run as a formula.
 
         A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end.
-        So a text that begins with one of these, or with apostrophes and then one of these, gets an
-        apostrophe in front. A negative number is none of them.
+        Such a text, also after apostrophes, gets an apostrophe in front. A negative number does
+        not.
 
         Examples
         --------
-        >>> [TextFormat.escape_formula(one) for one in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
+        >>> [TextFormat.escape_formula(text) for text in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
         ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
         """
-        return f"'{text}" if _RUNS.match(text) and not _NUMBER.fullmatch(text) else text
+        is_formula = _FORMULA.match(text) and not _NEGATIVE_NUMBER.fullmatch(text)
+        return f"'{text}" if is_formula else text
 
     @staticmethod
     def unescape_formula(text: str) -> str:
-        """Return the text that `guarded` made this one of: one apostrophe less where it gave one.
+        """Return the text from which `escape_formula` made this one.
 
         Examples
         --------
-        >>> guarded = map(TextFormat.escape_formula, ("=1+1", "'=1+1", "'tis", "-5", "ann"))
-        >>> [*map(TextFormat.unescape_formula, guarded)]
+        >>> escaped = map(TextFormat.escape_formula, ("=1+1", "'=1+1", "'tis", "-5", "ann"))
+        >>> [*map(TextFormat.unescape_formula, escaped)]
         ['=1+1', "'=1+1", "'tis", '-5', 'ann']
         """
-        return text[1:] if text.startswith("'") and _RUNS.match(text) else text
+        return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
     def split_first_line(self, text: str) -> list[str]:
         """Return the fields of the first line."""
-        separator, line = self.find_separator(text), first_line(text)
+        separator, line = self.find_separator(text), get_first_line(text)
         if separator == "::":
             return line.split(separator)
         try:
             return next(csv.reader([line], delimiter=separator), [])
-        except csv.Error:  # one is longer than any name
+        except csv.Error:  # a field exceeds the csv module's limit
             return []
 
 
-def first_line(text: str) -> str:
-    """Return the line that may be the heading, or as much of it as may be one."""
-    return re.split(r"[\r\n]", text[:LONGEST_LINE], maxsplit=1)[0]
+def get_first_line(text: str) -> str:
+    """Return the first line, or the beginning of a line that is too long for a header."""
+    return re.split(r"[\r\n]", text[:MAX_HEADER_LENGTH], maxsplit=1)[0]
 
 
-def _seen_in(data: bytes) -> str:
-    """Return what to do with bytes that are no text as they stand, where they show what they are.
+def _explain_bytes(data: bytes) -> str:
+    """Return how to read bytes of a recognised format, "" if there is none.
 
     Examples
     --------
-    >>> _seen_in("user".encode("utf-16-le"))
+    >>> _explain_bytes("user".encode("utf-16-le"))
     'It looks like UTF-16: --encoding utf-16-le (encoding=).'
     """
-    kind, wide = Content.find_compression(data), _wide(data)
-    if kind == ".zip":
-        return (
-            "It begins as a .zip does: let its name end so; if it is a spreadsheet, save it as CSV."
-        )
-    if kind:
-        return f"It begins as a {kind} does: let its name end so."
-    return f"It looks like UTF-16: --encoding {wide} (encoding=)." if wide else ""
+    compression, utf16 = Content.find_compression(data), _detect_utf16(data)
+    if compression:
+        sheet = "; if it is a spreadsheet, save it as CSV" if compression == ".zip" else ""
+        return f"It starts like a {compression} file: let its name end in {compression}{sheet}."
+    return f"It looks like UTF-16: --encoding {utf16} (encoding=)." if utf16 else ""
 
 
-def _wide(data: bytes) -> str:
-    """Return which UTF-16 it is by the zeros before or behind Latin letters, "" for none."""
-    begin = data[:_LOOK]
-    first, second = begin[::2].count(0), begin[1::2].count(0)
-    if max(first, second) <= len(begin) // 4 or min(first, second):
+def _detect_utf16(data: bytes) -> str:
+    """Return the variant of UTF-16, by the zero bytes of Latin letters; "" if it is not UTF-16."""
+    sample = data[:_SAMPLE_BYTES]
+    first, second = sample[::2].count(0), sample[1::2].count(0)
+    if max(first, second) <= len(sample) // 4 or min(first, second):
         return ""
     return "utf-16-be" if first else "utf-16-le"
 
@@ -209,6 +213,6 @@ def _is_encoding(name: object) -> bool:
         b"text".decode(str(name))
     except UnicodeDecodeError:
         return True
-    except (LookupError, ValueError):  # none, or none of text
+    except (LookupError, ValueError):  # unknown, or not a text encoding
         return False
     return True

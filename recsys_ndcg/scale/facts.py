@@ -195,7 +195,7 @@ def _score_faults(table: LazyTable, name: str) -> Iterator[Fault]:
     yield Fault(score, number.abs() == np.inf, "an infinite value", fix)
     if score == "rank":
         no_rank = (number < 0) | (number * 2 % 1 > 0)
-        yield Fault(score, no_rank, "{rank:g}, which is no rank,", Table.RANK_ADVICE)
+        yield Fault(score, no_rank, "{rank:g}, which is not a rank,", Table.RANK_ADVICE)
 
 
 def _grade_faults(table: LazyTable) -> Iterator[Fault]:

@@ -254,7 +254,7 @@ def _read_titles(
     if how.heading:  # a column without a name is called by its place
         names = [one or place for one, place in zip(fields, names, strict=True)]
     elif not columns:
-        names = [*TextFormat.ORDER[: len(names)], *names[len(TextFormat.ORDER) :]]
+        names = [*TextFormat.COLUMN_ORDER[: len(names)], *names[len(TextFormat.COLUMN_ORDER) :]]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         msg = f"{paths[0]}: the heading names the column {twice[0]!r} twice; keep one."

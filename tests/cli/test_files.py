@@ -102,8 +102,12 @@ def test_text_that_is_no_table_is_an_error(path: Path, content: str | bytes, mes
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("-", b"PAR1\x15\x04", "standard input: that is Parquet, which is read from a file whose"),
-        ("-", b"\x80\x04]", "standard input: that is a pickle"),
+        (
+            "-",
+            b"PAR1\x15\x04",
+            "standard input: this is Parquet, which is read only from a file whose",
+        ),
+        ("-", b"\x80\x04]", "standard input: this is a pickle"),
         ("-", b"\x1f\x8b\x08 no", "standard input: cannot be unpacked ("),
         ("cut.csv.gz", gzip.compress(TABLE.encode() * 20)[:-20], "cannot be unpacked ("),
         ("p.parquet.gz", b"", "Unpack it first"),
@@ -237,4 +241,4 @@ def test_json_lines_and_feather_files_are_read() -> None:
     expected = run("evaluate", "p.csv").stdout
     for name in ("p.jsonl", "p.feather"):
         assert run("evaluate", name).stdout == expected
-        assert "say how text is written" in error_of("evaluate", name, "--sep", ";")
+        assert "describe CSV and similar text" in error_of("evaluate", name, "--sep", ";")

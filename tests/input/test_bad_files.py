@@ -31,7 +31,7 @@ TABLES: list[tuple[str | bytes, str]] = [
     ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,2\n", "--encoding latin-1"),
     (HEADING + "a\0b,x,1,2\n", "p.csv.*line 2"),
     (HEADING + "a,x,1,2\na,y,abc,3\n", "p.csv, line 3: estimated is 'abc', .*not a number"),
-    (HEADING + "a,x,1,2\na,y,1,3,9\n", "p.csv, line 3: 5 fields in place of 4. A"),
+    (HEADING + "a,x,1,2\na,y,1,3,9\n", "p.csv, line 3: 5 fields in place of 4. Put"),
     (HEADING + "a,x,1,2\na,y\n", "line 3: 2 fields in place of 4: 'a,y'. Was it cut off"),
     (HEADING + "a,x,1,2\n\n\na,y\n", "line 5: 2 fields"),
     (HEADING + '"a\nb",x,1,2\na,y,2\n', "line 3: 3 fields"),
@@ -140,7 +140,7 @@ def test_a_device_is_not_read(tmp_path: Path, reader: str, name: str) -> None:
     """One that never ends is rejected by every reader; /dev/null is an empty file."""
     path = tmp_path / name
     path.symlink_to("/dev/zero")
-    with rejects("a device in place of a file|Is no file|with a memory limit"):
+    with rejects("a device in place of a file|Is not a file|with a memory limit"):
         _READERS[reader](path)
     if reader != "an experiment":
         with rejects("empty|no entries|not JSON|not a whole pickle|cannot be |within a memory"):

@@ -108,7 +108,7 @@ ACTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: rn.evaluate(FRAME, columns={"estimated": "est"}), "no column 'est'; it has user"),
     (lambda: rn.evaluate(FRAME, columns={"estimate": "est"}), "Did you mean 'estimated'"),
     (lambda: rn.evaluate(OK, columns={"user": "uid"}), "not a table"),
-    (lambda: join(results=RESULTS.drop(columns="rank")), "neither.*'rank' nor 'estimated'"),
+    (lambda: join(results=RESULTS.drop(columns="rank")), "no column 'rank' or 'estimated'"),
     (lambda: join(LABELS.drop(columns="item")), "no column 'item'; it has user, true"),
     (lambda: join(results=RESULTS.assign(rank=[1, math.nan, 1])), "rank.*row 1"),
     (lambda: rn.jaccard_at_k({"a": [(1.5, 2)]}, OK, 1), "no item ids"),

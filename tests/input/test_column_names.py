@@ -96,7 +96,9 @@ RESULTS = pd.DataFrame({"user": [1, 1], "item": [10, 12]})
 def test_scores_instead_of_ranks_are_rejected(bad: float) -> None:
     """They would reverse every list."""
     results = RESULTS.assign(rank=[1, bad])
-    with rejects(rf"rank: {bad}, which is no rank, in row 1 .*columns=\{{'estimated': 'rank'\}}"):
+    with rejects(
+        rf"rank: {bad}, which is not a rank, in row 1 .*columns=\{{'estimated': 'rank'\}}"
+    ):
         rn.RankedLists.from_labels(LABELS, results)
     columns = {"estimated": "rank"}
     assert not rn.RankedLists.from_labels(LABELS, results, columns=columns).order_only
@@ -104,7 +106,7 @@ def test_scores_instead_of_ranks_are_rejected(bad: float) -> None:
 
 def test_a_warning_reports_whole_scores_that_look_like_ranks() -> None:
     """No list starts with rank 0 or 1, nor with the mean rank of tied items."""
-    with pytest.warns(rn.DataWarning, match="no list has a first rank, the least of all is 57; if"):
+    with pytest.warns(rn.DataWarning, match="no list has a first rank, the lowest is 57; if"):
         rn.RankedLists.from_labels(LABELS, RESULTS.assign(rank=[57, 93]))
     for ranks in ([0, 1], [1.5, 1.5], [2, 2]):
         rn.RankedLists.from_labels(LABELS, RESULTS.assign(rank=ranks))

@@ -104,9 +104,9 @@ def test_a_warning_lists_columns_that_could_be_the_grade() -> None:
     with pytest.warns(rn.DataWarning) as caught:
         assert evaluated(labels, SCORES) == EXPECTED
     assert str(caught[0].message) == (
-        "The labels have no column 'true', so that every row counts as 1. Unused: clicks. If one "
-        "of them is the grade, say columns={'true': 'clicks'} (--columns true=clicks); if none "
-        "is, give users and items alone: labels[['user', 'item']]."
+        "The labels have no column 'true', so every row counts as 1. Unused: clicks. If one "
+        "of them is the grade, pass columns={'true': 'clicks'} (--columns true=clicks); if none "
+        "is, pass only users and items: labels[['user', 'item']]."
     )
     assert len(caught) == 1
     assert evaluated(labels[["user", "item"]], SCORES) == EXPECTED
@@ -139,7 +139,8 @@ def test_two_columns_that_could_be_the_same_are_rejected() -> None:
         evaluated(FRAME.assign(rating=1, weight=2), SCORES)
     with rejects("'score' and 'prediction' could each be it.*--columns estimated="):
         evaluated(FRAME, FRAME.assign(score=1, prediction=2))
-    with rejects(r"neither.*columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"):
+    named = r"columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"
+    with rejects(f"no column 'rank' or 'estimated'.*{named}"):
         evaluated(FRAME, FRAME.assign(timestamp=1, votes=1))
     with rejects("no column 'stars'"):
         rn.RankedLists.from_labels(FRAME, SCORES, columns={"true": "stars"})
@@ -154,7 +155,7 @@ def test_fillers_of_implicit_are_dropped_with_a_warning() -> None:
     with pytest.warns(rn.DataWarning, match="3 of 6 results have the score -3.40.*left out"):
         lists = rn.RankedLists.from_labels({0: [5], 1: [6]}, results)
     assert (lists.n_items.tolist(), np.asarray(lists.items).tolist()) == ([2, 1], [5, 6, 7])
-    with rejects(r"User 0 has the item -1, with.*\{user: \[one for one in items if one != -1\]\}"):
+    with rejects(r"User 0 has the item -1.*\{user: \[item for item in items if item != -1\]\}"):
         rn.RankedLists.from_labels({0: [5]}, dict(enumerate(items)))
     with rejects("Every estimated is -3.40.*recommends nothing"):
         rn.RankedLists.from_labels({0: [5]}, {0: [(5, lowest)]})
@@ -164,17 +165,17 @@ def test_fillers_of_implicit_are_dropped_with_a_warning() -> None:
 
 AMBIGUOUS: list[tuple[Any, Any, str]] = [
     (FRAME, {"ann": {"x"}}, "'ann' has a set, {'x'}, which has no order: give a list, best first"),
-    (FRAME, {"ann": "xy"}, "'ann' has no list but 'xy'; give {user: .item, ....}, best first"),
-    ({"ann": "xy"}, RANKED, "'ann' has no list but 'xy'; give {user: {item, ...}}"),
-    (FRAME, {"ann": np.array(3)}, "'ann' has no list but one value, 3; give"),
+    (FRAME, {"ann": "xy"}, "'ann' has 'xy' in place of a list; give {user: .item, ....}, best"),
+    ({"ann": "xy"}, RANKED, "'ann' has 'xy' in place of a list; give {user: {item, ...}}"),
+    (FRAME, {"ann": np.array(3)}, "'ann' has 3 in place of a list; give"),
     (FRAME, {"a": ["x"], "b": [("y", 1)]},
      "'b' has .* .'y', 1., and the first one, of user 'a', is"),
     (FRAME, {"ann": [("x", 1)], "bob": ["y"]}, "'bob' has the entry 'y', and the first one, of"),
-    ({"ann": {"x": 5}, "bob": ["y"]}, RANKED, "'bob' has the entry 'y', and.*alike for all users"),
+    ({"ann": {"x": 5}, "bob": ["y"]}, RANKED, "'bob' has the entry 'y'.*in one form for all users"),
     (FRAME, {"ann": [("x", 1, 2)]}, r"'ann' has the entry \('x', 1, 2\); give"),
     (FRAME, {"ann": [("x", "0.5")]}, "estimated: text such as '0.5' in row 0 .*convert"),
-    (FRAME, {"ann": [(4.5, 5)]}, r"but 4.5 is no item.*\(user, item, estimated, true\)"),
-    ([("ann", "x", 5), ("bob", "y")], RANKED, "Row 1 .*each must be as the first one"),
+    (FRAME, {"ann": [(4.5, 5)]}, r"but 4.5 is not an item.*\(user, item, estimated, true\)"),
+    ([("ann", "x", 5), ("bob", "y")], RANKED, "Row 1 .*each must be like the first one"),
     (["ab", "cd"], RANKED, "Row 0 .*is 'ab'; each must be .user, item. or .user, item, true."),
     (FRAME, [("ann", "x")], r"Row 0 .*\(user, item, score\); lists per user, best first, are"),
     *((FRAME, (np.zeros(shape),) * 2, r"two arrays \{user: list\(zip\(items, scores\)\) for user, ")
@@ -243,6 +244,6 @@ def test_a_column_takes_precedence_over_the_index() -> None:
 def test_the_message_proposes_to_name_an_index_without_a_name() -> None:
     """It may hold the users; an index that only numbers the rows is not mentioned."""
     nameless = LABELLED.set_index("user").rename_axis(None)
-    with rejects(r"no column 'user'.*is the index, name that: table\.rename_axis\('user'\)"):
+    with rejects(r"no column 'user'.*is the index, name the index: table\.rename_axis\('user'\)"):
         rn.evaluate(nameless)
     assert_rejected(r"--columns user=\.\.\.\)\.$", rn.evaluate, nameless.reset_index(drop=True))

@@ -15,6 +15,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.input.ids import EncodedIds, encode_ids
 from recsys_ndcg.input.python_objects import read_objects
 from tests.errors import assert_rejected
+from tests.input.tables import ids_of_rows
 from tests.profiles import examples
 
 
@@ -97,7 +98,7 @@ def test_an_empty_text_is_not_a_whole_number(ids: list[Any]) -> None:
     """Though it takes as many bytes."""
     rows = [(one, at, 1.0, 2.0) for at, one in enumerate(ids)]
     found: Any = read_objects(rows).user
-    assert found.tolist() == ids
+    assert ids_of_rows(found) == ids
 
 
 PREDICTION: tuple[Any, ...] = ("ann", "x", 4.0, 3.5, {})

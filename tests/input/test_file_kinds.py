@@ -70,7 +70,9 @@ def test_packed_files_are_unpacked(tmp_path: Path, suffix: str) -> None:
     assert_read(write(tmp_path, packed, f"P{suffix.upper()}"))
     assert_read(io.BytesIO(packed))
     assert_read(write(tmp_path, zip_files(CSV, "p.csv", "__MACOSX/._p.csv"), "mac.zip"))
-    with rejects(rf"p.csv: not text.*It begins as a \{suffix} does: let its name end so"):
+    with rejects(
+        rf"p.csv: not text.*It starts like a \{suffix} file: let its name end in \{suffix}"
+    ):
         rn.evaluate(write(tmp_path, packed, "p.csv"))
 
 
@@ -117,7 +119,7 @@ NOT_ONE_TABLE = [
 ]
 NO_OBJECTS = [
     ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not an object, such as"),
-    ("[1, 2]", "line 3: '.1, 2.' .* Of an array, write each object in a line"),
+    ("[1, 2]", "line 3: '.1, 2.' .* Write each object of an array on its own line"),
     ("[" * 100_000, "line 3: .* is not an object"),
     ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
     ('{"user": 1, "item": 1, "estimated": "x"}', "row 2|estimated"),
@@ -138,7 +140,7 @@ def test_bad_archives_and_json_lines_are_rejected(
 def test_a_stream_must_be_text_in_bytes() -> None:
     """Parquet and pickles are read from a file."""
     for content, what in ((FRAME.to_parquet(), "Parquet"), (b"\x80\x04]", "a pickle")):
-        with rejects(f"the stream: that is {what}, which is read from a file whose name"):
+        with rejects(f"the stream: this is {what}, which is read only from a file whose name"):
             rn.evaluate(io.BytesIO(content))
     with rejects("the stream: it gives text; open it for reading bytes"):
         rn.evaluate(io.StringIO(CSV.decode()))
@@ -252,7 +254,7 @@ def test_columns_without_a_heading_are_named_by_their_places(tmp_path: Path) -> 
     assert lists.users.tolist() == ["01", "02"]
     assert lists.true.tolist() == [5.0, 2.0, 4.0, 3.0]
     for wrong in (0, 9):
-        with rejects(rf"no column '{wrong}'; it has 1, 2, 3, 4, 5. Without .* from 1 on"):
+        with rejects(rf"no column '{wrong}'; it has 1, 2, 3, 4, 5. Without .* starting at 1"):
             rn.RankedLists.from_file(path, columns=places | {"true": wrong}, text=BARE_FORMAT)
 
 
@@ -275,10 +277,10 @@ def test_labels_and_results_without_a_heading_are_joined(tmp_path: Path) -> None
 
 
 INVALID = [
-    *(("separator", one, "separator .--sep. is one sign") for one in ("", ";;", "\n", 3)),
-    ("decimal", ";", "decimal .--decimal. is '.' or ','"),
-    ("encoding", "klingon", "encoding .--encoding. is the name of one.*not 'klingon'"),
-    *(("encoding", one, "encoding .--encoding. is the name of one") for one in ("base64", "a\0b")),
+    *(("separator", one, "separator .--sep. must be one character") for one in ("", ";;", "\n", 3)),
+    ("decimal", ";", "decimal .--decimal. must be '.' or ','"),
+    ("encoding", "klingon", "encoding .--encoding. must be the name.*not 'klingon'"),
+    *(("encoding", one, "encoding .--encoding. must be the name") for one in ("base64", "a\0b")),
 ]
 
 
@@ -326,7 +328,7 @@ PROPOSALS: list[tuple[bytes, dict[str, Any], str]] = [
     (CSV.replace(b",", b"::"), {}, "If '::' separates fields: --sep '::'"),
     (CSV.replace(b",", b" "), {}, "If 'space' separates fields: --sep 'space'"),
     (CSV.replace(b",", b"\t"), {"separator": ";"}, "If 'tab' separates fields: --sep 'tab'"),
-    (b"# made today\n" + CSV, {}, "a single field, '# made today'.*take it out"),
+    (b"# made today\n" + CSV, {}, "a single field, '# made today'.*remove it"),
     (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out --no-head"),
     (CSV.replace(b"4.5", b"1_0"), {}, "'1_0', which is not a number; correct it, or name"),
 ]
@@ -343,7 +345,7 @@ def test_the_message_proposes_the_right_text_format(
 
 def test_a_new_kind_of_file_is_one_entry(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """It is read, listed in the help, and rejected in archives and within a memory limit."""
-    kind = FileKind("Toy", (".toy",), read_toy, begins=(b"TOY",))
+    kind = FileKind("Toy", (".toy",), read_toy, magic=(b"TOY",))
     KINDS.append(kind)
     request.addfinalizer(lambda: KINDS.remove(kind))
     path = write(tmp_path, TOY, "p.toy")
@@ -354,7 +356,7 @@ def test_a_new_kind_of_file_is_one_entry(tmp_path: Path, request: pytest.Fixture
         rn.evaluate(path, threshold=4, memory_limit="1GB")
     with rejects("p.toy.gz: a .toy in an archive is not read"):
         rn.evaluate(write(tmp_path, gzip.compress(path.read_bytes()), "p.toy.gz"))
-    with rejects("the stream: that is Toy, which is read .*, .toy"):
+    with rejects("the stream: this is Toy, which is read .*, .toy"):
         rn.evaluate(io.BytesIO(b"TOY"))
     with rejects("separator, decimal, heading and encoding"):
         rn.RankedLists.from_file(path, text=rn.TextFormat(decimal=","))

@@ -154,8 +154,8 @@ def test_an_attack_ends_quickly_and_takes_little_memory(
 
 
 REASONS = {
-    "an id of doubling tuples": "user: .* is nested",
-    "an id nested 200,000 deep": "user: .* is nested",
+    "an id of doubling tuples": "user of .* is nested",
+    "an id nested 200,000 deep": "user of .* is nested",
     "a far place in memory as text": "it remembers a value at place 67108863",
     "data without an end": "cut off or damaged",
     "an id of a long number repeated": "a number of more than 8192 bits",
@@ -263,11 +263,11 @@ def test_pickles_of_old_and_other_writers_are_read(code: bytes, value: object) -
 @pytest.mark.parametrize("long", ["a" * 100_000, b"a" * 100_000, 2**100_000], ids=type)
 def test_a_very_long_id_is_rejected(tmp_path: Path, long: Any) -> None:
     """As another part of a dump it is ignored."""
-    match = "longer than 1024 signs. Shorten such ids"
+    match = "longer than 1024 characters. Shorten such ids"
     if isinstance(long, int):
-        match = "a number of more than 8192 bits. Number such ids anew, and write"
+        match = "a number of more than 8192 bits. Renumber such ids, and write"
     content = pickle.dumps([(long, "i", 1.0, 1.0)])
-    with rejects(f"user: that of prediction 0 .* is {match}"):
+    with rejects(f"user of prediction 0 .* is {match}"):
         rn.evaluate(write(tmp_path, content, "p.pickle"))
     dump = pickle.dumps({"predictions": [("u", "i", 1.0, 1.0)], "algo": long})
     assert read_pickle(write(tmp_path, dump, "p.pickle")) == [("u", "i", 1.0, 1.0)]

@@ -240,7 +240,7 @@ def test_whole_numbers_of_64_bits_are_numbers_in_every_form(
     first = [(7, 7, 1.0, 2.0)] if "begins" in form else []
     limit: Any = {"memory_limit": "1GB"} if "limit" in form or "begins" in form else {}
     if form == "CSV without pyarrow":
-        monkeypatch.setattr(plain_text, "reads_text", lambda: False)
+        monkeypatch.setattr(plain_text, "has_safe_pyarrow", lambda: False)
     for ties in BY_ITEM[: 1 if limit else 4]:
         options: Any = {"metrics": "ndcg@1", "convention": rn.Convention(ties=ties)}
         report = rn.evaluate([*first, *rows], **options)
@@ -256,7 +256,7 @@ def test_ids_that_differ_after_a_zero_character_are_different(
     monkeypatch: pytest.MonkeyPatch, *, older: bool
 ) -> None:
     """Pandas 2 compares texts up to the first zero."""
-    monkeypatch.setattr("recsys_ndcg.input.ids._CUTS_TEXTS", older)
+    monkeypatch.setattr("recsys_ndcg.input.ids._TRUNCATES_TEXT", older)
     users = [f"a\0{user}" for user in range(4)]
     found = EncodedIds.factorize(np.array([*users * 3, None], dtype=object))
     if older or pd.__version__ >= "3":

@@ -54,8 +54,8 @@ FORMS: dict[str, Callable[[Numbers, Numbers], Any]] = {
         {"1": dict(zip("abc", t, strict=True))}, {"1": dict(zip("abc", e, strict=True))}
     ),
 }  # fmt: skip
-DATES = "dates and times are no grades or scores, name the right column"
-DURATIONS = "durations are no grades or scores, name the right column"
+DATES = "dates and times are not grades or scores, name the right column"
+DURATIONS = "durations are not grades or scores, name the right column"
 COMPLEX = "complex numbers have no order, take .real"
 BAD: list[tuple[Any, str]] = [
     (pd.Timestamp("2020-01-01"), DATES), (dt.date(2020, 1, 1), DATES),
@@ -106,5 +106,5 @@ def test_arrays_of_times_and_complex_numbers_are_rejected(
 def test_columns_of_times_are_rejected_in_tables_of_every_library(make: Any, grades: Any) -> None:
     """Each library stores durations and dates in its own way."""
     data = {"user": [1, 1], "item": [7, 8], "estimated": [2.0, 1.0], "true": grades}
-    with rejects("true.*not a number.*are no grades or scores, name the right column"):
+    with rejects("true.*not a number.*are not grades or scores, name the right column"):
         rn.evaluate(make(data))

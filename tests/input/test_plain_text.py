@@ -196,7 +196,7 @@ def test_pyarrow_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyP
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
     frame.to_csv(tmp_path / "p.csv", index=False)
     reports = [rn.evaluate(tmp_path / "p.csv", threshold=4)]
-    monkeypatch.setattr(plain_text, "reads_text", lambda: False)
+    monkeypatch.setattr(plain_text, "has_safe_pyarrow", lambda: False)
     reports += [rn.evaluate(tmp_path / "p.csv", threshold=4), rn.evaluate(frame, threshold=4)]
     assert all(one.to_dict() == reports[0].to_dict() for one in reports)
 
@@ -212,7 +212,7 @@ def test_both_readers_agree_on_ratings(
     lines = [heading, *(f"{one},{at},{at % 5}.5,97830{at}\n" for at in range(5) for one in ids)]
     path = write(tmp_path, "".join(lines).replace(",", separator), "r.dat")
     with monkeypatch.context() as patched:
-        patched.setattr(plain_text, "careful_columns", None)  # it is not called
+        patched.setattr(plain_text, "parse_carefully", None)  # it is not called
         fast = dispatch.read_ratings(path)
-    monkeypatch.setattr(plain_text, "plain_columns", lambda *_: None)
+    monkeypatch.setattr(plain_text, "parse_plain", lambda *_: None)
     pd.testing.assert_frame_equal(fast, dispatch.read_ratings(path))

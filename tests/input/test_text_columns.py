@@ -25,8 +25,9 @@ from pyarrow import feather
 import recsys_ndcg as rn
 from recsys_ndcg.input import ids
 from recsys_ndcg.input.dispatch import read_rows
-from recsys_ndcg.input.ids import EncodedIds, coded_text
+from recsys_ndcg.input.ids import EncodedIds, encode_text
 from tests.errors import assert_rejected
+from tests.input.tables import ids_of_rows
 from tests.profiles import examples
 
 #: Raised for values without a hash, and by pyarrow for dictionaries of nulls.
@@ -156,7 +157,7 @@ def outcome(act: Callable[[], rn.RankedLists]) -> Any:
 
 def by_row(act: Callable[[], rn.RankedLists]) -> Any:
     """Return the outcome if each value is read on its own."""
-    with mock.patch("recsys_ndcg.input.rows.coded_text", return_value=None):
+    with mock.patch("recsys_ndcg.input.rows.encode_text", return_value=None):
         return outcome(act)
 
 
@@ -223,12 +224,12 @@ def test_text_of_every_other_form_is_read_by_its_distinct_values(
     form: str, values: list[str]
 ) -> None:
     """Otherwise each row would get a Python string."""
-    found = coded_text(COLUMNS[form](values))
+    found = encode_text(COLUMNS[form](values))
     if form == "pyarrow, views" and int(pa.__version__.partition(".")[0]) < CASTS_VIEWS:
         assert found is None
         return
     assert found is not None
-    assert found.tolist() == values
+    assert ids_of_rows(found) == values
     assert found.ids.tolist() == sorted({*values})
     assert found.is_sorted
     assert found.codes.dtype == np.int32
@@ -242,7 +243,7 @@ def test_text_is_read_without_pyarrow(form: str, monkeypatch: pytest.MonkeyPatch
     """It is an optional dependency."""
     made = partial(lists_of, COLUMNS[form](PLAIN), len(PLAIN))
     expected = outcome(made)
-    monkeypatch.setattr(ids, "pyarrow_if_any", lambda: None)
+    monkeypatch.setattr(ids, "import_pyarrow", lambda: None)
     assert outcome(made) == expected
 
 
@@ -260,8 +261,8 @@ def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, 
     rows = read_rows(path)
     assert isinstance(rows.user, EncodedIds)
     assert isinstance(rows.item, EncodedIds)
-    assert rows.user.tolist() == users
-    assert rows.item.tolist() == users[::-1]
+    assert ids_of_rows(rows.user) == users
+    assert ids_of_rows(rows.item) == users[::-1]
     assert rows.user.ids.tolist() == ["a", "b", "c", "d"]
 
 

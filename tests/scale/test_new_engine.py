@@ -93,7 +93,7 @@ def test_it_warns_of_ranks_without_a_first() -> None:
     """With the least of all."""
     labels = pl.LazyFrame({"user": [1, 1], "item": [1, 2], "true": [1.0, 0.0]})
     ranks = labels.select("user", "item", rank=pl.col("item") + 4)
-    with pytest.warns(rn.DataWarning, match="no list has a first rank, the least of all is 5;"):
+    with pytest.warns(rn.DataWarning, match="no list has a first rank, the lowest is 5;"):
         rn.evaluate({"labels": labels, "results": ranks})
 
 

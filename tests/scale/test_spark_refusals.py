@@ -40,7 +40,7 @@ SAME: list[tuple[str, Any, dict[str, Any], list[str], str]] = [
     ("text grades", FRAME.astype({"true": str}), {},
      ["true: text such as '", "; convert the column to numbers first."], " at user "),
     ("dates as grades", FRAME.assign(true=dt.date(2026, 1, 1)), {},
-     ["true: ", "dates and times are no grades or scores, name the right column."], ""),
+     ["true: ", "dates and times are not grades or scores, name the right column."], ""),
     ("a user is missing", FRAME.assign(user=FRAME["user"].where(FRAME.index != 7).astype("Int64")),
      {}, ["user: a missing id ", "; fill it in or leave the row out."],
      f"user None item {ITEM};"),
@@ -58,7 +58,7 @@ SAME: list[tuple[str, Any, dict[str, Any], list[str], str]] = [
      ["user: the labels have ids of type number (such as 1), the results of type text (such as ",
       "'1'). Make them the same type, or nothing will match."], ""),
     ("no ranks", {"labels": FRAME[:2], "results": FRAME[7:8].assign(rank=0.3)}, {},
-     ["rank: 0.3, which is no rank, ", "ranks are 1 for the best item, 2, 3"], PLACE),
+     ["rank: 0.3, which is not a rank, ", "ranks are 1 for the best item, 2, 3"], PLACE),
 ]  # fmt: skip
 
 
