@@ -124,7 +124,7 @@ class Placement:
             msg = f"{finding}. Give raw ids, as in the data, and the trainset of the same split."
             raise InvalidInputError(msg)
         if len(strangers) > _MANY * len(self._users):
-            warn(f"{finding}: they get the algorithm's list for unknown users.")
+            warn(f"{finding}: they are ranked as unknown users.")
 
     def lists(self, show: Callable[[float], None] | None = None) -> PlacedLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""

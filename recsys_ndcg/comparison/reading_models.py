@@ -149,7 +149,7 @@ def compare(  # noqa: PLR0913 - the contract
     named = read_models(models, evaluation, progress=progress)
     if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
         only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
-        msg = f"A comparison needs at least two models. {only}Use rn.evaluate() for one model."
+        msg = f"A comparison needs at least two models. {only}Use 'evaluate' for one model."
         raise InvalidInputError(msg)
     aligned, left_out, other_metrics = align_models(named, users)
     if baseline == CHANCE and CHANCE not in aligned:

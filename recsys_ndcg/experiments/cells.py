@@ -206,8 +206,8 @@ def run_cells(tasks: Iterable[Task], n_jobs: int | None) -> Generator[Result | F
         yield from _run_in_processes([task], 1, killed)
         if killed:
             msg = (
-                "its process was ended from outside or by the model itself, perhaps for lack of "
-                "memory; n_jobs=1 needs the least"
+                "its process was killed or the model ended it; perhaps the memory was too small: "
+                "n_jobs=1 needs the least"
             )
             yield _build_failure(task, InvalidInputError(msg))
 

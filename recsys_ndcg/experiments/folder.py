@@ -113,8 +113,8 @@ class RunFolder:
                 _write_record(folder._get_model_folder(name) / _MODEL, "model", model)
             if fingerprint is None:
                 warn(
-                    f"{name}: its folds are trained again in every run, because two models of its "
-                    f"kind cannot be compared: {model['incomparable']}. To resume it, pass "
+                    f"{name}: its folds are trained again in every run, because changes of the "
+                    f"model cannot be detected: {model['incomparable']}. To resume it, pass "
                     f"fingerprint={{{name!r}: 'v1'}}, and another text whenever it changes."
                 )
             # these results may be of a different model

@@ -81,7 +81,7 @@ class ModelRun:
         return means, len(averaged.users), costs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SavedRuns:
     """Saved runs of experiments.
 
@@ -97,6 +97,10 @@ class SavedRuns:
     """
 
     folders: Mapping[str, RunFolder]
+
+    def __repr__(self) -> str:
+        """Return the table as text."""
+        return self.table.to_string()
 
     @lazy_property
     def _models(self) -> dict[tuple[str, str], ModelRun]:

@@ -183,8 +183,8 @@ class FunctionModel:
         if bad.any():
             pair = tuple(pairs.iloc[int(bad.argmax())])
             msg = (
-                f"{self._name} estimates no number for {bad.sum()} of {len(pairs)} pairs, the "
-                f"first {quote(pair)}. Return one for all: a low one if the model has no estimate."
+                f"{self._name} has no estimate for {bad.sum()} of {len(pairs)} pairs, the first "
+                f"{quote(pair)}. Return a low number for a pair that the model cannot estimate."
             )
             raise InvalidInputError(msg)
         return values

@@ -68,11 +68,11 @@ def experiment(  # noqa: PLR0913 - the contract
         returns the estimates directly, if only test ratings are ranked. Estimates are a
         number per pair, or a table user, item, estimated.
     metrics : names, metrics, or measures of `recsys_ndcg.surprise`, optional
-        As in `cross_validate`; the first is the main metric. A name without ``@k`` takes every
-        `k`; one with ``:catalogue`` ranks only the catalogue, whatever the `protocol`. By default
+        As in `cross_validate`; the first is the main metric. A name without ``@k`` is computed at
+        each `k`; one with ``:catalogue`` ranks the catalogue, whatever the `protocol`. By default
         ndcg, and with a threshold also precision and recall.
     k, threshold, convention
-        As in `recsys_ndcg.evaluate`; estimates are equal to at least 1e-9.
+        As in `recsys_ndcg.evaluate`; estimates within 1e-9 or less are always tied.
     protocol : {'rated', 'catalogue', 'both'}
         The ranked items: each user's test ratings, all items that the user did not rate in
         training, or both, separately.
@@ -81,23 +81,23 @@ def experiment(  # noqa: PLR0913 - the contract
         splitter of Surprise, `LeaveLastOut`, `TimeSplit` or another.
     seeds : int or several
         Number of repetitions, or their seeds, for splits and models with a `random_state`. A
-        single seed is used only if they have none of their own.
+        single seed is used only for those whose `random_state` is not set.
     folder : path, optional
         Folder that every result is saved to as soon as it is computed: per-user scores as Parquet,
         the rest as JSON. The same call resumes an interrupted run; models and seeds may be added.
         Results of other ratings, splits, measures, versions or model code are an error.
         `load_runs` reads the folder. Several processes may share it.
     fingerprint : str or mapping of str to str, optional
-        A text per model that replaces the comparison of its code and content when a run resumes:
-        change it whenever the model changes. A single text is used only for models that cannot be
-        compared, for example because they hold a lock, a connection or an open file. Without a
-        text, these are trained again in every run.
+        A version text per model, which is compared instead of its code and content when a run
+        resumes: change it whenever the model changes. A single text is used only for models whose
+        changes cannot be detected, because they hold a lock, a connection or an open file, for
+        example. Without a text, these are trained again in every run.
     n_jobs : int, optional
         Number of processes that train at the same time; -1 for the number of processors.
     baseline : str, optional
         As in `recsys_ndcg.compare`; a single model is compared with ``"chance"``.
     columns : mapping, optional
-        The table's names of the columns: ``{"rating": "stars"}``.
+        Maps our column names to the table's: ``{"rating": "stars"}``.
     rating_scale : pair of float, optional
         For a table or a file; by default its lowest and highest ratings.
     progress : bool or callable

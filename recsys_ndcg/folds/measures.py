@@ -245,8 +245,8 @@ class FoldPlan:
         protocols: list[Any] = (several and [*given]) or [given]
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
-            msg = f"protocol={quote(protocol)} must be 'rated', 'catalogue' or 'both'. "
-            raise InvalidInputError(msg + suggest(str(unknown[0]), [*_PROTOCOLS, "both"]))
+            msg = f"protocol must be 'rated', 'catalogue' or 'both', not {quote(protocol)}."
+            raise InvalidInputError(msg)
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)

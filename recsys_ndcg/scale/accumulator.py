@@ -55,7 +55,7 @@ def find_seen(seen: Hashes, hashes: Hashes) -> Flags:
 
 
 class Accumulator:
-    """Evaluates users batch by batch, and gives the report of `recsys_ndcg.evaluate` on all.
+    """Evaluates users in batches; the report is that of `recsys_ndcg.evaluate` on all the data.
 
     Each batch is measured at once and summed up; its lists are not kept. So memory does not grow
     with the number of users, unless you ask for each user's scores. All rows of a user must be in
@@ -72,9 +72,9 @@ class Accumulator:
         intervals from them.
     repeated : {'raise', 'count'}
         What to do with a user of an earlier batch. By default raise an error, as users were
-        probably split between batches. This is certain for the first 131,072 users; of more users
-        an even sample of that size is remembered (1 MB), with `per_user` all (8 bytes each).
-        With 'count', each time counts as a separate user, and nothing is remembered.
+        probably split between batches. All repeats are found among the first 131,072 users; of
+        more users only an even sample of this size (1 MB) is checked, with `per_user` all (8 bytes
+        each). With 'count', each time counts as a separate user, and no user is remembered.
 
     Raises
     ------
@@ -137,7 +137,7 @@ class Accumulator:
         self.reset()
 
     def reset(self) -> Self:
-        """Forget all users and the threshold derived from their grades, as before an epoch.
+        """Forget all users and the threshold derived from their grades. Call it before each epoch.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class Accumulator:
         """Raise because other grades than 0 and 1 came after 1 had become the threshold."""
         named = ", or name metrics that do not need it, such as metrics='ndcg@10'"
         msg = (
-            f"All true values {known} were 0 or 1, so that 1 was relevant, but {other}. "
+            f"All true values {known} were 0 or 1, so 1 counted as relevant, but {other}. "
             "Set the threshold, for example Accumulator(..., threshold=4.0)"
             f"{named if self._plan.is_default else ''}."
         )

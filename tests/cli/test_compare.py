@@ -202,7 +202,7 @@ def test_names_of_models_are_short_and_unique(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["good.csv"], "at least two models. There is only 'good'. Use rn.evaluate() for one"),
+        (["good.csv"], "at least two models. There is only 'good'. Use 'evaluate' for one"),
         (["good.csv", "good.csv"], "good.csv is given twice"),
         (["good.csv", "other=./good.csv"], "good.csv is given twice"),
         (["a=good.csv", "a=fair.csv"], "Two models are called 'a'"),

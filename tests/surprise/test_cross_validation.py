@@ -645,4 +645,4 @@ def test_wrong_ratings_are_rejected_before_any_fit() -> None:
 def test_an_algorithm_must_have_fit_and_test() -> None:
     """A class of algorithms is none."""
     for algo in (None, 5, surprise.SVD, "SVD"):
-        assert_rejected("algo is an algorithm", cross_validate, algo, DATA, ["rmse"], TWO)
+        assert_rejected("algo must be an algorithm", cross_validate, algo, DATA, ["rmse"], TWO)

@@ -365,7 +365,7 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
 def _check_class(given: Any) -> Any:
     if not callable(given):
         name = type(given).__name__
-        msg = f"algo_class is the class of an algorithm. Write {name}, not {name}()."
+        msg = f"algo_class must be the class of an algorithm: write {name}, not {name}()."
         raise InvalidInputError(msg)
     return given
 

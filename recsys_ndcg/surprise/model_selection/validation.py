@@ -198,10 +198,10 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
 
 def _check_algorithm(algo: Any) -> None:
     if isinstance(algo, type):
-        msg = f"algo is an algorithm, not its class. Write {algo.__name__}()."
+        msg = f"algo must be an algorithm, not its class: write {algo.__name__}()."
         raise InvalidInputError(msg)
     if not callable(getattr(algo, "fit", None)) or not callable(getattr(algo, "test", None)):
-        msg = f"algo is an algorithm of Surprise, with fit and test, not {quote(algo)}."
+        msg = f"algo must be an algorithm of Surprise, with fit and test, not {quote(algo)}."
         raise InvalidInputError(msg)
 
 
