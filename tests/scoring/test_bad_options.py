@@ -180,7 +180,8 @@ RAISES = [
 @pytest.mark.parametrize(("choice", "match"), RAISES)
 def test_the_choice_raise_raises(choice: str, match: str) -> None:
     """Naming the first users, and the other choices."""
-    options: dict[str, Any] = {"convention": rn.Convention(**{choice: "raise"}), "threshold": 9}
+    choices: dict[str, Any] = {choice: "raise"}
+    options: dict[str, Any] = {"convention": rn.Convention(**choices), "threshold": 9}
     lists = rn.RankedLists.from_labels(LABELS, RESULTS)
     assert_rejected(match, rn.evaluate, lists, metrics="recall@2", **options)
 

@@ -181,7 +181,7 @@ def test_rows_are_sorted_once_per_tolerance(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 TRUE, ESTIMATED = st.sampled_from([None, 0.0, 1.0, 3.5]), st.sampled_from([0.0, 0.3, 0.5, 1.0, 2.0])
-DETAILS = st.builds(dict, was_impossible=st.booleans())
+DETAILS = st.fixed_dictionaries({"was_impossible": st.booleans()})
 ROW = st.tuples(st.integers(0, 2), st.integers(0, 99), TRUE, ESTIMATED, DETAILS)
 flagged = st.lists(ROW, min_size=1, max_size=12, unique_by=lambda row: row[:2])
 flagged = flagged.filter(lambda rows: any(row[2] is not None for row in rows))

@@ -59,7 +59,9 @@ CHOICES: list[dict[str, Any]] = [
 ]  # fmt: skip
 OPTIONS = st.builds(
     lambda ties, gain, choices: {"ties": ties, "gain": gain, **choices},
-    *map(st.sampled_from, (ORDERED, ["exponential", "linear"], CHOICES)),
+    st.sampled_from(ORDERED),
+    st.sampled_from(["exponential", "linear"]),
+    st.sampled_from(CHOICES),
 )
 
 
