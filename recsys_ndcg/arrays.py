@@ -1,4 +1,4 @@
-"""The arrays that everything here speaks in."""
+"""Array types, and operations on arrays."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Positions = NDArray[np.int64]
 
 
 def concat_ids(parts: Sequence[Ids]) -> Ids:
-    """Return the ids of all parts in one array, without rounding whole numbers to floats.
+    """Concatenate arrays of ids, without rounding whole numbers to floats.
 
     Examples
     --------
     >>> concat_ids([np.array([2**60 + 1]), np.array([1.0])])
     array([1152921504606846977, 1.0], dtype=object)
     """
-    if len({one.dtype.kind for one in parts}) > 1:
-        parts = [one.astype(object) for one in parts]
+    if len({part.dtype.kind for part in parts}) > 1:
+        parts = [part.astype(object) for part in parts]
     return np.concatenate(parts)
 
 
 def make_read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that nobody can write to, or the array itself if that is so already."""
+    """Return a read-only view, or the array itself if it is read-only."""
     if not values.flags.writeable:
         return values
     view = values.view()
@@ -40,33 +40,33 @@ def make_read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class Record:
-    """A dataclass whose arrays, and those in its dicts, are held as read-only views."""
+    """A dataclass whose arrays, also inside dicts, are read-only views."""
 
     def __post_init__(self) -> None:
-        """Let nobody write to the arrays."""
-        for name, values in _fields_of(self).items():
+        """Replace arrays by read-only views."""
+        for name, values in _get_fields(self).items():
             if isinstance(values, np.ndarray):
                 object.__setattr__(self, name, make_read_only(values))
             elif isinstance(values, dict):
-                arrays = {key: one for key, one in values.items() if isinstance(one, np.ndarray)}
-                views = {key: make_read_only(one) for key, one in arrays.items()}
+                arrays = {key: item for key, item in values.items() if isinstance(item, np.ndarray)}
+                views = {key: make_read_only(array) for key, array in arrays.items()}
                 object.__setattr__(self, name, values | views)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Come back from a pickle or a copy in the same way, without what was worked out."""
-        return partial(type(self), **_fields_of(self)), ()
+        """Pickle and copy the fields only, without cached values, and restore read-only views."""
+        return partial(type(self), **_get_fields(self)), ()
 
 
-def _fields_of(record: Any) -> dict[str, Any]:
-    return {one.name: getattr(record, one.name) for one in fields(record)}
+def _get_fields(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def row_sums(table: Floats) -> Floats:
     """Return the sum of each row of a table, added from left to right.
 
-    A table is as wide as the longest list in it needs, and 0 past the end of a shorter one. Added
-    in this order, the zeros change no digit; ``sum`` adds in an order that depends on the width,
-    so that the last digit of a user's score would depend on the other users.
+    A table is as wide as its longest list, and 0 past the end of shorter lists. Added from left to
+    right, the zeros change no digit. The order of additions in ``sum`` depends on the width, so
+    that the last digit of a user's score would depend on the other users.
 
     Examples
     --------
@@ -79,13 +79,13 @@ def row_sums(table: Floats) -> Floats:
     if n_rows < width:
         return np.asarray(np.cumsum(table, axis=1)[:, -1])
     total: Floats = table[:, 0].copy()
-    for column in table.T[1:]:  # the same, in a fourth of the time
+    for column in table.T[1:]:  # four times as fast as cumsum
         total += column
     return total
 
 
 def column_sums(table: Floats) -> Floats:
-    """Return the sum of each column, to the last digit whatever other columns there are.
+    """Return the sum of each column, in an order that does not depend on the other columns.
 
     Examples
     --------
@@ -96,21 +96,21 @@ def column_sums(table: Floats) -> Floats:
 
 
 def column_norms(table: Floats) -> Floats:
-    """Return the Euclidean length of each column, without overflow.
+    """Return the Euclidean norm of each column, without overflow.
 
     Examples
     --------
     >>> column_norms(np.array([[3e200], [4e200]]))
     array([5.e+200])
     """
-    most = np.abs(table).max(axis=0, initial=0.0)
-    inside = np.divide(table, most, where=most != 0, out=np.zeros_like(table))
-    length: Floats = most * np.sqrt(column_sums(inside * inside))
-    return length
+    largest = np.abs(table).max(axis=0, initial=0.0)
+    scaled = np.divide(table, largest, where=largest != 0, out=np.zeros_like(table))
+    norms: Floats = largest * np.sqrt(column_sums(scaled * scaled))
+    return norms
 
 
 def divide(top: Any, bottom: Any, where: Flags | None = None) -> Floats:
-    """Return one array over another, NaN where that is 0, or where `where` is not true.
+    """Divide arrays; NaN where the denominator is 0, or where `where` is false.
 
     Examples
     --------
@@ -118,12 +118,12 @@ def divide(top: Any, bottom: Any, where: Flags | None = None) -> Floats:
     array([nan, 0.5])
     """
     defined = bottom != 0 if where is None else where
-    found: Floats = np.divide(top, bottom, where=defined, out=np.full(np.shape(top), np.nan))
-    return found
+    ratio: Floats = np.divide(top, bottom, where=defined, out=np.full(np.shape(top), np.nan))
+    return ratio
 
 
 def compute_offsets(sizes: Positions) -> Positions:
-    """Return where groups of these sizes start when they stand one after the other, and the end.
+    """Return the start of each group of a size, one after the other, and the end of the last.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def compute_offsets(sizes: Positions) -> Positions:
 
 
 def concat_ranges(start: Positions, sizes: Positions) -> Positions:
-    """Return the numbers from each start on, as many as its size says, one range after the other.
+    """Concatenate ranges of whole numbers, given by their starts and sizes.
 
     Examples
     --------

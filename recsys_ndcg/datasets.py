@@ -1,4 +1,4 @@
-"""Sample ratings, drawn from a seed: for the demo, the tests and the documentation."""
+"""Random sample ratings for the demo, the tests and the documentation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _START = 1_400_000_000
 
 
 def sample_ratings(n_users: int = 300, n_items: int = 400, seed: int = 0) -> pd.DataFrame:
-    """Draw ratings of the usual shape: tastes, popular items, and few ratings from most users.
+    """Draw ratings with user tastes, popular items, and few ratings from most users.
 
     Parameters
     ----------
     n_users, n_items : int
-        How many there are at most; an item that nobody rates does not occur.
+        The number of users, and of items; items without a rating are left out.
     seed : int
         The same seed gives the same rows.
 
@@ -30,7 +30,7 @@ def sample_ratings(n_users: int = 300, n_items: int = 400, seed: int = 0) -> pd.
     Raises
     ------
     InvalidInputError
-        Fewer than 2 users or 20 items.
+        There are fewer than 2 users or 20 items.
 
     Examples
     --------
@@ -42,23 +42,23 @@ def sample_ratings(n_users: int = 300, n_items: int = 400, seed: int = 0) -> pd.
     if n_users < 2 or n_items < 20:
         msg = f"n_users must be at least 2 and n_items at least 20, not {n_users} and {n_items}."
         raise InvalidInputError(msg)
-    draw = np.random.default_rng(seed)
-    activity = np.clip(draw.lognormal(3.2, 0.9, n_users).astype(int), 5, n_items // 2)
+    rng = np.random.default_rng(seed)
+    activity = np.clip(rng.lognormal(3.2, 0.9, n_users).astype(int), 5, n_items // 2)
     popularity = 1 / (np.arange(n_items) + 5) ** 0.7
-    # the items with the smallest exponential waiting times: a sample without replacement
-    nearest = np.argsort(draw.exponential(size=(n_users, n_items)) / popularity, axis=1)
+    # a weighted sample without replacement: the smallest exponential variables
+    nearest = np.argsort(rng.exponential(size=(n_users, n_items)) / popularity, axis=1)
     item = nearest[np.arange(n_items) < activity[:, None]]
     user = np.repeat(np.arange(n_users), activity)
 
-    generosity, quality = draw.normal(0, 0.4, n_users), draw.normal(0, 0.45, n_items)
-    wish, offer = draw.normal(0, 0.5, (n_users, 6)), draw.normal(0, 0.5, (n_items, 6))
-    match = (wish[user] * offer[item]).sum(axis=1)
-    rating = 3.4 + generosity[user] + quality[item] + match + draw.normal(0, 0.6, len(user))
-    joined = draw.integers(0, 3 * _YEAR, n_users)
-    timestamp = _START + joined[user] + draw.exponential(30 * 24 * 3600, len(user)).astype(int)
+    generosity, quality = rng.normal(0, 0.4, n_users), rng.normal(0, 0.45, n_items)
+    taste, content = rng.normal(0, 0.5, (n_users, 6)), rng.normal(0, 0.5, (n_items, 6))
+    match = (taste[user] * content[item]).sum(axis=1)
+    rating = 3.4 + generosity[user] + quality[item] + match + rng.normal(0, 0.6, len(user))
+    joined = rng.integers(0, 3 * _YEAR, n_users)
+    timestamp = _START + joined[user] + rng.exponential(30 * 24 * 3600, len(user)).astype(int)
     columns = {
-        "user": [f"u{one:03d}" for one in user],
-        "item": [f"i{one:03d}" for one in item],
+        "user": [f"u{number:03d}" for number in user],
+        "item": [f"i{number:03d}" for number in item],
         "rating": np.clip(np.round(rating * 2) / 2, 0.5, 5.0),
         "timestamp": timestamp,
     }

@@ -1,4 +1,4 @@
-"""evaluate: from predictions in any form to a report."""
+"""Evaluate predictions in any form, and return a report."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     Raises
     ------
     InvalidInputError
-        The data or an option cannot be used; the message says where and what to do.
+        The data or an option cannot be used; the message names the place and the remedy.
     UnknownMetricError
         No metric has that name.
 
@@ -139,13 +139,13 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
     engine = find_engine(data, memory_limit)
     if engine is not None:
         _check_n_items(data, n_items)
-        how = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
-        return engine(data, plan, columns=columns, text=text, **how, progress=progress)
+        options = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
+        return engine(data, plan, columns=columns, text=text, **options, progress=progress)
     if per_user is None:
         return evaluate_in_memory(data, plan, columns, text, n_items)
     from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
 
-    write = find_score_writer(os.fspath(per_user))  # raises before anything is measured
+    write = find_score_writer(os.fspath(per_user))  # raises before the evaluation
     report = evaluate_in_memory(data, plan, columns, text, n_items)
     write_file(per_user, write(report.per_user))
     return report
@@ -195,10 +195,10 @@ def read_lists(
     if isinstance(data, Report):
         msg = "The data is a Report. Evaluate the predictions instead."
         raise InvalidInputError(msg)
-    rule = plan.duplicates
+    duplicates = plan.duplicates
     if is_pair(data):
-        how: dict[str, Any] = {"columns": columns, "text": text}
-        return RankedLists.from_labels(**data, **how, duplicates=rule, n_items=n_items)
+        options: dict[str, Any] = {"columns": columns, "text": text}
+        return RankedLists.from_labels(**data, **options, duplicates=duplicates, n_items=n_items)
     if isinstance(data, Mapping) and data.keys() == {"qrels", "run"}:
         if columns or (text is not None and text != type(text)()):
             msg = (
@@ -206,9 +206,9 @@ def read_lists(
                 "apply to qrels and runs, which have a fixed format."
             )
             raise InvalidInputError(msg)
-        return RankedLists.from_trec(**data, duplicates=rule, n_items=n_items)
+        return RankedLists.from_trec(**data, duplicates=duplicates, n_items=n_items)
     _check_n_items(data, n_items)
-    return RankedLists.of(data, columns=columns, duplicates=rule, text=text)
+    return RankedLists.of(data, columns=columns, duplicates=duplicates, text=text)
 
 
 def _check_n_items(data: Any, n_items: int | None) -> None:

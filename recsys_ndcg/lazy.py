@@ -21,7 +21,7 @@ class lazy_property(cached_property[Value]):  # noqa: N801 - used as a decorator
     it computes, so that threads over blocks would wait for each other.
     """
 
-    if not TYPE_CHECKING:  # type checkers know that of `cached_property`
+    if not TYPE_CHECKING:  # type checkers use `cached_property`
 
         def __get__(self, instance: object | None, owner: type | None = None) -> Any:
             """Compute the value and keep it under the attribute's own name."""
@@ -32,7 +32,7 @@ class lazy_property(cached_property[Value]):  # noqa: N801 - used as a decorator
 
 
 class Cache:
-    """Values worked out once for each key; used by one thread at a time.
+    """A cache of one value per key, for use by one thread at a time.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Cache:
         self._values: dict[Hashable, Any] = {}
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return the value of a key, computed when it is asked for first."""
+        """Return the value of a key; compute it at the first call."""
         if key not in self._values:
             self._values[key] = compute()
         value: Value = self._values[key]
@@ -57,7 +57,7 @@ def attach_stub(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a package that imports lazily.
 
-    The package's ``__init__.pyi`` is the only list of them, a line for each:
+    The package's ``__init__.pyi`` is the only list of its names, one per line:
     ``from recsys_ndcg.room.file import name as name``, or ``from recsys_ndcg.room import file as
     file`` for a file of its own. Type checkers read the same file. Names with the comment
     ``# for other rooms`` are not listed.
@@ -73,15 +73,15 @@ def attach_stub(
     >>> "evaluate" in recsys_ndcg.__all__
     True
     """
-    # by the loader, as the package may stand in a zip, which Spark sends to its workers
+    # by the loader, because Spark sends the package to its workers as a zip
     loader: Any = sys.modules[package].__loader__
     stub = loader.get_data(f"{file.removesuffix('.py')}.pyi")
-    found = _IMPORT.findall(stub.decode())
-    modules = {name: module for module, name, _ in found}
-    listed = sorted(name for _, name, comment in found if not comment)
+    imports = _IMPORT.findall(stub.decode())
+    modules = {name: module for module, name, _ in imports}
+    public_names = sorted(name for _, name, comment in imports if not comment)
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - becomes the package's
-        """Import a name when it is first used, and keep it."""
+        """Import a name at its first use, and keep it."""
         if modules.get(name, package) != package:
             value = getattr(import_module(modules[name]), name)
             setattr(sys.modules[package], name, value)
@@ -93,7 +93,7 @@ def attach_stub(
         raise AttributeError(msg)
 
     def __dir__() -> list[str]:  # noqa: N807 - becomes the package's
-        """List the names that are not imported yet with the others."""
+        """List all names, also names that are not imported yet."""
         return sorted({*vars(sys.modules[package]), *modules})
 
-    return __getattr__, __dir__, listed
+    return __getattr__, __dir__, public_names

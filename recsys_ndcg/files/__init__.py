@@ -1,4 +1,4 @@
-"""Files: read within bounds, written whole or not at all, and saved with a digest."""
+"""Files: read with a size limit, written atomically, and archives with a digest."""
 
 from recsys_ndcg.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""The bytes of files and streams: unpacked where a name says so, written whole or not at all."""
+"""Read files and streams, also compressed ones, and write files atomically."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from recsys_ndcg.errors import (
     require_libraries,
 )
 
-#: No files to be replaced, whatever they lead to.
-_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
-_USUAL = 0o666  # less what the umask takes
+#: Paths that are written into, never replaced.
+_STREAM_PATHS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
+_DEFAULT_MODE = 0o666  # before the umask
 
 
 @contextmanager
 def convert_read_errors(path: object, done: str = "read") -> Iterator[None]:
-    """Turn what the system says against a file that is read into an error of ours.
+    """Convert errors of the operating system about a file to InvalidInputError.
 
     Raises
     ------
     InvalidInputError
-        It is no path, or the file cannot be read.
+        The path is not valid, or the file cannot be read.
     """
     check_path(path)
     try:
@@ -48,12 +48,11 @@ def convert_read_errors(path: object, done: str = "read") -> Iterator[None]:
         raise InvalidInputError(msg) from None
 
 
-#: The same for a file that is written.
 convert_write_errors = partial(convert_read_errors, done="written")
 
 
 def check_path(path: object) -> None:
-    """Refuse what the system has no name for."""
+    """Raise if a value cannot be the path of a file."""
     if not isinstance(path, str | os.PathLike):
         msg = f"Give the path of a file, not {quote(path)}."
         raise InvalidInputError(msg)
@@ -67,18 +66,18 @@ def check_path(path: object) -> None:
 
 
 def write_file(path: str | Path, text: str | bytes) -> None:
-    """Write bytes, or a text in UTF-8, as a whole file.
+    """Write bytes, or text in UTF-8, to a file, completely or not at all.
 
-    It is written beside the file first, and takes its place when it is on the disk: whatever goes
-    wrong before, the file is as it was. It keeps its permissions; where the path is a symbolic
-    link, what it leads to is replaced. A pipe or a device is written into.
+    The content is written to a temporary file in the same folder, which then replaces the file. If
+    writing fails, the file is unchanged. The file keeps its permissions; a symbolic link stays and
+    its target is replaced. A pipe or a device is written into.
 
     Parameters
     ----------
     path : str or Path
         The file.
     text : str or bytes
-        All that it shall hold.
+        The content.
 
     Raises
     ------
@@ -92,22 +91,22 @@ def write_file(path: str | Path, text: str | bytes) -> None:
 
 
 def is_stream(path: str | Path) -> bool:
-    """Tell what can only be written into: a pipe, a device, a folder too, which the system says."""
-    named = os.path.abspath(path).startswith(_STREAMS)  # noqa: PTH100 - links stay
-    return named or (os.path.exists(path) and not os.path.isfile(path))  # noqa: PTH110, PTH113
+    """Return whether a path is not a regular file: a pipe, a device, or a folder."""
+    has_stream_path = os.path.abspath(path).startswith(_STREAM_PATHS)  # noqa: PTH100 - links stay
+    return has_stream_path or (os.path.exists(path) and not os.path.isfile(path))  # noqa: PTH110, PTH113
 
 
 @contextmanager
 def open_replacement(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file beside another, which it replaces when all has been written."""
+    """Open a temporary file that replaces a file when all has been written."""
     path = Path(os.path.realpath(path))
     exists = path.exists()
     if exists:
-        path.open("ab").close()  # to replace it would need no permission of its own
-    mode = S_IMODE(path.stat().st_mode) if exists else _USUAL
+        path.open("ab").close()  # raise if the file is read-only, which replacing would ignore
+    mode = S_IMODE(path.stat().st_mode) if exists else _DEFAULT_MODE
     part = path.parent / f".{secrets.token_hex(8)}.part"
     try:
-        # never open to more people than the file is
+        # never with more permissions than the file
         with open(part, "xb", opener=partial(os.open, mode=mode)) as file:
             yield file
             file.flush()
@@ -115,33 +114,33 @@ def open_replacement(path: str | Path) -> Iterator[IO[bytes]]:
         if exists:
             part.chmod(mode)
         part.replace(path)
-    finally:  # it is not left behind, even by an interrupt; if all went well, it is gone already
+    finally:  # also after an interrupt; after success the temporary file does not exist
         with suppress(OSError):
             part.unlink()
 
 
-#: Where data is read from: a file by its name, or what is open for reading bytes.
+#: The path of a file, or a stream of bytes.
 FileSource = str | Path | IO[bytes]
 _BLOCK = 1 << 20
-#: What a file may unpack to: so many bytes, and so many for each of its own.
+#: The limit of decompressed bytes: a constant, and a factor of the file's size.
 BYTES_ANYWAY = 1 << 26
-BYTES_PER_BYTE = 256  # xz packs 150 of long ids with one score for each item
+BYTES_PER_BYTE = 256  # xz reaches 150 for long ids with constant scores
 
 
 @dataclass(frozen=True)
 class Content:
-    """What is read from a place.
+    """The content of a file or stream.
 
     Parameters
     ----------
     name : str
-        What messages call it.
+        Its name in messages.
     suffix : str
-        That of what is inside, in small letters.
+        The suffix of the decompressed file, in lower case.
     data : bytes
-        All of it, unpacked.
+        The decompressed bytes.
     packed : bool
-        Whether it was packed.
+        Whether it was compressed.
     """
 
     name: str
@@ -150,32 +149,32 @@ class Content:
     packed: bool = False
 
     @classmethod
-    def of(cls, place: FileSource) -> Content:
-        """Read a place to its end.
+    def of(cls, source: FileSource) -> Content:
+        """Read a file or stream to its end, and decompress it.
 
         Raises
         ------
         InvalidInputError
-            It cannot be read, its archive is damaged or holds several files, or it unpacks to far
-            more than a table of its size.
+            It cannot be read, its archive is damaged or has several files, or its decompressed
+            size exceeds the limit.
         MissingExtraError
             ``.zst`` needs pyarrow.
         """
-        if isinstance(place, str | Path):
-            with open_file(place) as file:
-                return _inside(file, str(place), Path(place).name.lower())
-        name = _named(place)
+        if isinstance(source, str | Path):
+            with open_file(source) as file:
+                return _read_content(file, str(source), Path(source).name.lower())
+        name = _find_stream_name(source)
         with convert_read_errors(name):
-            _refuse_endless(place, name)
-            data = place.read()
+            _check_device(source, name)
+            data = source.read()
         if not isinstance(data, bytes):
-            msg = f"{name}: it gives text; open it for reading bytes, as with open(path, 'rb')."
+            msg = f"{name}: it gives text. Open it in binary mode: open(path, 'rb')."
             raise InvalidInputError(msg)
-        return _inside(io.BytesIO(data), name, cls.find_compression(data))
+        return _read_content(io.BytesIO(data), name, cls.find_compression(data))
 
     @staticmethod
     def find_compression(data: bytes) -> str:
-        """Return how the names of files end that begin like these bytes, "" if not packed.
+        """Return the suffix of the compression of bytes; "" if they are not compressed.
 
         Examples
         --------
@@ -188,15 +187,12 @@ class Content:
 
     @staticmethod
     def compute_size_limit(size: int) -> int:
-        """Return how many bytes a file of so many may unpack to.
-
-        Few bytes can unpack to as many as one likes.
-        """
+        """Return the largest decompressed size of a file of `size` bytes, against zip bombs."""
         return BYTES_ANYWAY + BYTES_PER_BYTE * size
 
 
 def is_file_source(data: object) -> TypeGuard[FileSource]:
-    """Tell what is read from, and not data already."""
+    """Return whether data is a path or a stream."""
     return isinstance(data, str | Path) or callable(getattr(data, "read", None))
 
 
@@ -207,110 +203,111 @@ def open_file(path: str | Path) -> Iterator[IO[bytes]]:
     Raises
     ------
     InvalidInputError
-        It cannot be read, or is a device that may never end.
+        It cannot be read, or is a device that may be endless.
     """
     with convert_read_errors(path), Path(path).open("rb") as file:
-        _refuse_endless(file, str(path))
+        _check_device(file, str(path))
         yield file
 
 
-def _refuse_endless(file: IO[bytes], name: str) -> None:
-    """Refuse a device such as /dev/zero; a terminal ends when the user says so."""
+def _check_device(file: IO[bytes], name: str) -> None:
+    """Raise for a device such as /dev/zero, which is endless; a user can end a terminal's input."""
     try:
         number = file.fileno()
         is_device = S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number)
-    except (AttributeError, OSError, TypeError, ValueError):  # not a file of the system
+    except (AttributeError, OSError, TypeError, ValueError):  # no file descriptor
         return
-    if is_device and file.read(1):  # /dev/null gives nothing
-        msg = f"{name}: a device in place of a file, which may never end. Copy it into a file."
+    if is_device and file.read(1):  # /dev/null is empty
+        msg = f"{name}: this is a device, which may be endless. Copy its content into a file."
         raise InvalidInputError(msg)
 
 
-def _named(stream: IO[bytes]) -> str:
-    """Return what messages call a stream."""
+def _find_stream_name(stream: IO[bytes]) -> str:
+    """Return the name of a stream in messages."""
     name = getattr(stream, "name", None)
     if name == "<stdin>":
         return "standard input"
     return str(name) if name and isinstance(name, str | Path) else "the stream"
 
 
-def _inside(file: IO[bytes], name: str, file_name: str) -> Content:
-    begin, dot, last = file_name.rpartition(".")
-    kind = f"{dot}{last}"
-    if kind not in COMPRESSIONS:
-        return Content(name, kind, file.read())
+def _read_content(file: IO[bytes], name: str, file_name: str) -> Content:
+    stem, dot, extension = file_name.rpartition(".")
+    suffix = f"{dot}{extension}"
+    if suffix not in COMPRESSIONS:
+        return Content(name, suffix, file.read())
     file = file if file.seekable() else io.BytesIO(file.read())  # a pipe
-    _, unpack = COMPRESSIONS[kind]
-    with _unpacking(name), unpack(file) as stream:
-        inside = Path(getattr(stream, "name", "") if kind == ".zip" else begin).suffix.lower()
-        return Content(name, inside, _unpacked(stream, file), packed=True)
+    _, decompress = COMPRESSIONS[suffix]
+    with _convert_decompression_errors(name), decompress(file) as stream:
+        inner_name = getattr(stream, "name", "") if suffix == ".zip" else stem
+        data = _read_limited(stream, file)
+        return Content(name, Path(inner_name).suffix.lower(), data, packed=True)
 
 
-def _unpacked(stream: IO[bytes], file: IO[bytes]) -> bytes:
-    """Return all that a stream unpacks from a file, or refuse it as soon as it is too much.
+def _read_limited(stream: IO[bytes], file: IO[bytes]) -> bytes:
+    """Return all decompressed bytes of a file; raise as soon as they exceed the limit.
 
-    Every part of the file is held to the bound: one that unpacks to little allows nothing to
-    the next.
+    The limit applies to each part of the file: a part below the limit does not raise it for later
+    parts.
     """
-    found, total, lowest = [], 0, 0
+    blocks, total, lowest = [], 0, 0
     while block := stream.read(_BLOCK):
-        found.append(block)
+        blocks.append(block)
         total += len(block)
         excess = total - BYTES_PER_BYTE * file.tell()
         lowest = min(lowest, excess)
         if excess - lowest > BYTES_ANYWAY:
             msg = (
-                f"it unpacked to {total:,} bytes after {file.tell():,} of its own, far "
-                "more than a table does. If that is right, unpack it yourself."
+                f"{file.tell():,} bytes decompress to {total:,} bytes, far more than a table "
+                "does. If that is right, decompress it yourself."
             )
             raise InvalidInputError(msg)
-    return b"".join(found)
+    return b"".join(blocks)
 
 
 @contextmanager
-def _unpacking(name: str) -> Iterator[None]:
-    """Turn whatever fails into a fault of the archive."""
+def _convert_decompression_errors(name: str) -> Iterator[None]:
+    """Convert all errors to InvalidInputError about the file."""
     with label_messages(name):
         try:
             yield
         except RecsysNdcgError:
             raise
-        except Exception as error:  # noqa: BLE001 - a damaged archive fails in any way
+        except Exception as error:  # noqa: BLE001 - a damaged archive may raise anything
             reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
             if isinstance(error, MemoryError):
                 reason = "it is damaged, or needs more memory than there is"
-            msg = f"cannot be unpacked ({reason}). Pack it again, or give it unpacked."
+            msg = f"cannot be decompressed ({reason}). Compress it again, or pass it uncompressed."
             raise InvalidInputError(msg) from None
 
 
-def _member(file: IO[bytes]) -> IO[bytes]:
-    """Open the only file in an archive; what a Macintosh puts beside it does not count."""
+def _open_zip(file: IO[bytes]) -> IO[bytes]:
+    """Open the only file in a zip archive, without the metadata files of macOS."""
     archive = zipfile.ZipFile(file)
     names = [
-        one.filename
-        for one in archive.infolist()
-        if not one.is_dir() and not one.filename.startswith("__MACOSX/")
+        member.filename
+        for member in archive.infolist()
+        if not member.is_dir() and not member.filename.startswith("__MACOSX/")
     ]
     if len(names) != 1:
-        there = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-        msg = f"it holds {len(names)} files ({there})" if names else "it holds no file"
-        msg = f"{msg}; pack the one that is to be read."
+        listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        found = f"{len(names)} files ({listed})" if names else "no file"
+        msg = f"the archive has {found}. Make one with a single file."
         raise InvalidInputError(msg)
     return archive.open(names[0])
 
 
-def _zstandard(file: IO[bytes]) -> IO[bytes]:
-    with require_libraries("pyarrow", job="Unpacking .zst", extra="scale"):
+def _open_zstandard(file: IO[bytes]) -> IO[bytes]:
+    with require_libraries("pyarrow", job="Decompressing .zst", extra="scale"):
         import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    opened: IO[bytes] = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
-    return opened
+    stream: IO[bytes] = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    return stream
 
 
-#: How the names of packed files end, how their bytes begin, and what opens them.
+#: By the suffix of compressed files: their first bytes, and the function that opens them.
 COMPRESSIONS: dict[str, tuple[bytes, Callable[[IO[bytes]], Any]]] = {
     ".gz": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
-    ".zst": (b"\x28\xb5\x2f\xfd", _zstandard),
+    ".zst": (b"\x28\xb5\x2f\xfd", _open_zstandard),
     ".bz2": (b"BZh", bz2.BZ2File),
     ".xz": (b"\xfd7zXZ\0", lzma.LZMAFile),
-    ".zip": (b"PK\x03\x04", _member),
+    ".zip": (b"PK\x03\x04", _open_zip),
 }

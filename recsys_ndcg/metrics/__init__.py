@@ -1,4 +1,4 @@
-"""The metrics: one file each, found by being in this folder."""
+"""The metrics, one per file; every file in this folder is imported, and registers its metric."""
 
 from __future__ import annotations
 

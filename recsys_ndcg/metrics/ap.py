@@ -17,7 +17,7 @@ class AP(Metric):
 
     .. math:: AP@k = \frac{1}{R} \sum_{r \le k} rel(r) \frac{h(r)}{r}
 
-    with rel(r) 1 where the item at rank r is relevant, h(r) the relevant items at ranks up to r
+    with rel(r) 1 if the item at rank r is relevant, h(r) the relevant items at ranks up to r
     and R all relevant items. Its mean over users is known as MAP.
 
     Notes
@@ -26,7 +26,7 @@ class AP(Metric):
     (trec_eval, ranx), by min(R, k) (RePlay, implicit), by k, or by the hits in the top k
     (torchmetrics). The hits depend on the order, so that a better order can score less: at k = 3
     (1, 0, 0, 1) scores 1, and (1, 0, 1, 0) 5/6. So over hits there is no chance level, best or
-    worst order, adjusted score or tie range; and where a tie touches the top k, ``ties`` must name
+    worst order, adjusted score or tie range; and if a tie touches the top k, ``ties`` must choose
     one order of it.
 
     References
@@ -53,7 +53,7 @@ class AP(Metric):
         return row_sums(table / np.arange(1, table.shape[1] + 1))
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return what `ap_over` names."""
+        """Return the number that `ap_over` chooses."""
         over, k = ranking.convention.ap_over, self.k
         if over == "hits":
             return row_sums(ranking.relevance[:, :k])
@@ -64,17 +64,16 @@ class AP(Metric):
         return ranking.n_relevant
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
-        """Return why there is no such number: over k without a k."""
+        """Return why AP over k cannot be computed without a cutoff."""
         if convention.ap_over == "k" and self.k is None:
-            return "ap_over='k' needs a cutoff: ask for 'ap@10', for instance."
+            return "ap_over='k' needs a cutoff: use 'ap@10', for example."
         return ""
 
     def tie_objection(self, convention: Convention) -> str:
-        """Return why tied estimates leave it open: both parts of a ratio depend on the order."""
+        """Return why ties leave AP over hits undefined: both its parts depend on the order."""
         if convention.ap_over != "hits":
             return ""
         return (
-            "ap_over='hits' has no exact expectation where equal estimates touch the top k, and no "
-            "order of them that is known to be best or worst. Choose another ap_over, or "
-            "ties='item_asc'."
+            "ap_over='hits' has no exact expectation if equal estimates touch the top k, and their "
+            "best and worst orders are unknown. Choose another ap_over, or ties='item_asc'."
         )

@@ -12,19 +12,19 @@ from recsys_ndcg.ranking import Ranking
 
 @metric
 class AUC(Metric):
-    r"""The share of pairs of a relevant and another item that stand in the right order.
+    r"""The share of pairs of a relevant and another item that are in the right order.
 
     .. math:: AUC = \frac{c + \frac{1}{2} t}{R (n - R)}
 
-    with c the pairs whose relevant item has the higher estimate, t those of equal estimates, R
-    the relevant ones among the n items of the list.
+    with c the pairs whose relevant item has the higher estimate, t the pairs with equal estimates,
+    and R the relevant items among the n items of the list.
 
     Notes
     -----
     In [0, 1], higher is better, no unit; random order scores 1/2. Undefined for a user whose list
-    holds relevant items alone, or none. Pooled is weighted by pairs. It looks at whole lists and
-    has no cutoff; unlabelled items are not relevant, relevant items outside the list stand in no
-    pair. It is the statistic of Mann & Whitney (1947).
+    has only relevant items, or none. The pooled score is weighted by pairs. AUC has no cutoff;
+    unlabelled items are not relevant, relevant items outside the list are in no pair. It is the
+    statistic of Mann & Whitney (1947).
 
     References
     ----------
@@ -32,7 +32,7 @@ class AUC(Metric):
 
     Examples
     --------
-    Of three pairs, two stand in the right order.
+    Of three pairs, two are in the right order.
 
     >>> import recsys_ndcg as rn
     >>> pairs = {"ann": [(4, 3), (3, 5), (2, 2), (1, 1)]}
@@ -48,16 +48,16 @@ class AUC(Metric):
     cutoff = "none"
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return the pairs in the right order: relevant items have this much below them."""
+        """Return the number of pairs in the right order."""
         relevant, ranks = ranking.relevant_ranks
         return relevant * ranking.n_items - ranks - relevant * (relevant - 1) / 2
 
     def deviation(self, ranking: Ranking) -> Floats:
-        """Return the standard deviation of the pairs in the right order, over all orders."""
+        """Return the standard deviation of the numerator over all orders of the list."""
         return np.sqrt(self.denominator(ranking) * (ranking.n_items + 1) / 12)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return all pairs."""
+        """Return the number of all pairs."""
         relevant, _ = ranking.relevant_ranks
         pairs: Floats = relevant * (ranking.n_items - relevant)
         return pairs

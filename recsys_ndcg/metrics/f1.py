@@ -16,11 +16,11 @@ class F1(Linear):
 
     .. math:: F_1@k = \frac{2h}{p + q}
 
-    with h the hits among the first k, p the denominator of precision and q that of recall.
+    with h the hits among the first k, and p and q the denominators of precision and recall.
 
     Notes
     -----
-    In [0, 1], no unit. Undefined only where both denominators are 0.
+    In [0, 1], no unit. Undefined only if both denominators are 0.
 
     References
     ----------
@@ -42,7 +42,7 @@ class F1(Linear):
     needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:
-        """Return twice those of precision."""
+        """Return twice the weights of precision."""
         return 2 * Precision(self.k).weights(ranking)
 
     def denominator(self, ranking: Ranking) -> Floats:

@@ -18,7 +18,7 @@ class Hit(Metric):
 
     Notes
     -----
-    In [0, 1], no unit; between 0 and 1 for one user where a tie at rank k decides.
+    In [0, 1], no unit; between 0 and 1 for one user if a tie at rank k decides.
     Undefined for a user without relevant items.
 
     References
@@ -41,9 +41,9 @@ class Hit(Metric):
     needs_threshold = True
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return the probability that the first relevant item stands at a rank up to k."""
+        """Return the probability that the first relevant item is among the first k."""
         return row_sums(ranking.first_hit[:, : self.k])
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1 where there is something to hit."""
+        """Return 1 for users with a relevant item, else 0."""
         return (ranking.n_relevant > 0).astype(float)

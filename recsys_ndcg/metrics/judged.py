@@ -1,4 +1,4 @@
-"""Judged: how much of the first k is known."""
+"""Judged: the labelled share of the first k items."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Judged(Linear):
 
     Notes
     -----
-    In [0, 1], no unit. No score of a recommender: where it is low, the other scores rest on few
-    labels. Undefined for an empty list.
+    In [0, 1], no unit. Not a score of the recommender: if it is low, the other scores depend on
+    few labels. Undefined for an empty list.
 
     References
     ----------
@@ -40,6 +40,6 @@ class Judged(Linear):
     worth = "labelled"
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return how many there are."""
+        """Return the number of the first k items."""
         places = ranking.n_items if self.k is None else np.minimum(ranking.n_items, self.k)
         return places.astype(np.float64)

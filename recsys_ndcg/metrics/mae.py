@@ -36,5 +36,5 @@ class MAE(RMSE):
         return ranking.per_user(np.abs(ranking.error))
 
     def score(self, ratio: Floats) -> Floats:
-        """Return the mean as it is."""
+        """Return the mean unchanged."""
         return ratio

@@ -1,4 +1,4 @@
-"""What a metric is: a numerator and a denominator per user, and a name that reads back."""
+"""Metric: a numerator and a denominator per user, and a name that can be parsed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, quote
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
-#: The choices that decide which rows there are and which users count, for every metric.
+#: The choices about rows and users, which every metric reads.
 ROWS_AND_USERS = frozenset(
     {
         "unlabelled",
@@ -28,59 +28,58 @@ ROWS_AND_USERS = frozenset(
         "mean_over",
     }
 )
-#: With those by which the order of a list comes about.
+#: These, and the choices about the order of a list.
 ORDER = ROWS_AND_USERS | {"ties", "tie_tolerance"}
-#: And what an item is worth in DCG and its kin.
+#: These, and the gain of an item.
 GAINS = ORDER | {"gain"}
 
-PLAIN = re.compile(r"[\w.+-]*")  # what a name can hold and read back
+PLAIN = re.compile(r"[\w.+-]*")  # text that a name can contain and `parse_metrics` can read
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A score of each user's list: numerator over denominator, undefined where that is 0.
+    """A score of each user's list: numerator / denominator, undefined if the denominator is 0.
 
     Parameters
     ----------
     k : int, optional
-        How many of the first items count, at least 1; all of them without it.
+        The number of ranks that count, at least 1; by default all.
 
     Raises
     ------
     InvalidInputError
-        `k` is not a whole number of at least 1. Nothing is raised while scoring: what cannot be
-        computed is said beforehand, by `objection` and `tie_objection`.
+        `k` is not a whole number of at least 1. Scoring does not raise: `objection` and
+        `tie_objection` report beforehand what cannot be computed.
 
     Notes
     -----
     `numerator` and `denominator` take a `Ranking` and return float64 arrays of shape (n_users,).
     Under tied estimates the numerator is its expectation over all orders of the ties; the
     denominator does not depend on the order. The dataset's mean is over users, its pooled score
-    is the sum of the numerators over the sum of the denominators. Tables are added up by
-    `recsys_ndcg.arrays.row_sums`: ``sum`` adds in an order that depends on the width of a table,
-    so that a last digit would depend on the longest list beside a user's own.
+    is the sum of the numerators over the sum of the denominators. Sum tables with
+    `recsys_ndcg.arrays.row_sums`: the order of additions in ``sum`` depends on the width of the
+    table, so that the last digit would depend on the longest list of all users.
     """
 
-    #: Its name, in lower case, and what else people type for it: without capitals and underscores,
-    #: which are overlooked.
+    #: Its name in lower case, and its aliases in lower case without underscores, which are ignored.
     name: ClassVar[str]
     also_called: ClassVar[tuple[str, ...]] = ()
-    #: Whether it must know which items are relevant, and whether it reads gains.
+    #: Whether it needs to know which items are relevant, and whether it reads gains.
     needs_threshold: ClassVar[bool] = False
     uses_gains: ClassVar[bool] = False
-    #: The fields of `Convention` that can move its number: all of them, unless it says so. The
-    #: threshold is read where `needs_threshold` or a choice that is read asks for it.
+    #: The fields of `Convention` that can change its number, by default all. It also reads the
+    #: threshold, if `needs_threshold` is true or one of these choices needs it.
     reads: ClassVar[frozenset[str]] = frozenset(one.name for one in fields(Convention))
-    #: By which rule it breaks ties, whatever the convention says; None where it obeys that.
+    #: Its own rule for ties; None if it uses the convention's.
     own_ties: ClassVar[str | None] = None
-    #: Whether the best order of a list is that with the best items first.
+    #: Whether the best order of a list has the best items first.
     best_first: ClassVar[bool] = True
-    #: Whether what there is to collect hangs on which items are in the list, and not on labels and
-    #: the length alone: then drawn lists have no exact mean. Of somebody's own, None means unknown.
+    #: Whether the denominator depends on which items are in the list, not only on its length and
+    #: the labels: then the mean over drawn lists is not exact. None in a user's metric: unknown.
     within_list: ClassVar[bool | None] = None
-    #: "usual": a bare name takes every k of k=; "possible": it stands alone; "none": no k at all
+    #: "usual": a name without @k takes every k of k=; "possible": it takes none; "none": never a k
     cutoff: ClassVar[str] = "usual"
-    #: Whether the order of a list moves it, it lies between 0 and 1, and more of it is better.
+    #: Whether it depends on the order of a list; whether higher is better; whether it is in [0, 1].
     orders: ClassVar[bool] = True
     greater_is_better: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
@@ -88,74 +87,76 @@ class Metric:
     k: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a cutoff that is not one."""
+        """Check and normalise the parameters."""
         object.__setattr__(self, "k", check_k(self.k))
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, str) and not PLAIN.fullmatch(value):
-                msg = f"{self.name}: {one.name} may hold letters, digits and _.+- , not {value!r}."
+                msg = (
+                    f"{self.name}: {field.name} may have letters, digits and _.+- , not {value!r}."
+                )
                 raise InvalidInputError(msg)
-            # so that a name reads back, and equal ones are equal
+            # Python numbers, so that the name can be parsed and equal parameters have equal names
             if isinstance(value, Real) and not isinstance(value, int | np.integer):
                 value = as_float(value)
             elif isinstance(value, np.generic):
                 value = value.item()
-            object.__setattr__(self, one.name, value)
+            object.__setattr__(self, field.name, value)
         if self.k is not None and self.cutoff == "none":
-            msg = f"{self.name} has no cutoff; ask for {self.name!r}, not '{self.name}@{self.k}'."
+            msg = f"{self.name} has no cutoff; use {self.name!r}, not '{self.name}@{self.k}'."
             raise InvalidInputError(msg)
 
     def __str__(self) -> str:
-        """Return the name that `parse` reads back: ``ndcg@10``."""
-        given = [
-            f"{one.name}={getattr(self, one.name)!r}"
-            for one in fields(self)
-            if one.name != "k" and getattr(self, one.name) != one.default
+        """Return the name that `parse_metrics` reads, such as ``ndcg@10``."""
+        options = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if field.name != "k" and getattr(self, field.name) != field.default
         ]
-        options = f"({','.join(given)})" if given else ""
-        return self.name + options + (f"@{self.k}" if self.k else "")
+        options_text = f"({','.join(options)})" if options else ""
+        return self.name + options_text + (f"@{self.k}" if self.k else "")
 
     @property
     def origin(self) -> str:
-        """Where a metric of somebody's own comes from, ``module:name``; nothing for those here."""
+        """The class of a user's metric, ``module:name``; "" for metrics of this package."""
         kind = type(self)
-        ours = kind.__module__.startswith("recsys_ndcg.")
-        return "" if ours else f"{kind.__module__}:{kind.__qualname__}"
+        is_built_in = kind.__module__.startswith("recsys_ndcg.")
+        return "" if is_built_in else f"{kind.__module__}:{kind.__qualname__}"
 
     @property
     def depth(self) -> int | None:
-        """How many ranks the metric reads; None means all."""
+        """The number of ranks that the metric reads; None for all."""
         return self.k
 
     def compute_fingerprint(self, ranks: int) -> Floats | None:  # noqa: ARG002 - some need it
-        """Return numbers by which two metrics of one name are told apart, if it has any."""
+        """Return numbers that differ between two metrics of the same name, if there are any."""
         return None
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return what the user's list collects."""
+        """Return the sum that each user's list reaches."""
         raise NotImplementedError
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return what there was to collect."""
+        """Return the number that the numerator is divided by."""
         raise NotImplementedError
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002 - some need it
-        """Return why there is no such number under a convention; nothing if there is one.
+        """Return why the metric cannot be computed under a convention; "" if it can.
 
         Parameters
         ----------
         convention : Convention
-            Every choice.
+            All choices.
         longest : int
-            How many ranks the longest list has.
+            The number of ranks of the longest list.
         """
         return ""
 
     def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
         """Return why ties leave this metric's score undefined; "" if they do not.
 
-        Then its mean over their orders is not exact, and which order is the best is not known:
-        chance, best, worst, adjusted and the tie range are NaN.
+        If they do, its mean over their orders is not exact and the best order is unknown: chance,
+        best, worst, adjusted and the tie range are NaN.
         """
         return ""
 
@@ -164,27 +165,27 @@ class Metric:
         return np.full(len(ranking.n_items), np.nan)
 
     def score(self, ratio: Floats) -> Floats:
-        """Turn numerator over denominator into the score."""
+        """Return the score for a ratio of numerator to denominator."""
         return ratio
 
 
 class Linear(Metric):
-    r"""A metric whose numerator is linear in what the items are worth.
+    r"""A metric whose numerator is linear in the worth of the items.
 
     .. math:: \sum_{r \le k} w_r a(r)
 
-    with a(r) the (expected) worth of the item at rank r and w the weights of the ranks. So its
-    expectation under ties is exact, and so is its variance under random order.
+    with a(r) the (expected) worth of the item at rank r and w the weights of the ranks. Its
+    expectation under ties and its variance under random order are exact.
     """
 
-    #: What an item is worth: the table of the ranking ("gain", "relevance" or "labelled").
+    #: The worth of an item, as a table of the ranking: "gain", "relevance" or "labelled".
     worth: ClassVar[str] = "relevance"
 
     def weights(self, ranking: Ranking) -> Floats:
         """Return the weight of each of the first ranks, up to k and the width of the tables: 1.
 
-        Of shape (n_ranks,), or (n_users, n_ranks) where users differ; at least 0, and never
-        increasing with the rank.
+        The shape is (n_ranks,), or (n_users, n_ranks) if users have different weights. Weights are
+        at least 0, and never increase with the rank.
         """
         return np.ones(ranking.width(self.k))
 
@@ -193,7 +194,7 @@ class Linear(Metric):
         return weighted_sum(getattr(ranking, self.worth), self.weights(ranking))
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1: the sum is the score, where a metric does not divide it by another."""
+        """Return 1, so that the sum is the score."""
         return np.ones(len(ranking.n_items))
 
     def deviation(self, ranking: Ranking) -> Floats:
@@ -203,20 +204,20 @@ class Linear(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class SavedMetric(Metric):
-    """The name of somebody's own metric, with what is needed to show its scores.
+    """A user's metric in a saved report: its name, and the attributes that show its scores.
 
     Parameters
     ----------
     k : int, optional
         Its cutoff.
     text : str
-        Its name, with the cutoff.
+        Its name with the cutoff.
     bounded, orders, greater_is_better : bool
-        As it had them.
+        As in `Metric`.
     """
 
     text: str = ""
-    bounded: bool = True  # type: ignore[misc] # of each one, where a metric has it of all
+    bounded: bool = True  # type: ignore[misc] # a field here, a class attribute in Metric
     orders: bool = True  # type: ignore[misc]
     greater_is_better: bool = True  # type: ignore[misc]
 
@@ -229,7 +230,7 @@ class SavedMetric(Metric):
 
 
 def check_k(k: Any) -> int | None:
-    """Return a cutoff as an int, None for none.
+    """Check a cutoff, and return it as an int or None.
 
     Raises
     ------
@@ -238,8 +239,8 @@ def check_k(k: Any) -> int | None:
     """
     if k is None:
         return None
-    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-    if not whole or not 1 <= k <= sys.maxsize:
+    is_whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
+    if not is_whole or not 1 <= k <= sys.maxsize:
         msg = f"k must be a whole number of at least 1, not {quote(k)}."
         raise InvalidInputError(msg)
     return int(k)

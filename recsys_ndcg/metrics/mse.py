@@ -18,7 +18,7 @@ class MSE(RMSE):
     Notes
     -----
     At least 0, in units of the rating, squared. Undefined for a user without labelled items. As
-    for `RMSE`, whose square it is for each user and pooled; the mean over users is not.
+    for `RMSE`. Each user's score and the pooled score are the square of `RMSE`; the mean is not.
 
     Examples
     --------
@@ -30,5 +30,5 @@ class MSE(RMSE):
     name = "mse"
 
     def score(self, ratio: Floats) -> Floats:
-        """Return the mean as it is."""
+        """Return the mean unchanged."""
         return ratio

@@ -28,8 +28,8 @@ class NDCG(Linear):
     -----
     In [0, 1], higher is better, no unit. Undefined for a user whose ideal DCG is 0.
     Under ``ideal="max"`` the ideal has the top grade at each of the k places, or of the list's
-    places where there is no k; an empty list has one place. scikit-learn agrees under
-    ``gain="linear"``, where every labelled item is in the list and no user is undefined.
+    places without k; an empty list has one place. scikit-learn has the same scores under
+    ``gain="linear"``, if every labelled item is in the list and no user is undefined.
 
     References
     ----------
@@ -38,7 +38,7 @@ class NDCG(Linear):
 
     Examples
     --------
-    The two best items have changed places.
+    The two best items are swapped.
 
     >>> import recsys_ndcg as rn
     >>> round(rn.ndcg_at_k([(4.0, 3), (4.5, 2), (1.0, 0)], 10), 4)
@@ -61,7 +61,7 @@ class NDCG(Linear):
         return weighted_sum(ranking.ideal_gain, self.weights(ranking))
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
-        """Return why there is no such number: more places than can be added up."""
+        """Return why NDCG cannot be computed: k is too large for the maximal ideal."""
         if convention.ideal == "max" and self.k is not None and self.k > MAX_PLACES:
             return f"ideal='max' adds up the weights of all k places; choose k up to {MAX_PLACES}."
         return ""
@@ -73,14 +73,14 @@ def sum_top_grades(ranking: Ranking, k: int | None, weights: Callable[[int], Flo
     Parameters
     ----------
     ranking : Ranking
-        Of the users.
+        The users' ranked lists.
     k : int, optional
         The cutoff.
     weights : callable
-        Gives the weights of as many ranks as it is asked for: more than the tables may have.
+        Takes a number of ranks, which may exceed the width of the tables, and returns weights.
     """
-    so_far = np.cumsum(ranking.top_gain * weights(ranking.width(None) if k is None else k))
+    sums = np.cumsum(ranking.top_gain * weights(ranking.width(None) if k is None else k))
     if k is not None:
-        return np.full(len(ranking.n_items), so_far[-1])
-    best: Floats = so_far[np.maximum(ranking.n_items, 1) - 1]
-    return best
+        return np.full(len(ranking.n_items), sums[-1])
+    ideal: Floats = sums[np.maximum(ranking.n_items, 1) - 1]
+    return ideal

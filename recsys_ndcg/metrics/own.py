@@ -1,4 +1,4 @@
-"""The door for metrics of somebody's own: a function of ranks, a function of lists, or a class."""
+"""User-defined metrics: a function of ranks, a function of a list, or a class."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from recsys_ndcg.ranking import Ranking, weighted_sum
 _CHOICES = {
     "of": ("relevance", "gain"),
     "over": ("ideal", "weights", "nothing"),
-    # rules that put each item in one place, whatever it is worth
+    # rules that give each item one place, whatever its grade
     "ties": ("input", "item_asc", "item_desc", "text_asc", "text_desc"),
     "bounded": (True, False),
 }
 
 
 class ByRank(Linear):
-    """A weighted sum over ranks, of relevance or gain, over what `over` names.
+    """A weighted sum of relevance or gain over ranks, divided as the option `over` specifies.
 
-    The weights are those that `function` gives an array of ranks.
+    `function` takes an array of ranks and returns their weights.
     """
 
     function: ClassVar[Callable[..., Any]]
@@ -40,21 +40,21 @@ class ByRank(Linear):
     within_list: ClassVar[bool | None] = False
 
     @staticmethod
-    def body_of(of: str = "relevance", over: str = "ideal") -> dict[str, Any]:
-        """Return what a class is to say for these options."""
-        by_gain = of == "gain"
+    def make_attributes(of: str = "relevance", over: str = "ideal") -> dict[str, Any]:
+        """Return the class attributes for these options."""
+        is_gain = of == "gain"
         return {
             "worth": of,
             "over": over,
-            "reads": GAINS | {"ideal", "max_grade"} if by_gain else ORDER,
-            "needs_threshold": not by_gain,
-            "uses_gains": by_gain,
-            "bounded": over == "ideal" or (over == "weights" and not by_gain),
+            "reads": GAINS | {"ideal", "max_grade"} if is_gain else ORDER,
+            "needs_threshold": not is_gain,
+            "uses_gains": is_gain,
+            "bounded": over == "ideal" or (over == "weights" and not is_gain),
         }
 
     def weights(self, ranking: Ranking) -> Floats:
-        """Return those of the first ranks."""
-        return ranking.get_or_compute(self, lambda: self._weights(ranking.width(self.k)))
+        """Return the weights of the first ranks."""
+        return ranking.get_or_compute(self, lambda: self._compute_weights(ranking.width(self.k)))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the same sum over the ideal list, the sum of the weights of all places, or 1."""
@@ -62,15 +62,15 @@ class ByRank(Linear):
             return super().denominator(ranking)
         if self.over == "ideal" and self.worth == "gain":
             if ranking.convention.ideal == "max":
-                return sum_top_grades(ranking, self.k, self._weights)
+                return sum_top_grades(ranking, self.k, self._compute_weights)
             return weighted_sum(ranking.ideal_gain, self.weights(ranking))
         if self.over == "ideal":
             places = ranking.n_relevant.astype(np.int64)
         else:
             places = ranking.n_items if self.k is None else np.full(len(ranking.n_items), self.k)
-        most = int(places.max(initial=1)) if self.k is None else self.k
-        so_far = np.append(0.0, np.cumsum(self._weights(most)))
-        total: Floats = so_far[np.minimum(places, most)]
+        depth = int(places.max(initial=1)) if self.k is None else self.k
+        sums = np.append(0.0, np.cumsum(self._compute_weights(depth)))
+        total: Floats = sums[np.minimum(places, depth)]
         return total
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
@@ -78,34 +78,34 @@ class ByRank(Linear):
         if self.k is not None and self.k > MAX_PLACES:
             return f"{self} adds up the weights of all k places; choose k up to {MAX_PLACES}."
         try:
-            self._weights(longest if self.k is None else self.k)
+            self._compute_weights(longest if self.k is None else self.k)
         except InvalidInputError as error:
             return str(error)
         return ""
 
     def compute_fingerprint(self, ranks: int) -> Floats:
-        """Return weights; without a cutoff as many whatever the data, if the function has them."""
+        """Return weights; without a cutoff, their number hardly depends on the data."""
         if self.k is None:
             with suppress(InvalidInputError):
-                return self._weights(1 << max(ranks - 1, 1023).bit_length())
-        return self._weights(ranks)
+                return self._compute_weights(1 << max(ranks - 1, 1023).bit_length())
+        return self._compute_weights(ranks)
 
-    def _weights(self, ranks: int) -> Floats:
-        named = f"The metric {self.name!r}"
+    def _compute_weights(self, ranks: int) -> Floats:
+        name = f"The metric {self.name!r}"
         try:
-            return compute_weights(self.function, ranks, named)
+            return compute_weights(self.function, ranks, name)
         except InvalidInputError as error:
             if error.__cause__ is None:
                 raise
-            msg = f"{error} One made of a function of lists says ties=..."
+            msg = f"{error} A function of lists needs ties=..."
             raise InvalidInputError(msg) from error
         except Exception as error:
-            msg = f"{named} fails for an array of ranks: {error!r}."
+            msg = f"{name} fails for an array of ranks: {error!r}."
             raise InvalidInputError(msg) from error
 
 
 class OfList(Metric):
-    """What a function says of one user's ranked list; its mean over users is pooled, too."""
+    """The result of a function of one user's ranked list; the pooled score is its mean, too."""
 
     cutoff: ClassVar[str] = "possible"
     reads: ClassVar[frozenset[str]] = ORDER
@@ -114,46 +114,46 @@ class OfList(Metric):
     function: ClassVar[Callable[..., Any]]
 
     @staticmethod
-    def body_of(ties: str, *, bounded: bool = False) -> dict[str, Any]:
-        """Return what a class is to say for these options."""
+    def make_attributes(ties: str, *, bounded: bool = False) -> dict[str, Any]:
+        """Return the class attributes for these options."""
         return {"own_ties": ties, "bounded": bounded}
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return what the function says, 0 where that is NaN.
+        """Return the function's results, 0 for NaN.
 
         Raises
         ------
         InvalidInputError
-            It fails, or says something that is no number: the user is named.
+            The function fails, or returns no number; the message names the user.
         """
-        return np.nan_to_num(self._said(ranking))
+        return np.nan_to_num(self._score_users(ranking))
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1, and 0 where the function says NaN: the score is undefined there."""
-        return (~np.isnan(self._said(ranking))).astype(np.float64)
+        """Return 1, and 0 for NaN, which means that the score is undefined."""
+        return (~np.isnan(self._score_users(ranking))).astype(np.float64)
 
-    def _said(self, ranking: Ranking) -> Floats:
-        def said() -> Floats:
-            asked = np.ones(len(ranking.n_items), dtype=bool)  # but about those who do not count
+    def _score_users(self, ranking: Ranking) -> Floats:
+        def score_users() -> Floats:
+            counts = np.ones(len(ranking.n_items), dtype=bool)
             if ranking.convention.missing_user == "skip":
-                asked &= ~ranking.missing
+                counts &= ~ranking.missing
             if self.k is not None and ranking.convention.short_list == "drop":
-                asked &= ranking.n_items >= self.k
-            lists = zip(asked.tolist(), *ranking.split_lists(self.k), strict=True)
-            return np.array([self._of(*own) if one else 0.0 for one, *own in lists])
+                counts &= ranking.n_items >= self.k
+            lists = zip(counts.tolist(), *ranking.split_lists(self.k), strict=True)
+            return np.array([self._score_user(*args) if scored else 0.0 for scored, *args in lists])
 
-        return ranking.get_or_compute(self, said)
+        return ranking.get_or_compute(self, score_users)
 
-    def _of(self, user: Any, estimated: Floats, true: Floats, items: Any) -> float:
+    def _score_user(self, user: Any, estimated: Floats, true: Floats, items: Any) -> float:
         try:
             value = self.function(estimated, true, items)
         except Exception as error:
-            empty = "" if len(true) else ", whose list is empty"
-            msg = f"The metric {self.name!r} fails for user {quote(user)}{empty}: {error!r}."
+            hint = "" if len(true) else ", whose list is empty"
+            msg = f"The metric {self.name!r} fails for user {quote(user)}{hint}: {error!r}."
             raise InvalidInputError(msg) from error
         if not isinstance(value, Real | np.bool_) or math.isinf(value):
             msg = (
-                f"The metric {self.name!r} must give a number for each list, or NaN where there is "
+                f"The metric {self.name!r} must give a number for each list, or NaN if there is "
                 f"none; for user {quote(user)} it gave {quote(value)}."
             )
             raise InvalidInputError(msg)
@@ -181,35 +181,35 @@ def metric(  # noqa: PLR0913 - the kinds of metric
     ties: str | None = None,
     bounded: bool | None = None,
 ) -> Any:
-    r"""Make a metric of one's own of a function or a class, known by its name.
+    r"""Make and register a metric from a function or a class.
 
-    Of a function of ranks, fast and exact under ties:
+    From a function of ranks, fast and exact under ties:
 
     .. math:: \frac{\sum_{r \le k} w(r)\,a(r)}{\sum_{r \le k} w(r)\,a^*(r)}
 
-    with a(r) the relevance or gain at rank r and a* that of the ideal list: all relevant items
-    first, or the gains by `Convention.ideal`. With `ties`, of a function of one user's list,
-    called once for each user who counts, also one whose list is empty. Or of a class of metrics,
-    which has a numerator and a denominator.
+    with a(r) the relevance or gain at rank r, and a* the same in the ideal list: all relevant items
+    first, or the gains by `Convention.ideal`. With `ties`, from a function of one user's list,
+    which is called once for each user who counts, also if the list is empty. Or from a subclass of
+    `Metric`, which has a numerator and a denominator.
 
     Parameters
     ----------
     made : callable, or a subclass of `Metric`
         ``w(rank)``: takes an array of ranks from 1 on, and gives a weight for each, at least 0
-        and never increasing. With `ties`: ``f(estimated, true, items)``, arrays in ranked order
-        (true is NaN where unlabelled), cut at k; gives a number, NaN where there is none.
+        and never increasing. With `ties`: ``f(estimated, true, items)``, arrays in ranked order,
+        cut at k (true is NaN for unlabelled items); gives a number, or NaN for no score.
     name : str, optional
-        As in ``"early@10"``; that of the function by default.
+        As in ``"early@10"``; by default the name of the function.
     of : {'relevance', 'gain'}
-        What the weights weigh.
+        The values that are weighted.
     over : {'ideal', 'weights', 'nothing'}
-        What the sum is divided by: the same sum over the ideal list, as NDCG; the sum of the
-        weights of all k places, as precision; or 1, as DCG.
+        The denominator: the same sum over the ideal list, as in NDCG; the sum of the weights of
+        all k places, as in precision; or 1, as in DCG.
     ties : {'input', 'item_asc', 'item_desc', 'text_asc', 'text_desc'}
-        For a function of a list: in which order equal estimates stand, whatever the convention
-        says. A function has no exact mean over all their orders.
+        For a function of a list: the order of equal estimates, instead of the convention's rule,
+        because a function has no exact mean over all their orders.
     bounded : bool
-        For a function of a list: whether it lies between 0 and 1. False by default.
+        For a function of a list: whether its results are between 0 and 1. False by default.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def metric(  # noqa: PLR0913 - the kinds of metric
     Raises
     ------
     InvalidInputError
-        The name is taken, or an option is none of those.
+        The name is taken, or an option has another value.
 
     Examples
     --------
@@ -237,35 +237,36 @@ def metric(  # noqa: PLR0913 - the kinds of metric
     """
     given = {"name": name, "of": of, "over": over, "ties": ties, "bounded": bounded}
     options = {option: value for option, value in given.items() if value is not None}
-    return (lambda made: _made(made, dict(options))) if made is None else _made(made, options)
+    if made is None:
+        return lambda made: _make_metric(made, dict(options))
+    return _make_metric(made, options)
 
 
-def _made(made: Any, options: dict[str, Any]) -> type[Metric]:
+def _make_metric(made: Any, options: dict[str, Any]) -> type[Metric]:
     if isinstance(made, type) and issubclass(made, Metric):
         if options:
-            msg = f"A class of metrics says all by itself: leave out {', '.join(options)}."
+            msg = f"A subclass of Metric takes no options: leave out {', '.join(options)}."
             raise InvalidInputError(msg)
         return register_metric(made)
     if not callable(made) or isinstance(made, type):
-        msg = f"A metric is made of a function or a subclass of Metric, not of {quote(made)}."
+        msg = f"A metric is made from a function or a subclass of Metric, not from {quote(made)}."
         raise InvalidInputError(msg)
-    for option, known in _CHOICES.items():
-        if option in options and options[option] not in known:
-            words = ", ".join(map(repr, known))
+    for option, choices in _CHOICES.items():
+        if option in options and options[option] not in choices:
+            words = ", ".join(map(repr, choices))
             msg = f"{option} must be one of {words}, not {quote(options[option])}."
             raise InvalidInputError(msg)
-    called = escape_invisible(
-        getattr(made, "__name__", type(made).__name__)
-    )  # what a class can be called
-    body = {
+    # a class cannot have invisible characters in its name
+    class_name = escape_invisible(getattr(made, "__name__", type(made).__name__))
+    attributes = {
         "__doc__": made.__doc__,
         "__module__": made.__module__ or "__main__",
-        "__qualname__": escape_invisible(getattr(made, "__qualname__", called)),
-        "name": options.pop("name", called.lower()),
+        "__qualname__": escape_invisible(getattr(made, "__qualname__", class_name)),
+        "name": options.pop("name", class_name.lower()),
         "function": staticmethod(made),
     }
     kind: type[ByRank | OfList] = OfList if "ties" in options else ByRank
-    if others := [option for option in options if option not in kind.options]:
-        msg = f"A metric by a function of {kind.takes} has no option {', '.join(others)}."
+    if unknown := [option for option in options if option not in kind.options]:
+        msg = f"A metric by a function of {kind.takes} has no option {', '.join(unknown)}."
         raise InvalidInputError(msg)
-    return register_metric(type(called, (kind,), body | kind.body_of(**options)))
+    return register_metric(type(class_name, (kind,), attributes | kind.make_attributes(**options)))

@@ -16,13 +16,13 @@ class Precision(Linear):
 
     .. math:: P@k = \frac{h}{k}, \quad h = \sum_{r \le k} rel(r)
 
-    with rel(r) 1 where the item at rank r is relevant.
+    with rel(r) 1 if the item at rank r is relevant.
 
     Notes
     -----
     In [0, 1], no unit. A list of n < k items is still divided by k, or by n under
-    ``short_list="n"``; without k the list's length divides. An empty list has one place then, and
-    scores 0. Under ``recommend_from`` only items estimated at least that high, after rounding to
+    ``short_list="n"``; without k it is divided by n. An empty list then has one place, and scores
+    0. Under ``recommend_from`` only items estimated at least that high, after rounding to
     ``tie_tolerance``, count as hits and as places: undefined for a user without any.
     trec_eval, ranx and recommenders divide by k; CatBoost and LensKit by n.
 
@@ -45,14 +45,14 @@ class Precision(Linear):
     needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:
-        """Return 1 for each rank, 0 where nothing is recommended any more."""
+        """Return 1 for each rank with a recommended item, else 0."""
         if ranking.convention.recommend_from is None:
             return super().weights(ranking)
         ranks = np.arange(1, ranking.width(self.k) + 1)
         return np.asarray(ranks <= ranking.n_recommended[:, None], dtype=np.float64)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return the places."""
+        """Return the number of places."""
         convention, k = ranking.convention, self.k
         if convention.recommend_from is not None:
             places = ranking.n_recommended

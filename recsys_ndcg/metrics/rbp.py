@@ -20,12 +20,12 @@ class RBP(Linear):
 
     .. math:: RBP(p)@k = (1 - p) \sum_{r \le k} rel(r) p^{r-1}
 
-    with rel(r) 1 where the item at rank r is relevant and p the chance of reading on.
+    with rel(r) 1 if the item at rank r is relevant and p the chance of reading on.
 
     Parameters
     ----------
     k : int, optional
-        How many of the first items count.
+        The number of ranks.
     p : float, default 0.8
         Persistence, above 0 and below 1. Written in the name: ``rbp(p=0.95)@10``.
 
@@ -54,13 +54,13 @@ class RBP(Linear):
     p: float = 0.8
 
     def __post_init__(self) -> None:
-        """Refuse a persistence that is no probability."""
+        """Raise if the persistence is not a probability."""
         super().__post_init__()
         if not is_number(self.p) or not 0 < self.p < 1:
             msg = f"rbp: p must be above 0 and below 1, not {quote(self.p)}; 0.8 is usual."
             raise InvalidInputError(msg)
 
     def weights(self, ranking: Ranking) -> Floats:
-        """Return the chance to read as far as each rank, times that to stop there."""
+        """Return the probability to read each rank and stop there."""
         ranks = np.arange(ranking.width(self.k), dtype=np.float64)
         return np.asarray((1 - self.p) * np.power(self.p, ranks))

@@ -42,11 +42,11 @@ class Recall(Linear):
     needs_threshold = True
 
     def weights(self, ranking: Ranking) -> Floats:
-        """Return those of precision."""
+        """Return the weights of precision."""
         return Precision(self.k).weights(ranking)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return the relevant items."""
+        """Return the number of relevant items."""
         if self.k is not None and ranking.convention.recall_over == "capped":
             return np.minimum(ranking.n_relevant, self.k)
         return ranking.n_relevant

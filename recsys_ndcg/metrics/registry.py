@@ -1,4 +1,4 @@
-"""The metrics by name: how they become known, and how a text is read as one."""
+"""The registry of metrics, and the parser of their names."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _WORDS = {"None": None, "True": True, "False": False}
 
 
 def register_metric(metric: _Class) -> _Class:
-    """Make a metric known by its name.
+    """Register a metric under its name and aliases.
 
     Raises
     ------
     InvalidInputError
-        The name cannot be read back, or is that of another metric. The same class may be made
-        again, as where a cell of a notebook is run twice.
+        The name cannot be parsed, or belongs to another metric. The same class may be registered
+        again, for example if a notebook cell runs twice.
     """
     name = getattr(metric, "name", None)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -46,29 +46,29 @@ def register_metric(metric: _Class) -> _Class:
 
 
 def check_name_is_free(metric: type[Metric]) -> None:
-    """Refuse a metric under the name of another.
+    """Raise if another metric has the name or an alias of a metric.
 
     Raises
     ------
     InvalidInputError
-        The name, or one that leads to another metric, is taken.
+        The name, or an alias, is taken.
     """
-    for known in METRICS.values():
-        same = (known.__module__, known.__qualname__) == (metric.__module__, metric.__qualname__)
-        theirs = {known.name, *known.also_called}
+    for other in METRICS.values():
+        is_same = (other.__module__, other.__qualname__) == (metric.__module__, metric.__qualname__)
+        taken = {other.name, *other.also_called}
         for name in (metric.name, *metric.also_called):
-            if not same and (name in theirs or normalise_name(name) in theirs):
+            if not is_same and (name in taken or normalise_name(name) in taken):
                 msg = (
-                    f"The name {name!r} is taken by {known.__module__}.{known.__qualname__}: "
+                    f"The name {name!r} is taken by {other.__module__}.{other.__qualname__}: "
                     f"give {metric.__name__} another name."
                 )
                 raise InvalidInputError(msg)
 
 
 def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
-    """Return the metrics that a name stands for: one, or one per k for a name without ``@k``.
+    """Return the metrics of a name: one, or one per k for a name without ``@k``.
 
-    The names that people type lead to ours: they stand in `Metric.also_called`.
+    Aliases are in `Metric.also_called`.
 
     Raises
     ------
@@ -84,93 +84,92 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
     >>> str(parse_metrics("rbp(0.9)@10")[0]), str(parse_metrics("MAP@10")[0])
     ('rbp(p=0.9)@10', 'ap@10')
     """
-    found = _FORM.fullmatch(text.strip())
-    name = (found["name"] if found else text).lower()
-    kind = _known(name) if found else None
-    if found is None or kind is None:
+    parts = _FORM.fullmatch(text.strip())
+    name = (parts["name"] if parts else text).lower()
+    kind = _find_class(name) if parts else None
+    if parts is None or kind is None:
         msg = f"No metric is named {text!r}. {suggest(name, list_metric_names())}"
         raise UnknownMetricError(msg)
-    options = {} if found["options"] is None else _options(kind, found["options"], text)
-    if found["k"] is not None:
-        return [kind(k=_cutoff(found["k"], text), **options)]
+    options = {} if parts["options"] is None else _parse_options(kind, parts["options"], text)
+    if parts["k"] is not None:
+        return [kind(k=_parse_cutoff(parts["k"], text), **options)]
     return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
 
 
-def _options(kind: type[Metric], text: str, where: str) -> dict[str, Any]:
-    """Return the parameters in brackets: by name, or the only one of a metric by itself."""
-    own = [one.name for one in fields(kind) if one.name != "k"]
-    if not own:
-        msg = f"{where!r}: {kind.name} has no option in brackets; ask for '{kind.name}@10'."
+def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]:
+    """Return the parameters in brackets; a single parameter needs no name."""
+    names = [field.name for field in fields(kind) if field.name != "k"]
+    if not names:
+        msg = f"{metric!r}: {kind.name} has no option in brackets; use '{kind.name}@10'."
         raise InvalidInputError(msg)
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals and len(own) == 1:
-            name, value = own[0], name
-        name = next((one for one in own if one.lower() == name.lower()), name)
-        if name not in own or name in found:
-            example = ",".join(f"{one}=..." for one in own)
-            msg = f"{where!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
+        if not equals and len(names) == 1:
+            name, value = names[0], name
+        name = next((known for known in names if known.lower() == name.lower()), name)
+        if name not in names or name in options:
+            example = ",".join(f"{known}=..." for known in names)
+            msg = f"{metric!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
             raise InvalidInputError(msg)
-        found[name] = _value(value, where)
-    return found
+        options[name] = _parse_value(value, metric)
+    return options
 
 
-def _cutoff(text: str, where: str) -> int:
-    try:
+def _parse_cutoff(text: str, metric: str) -> int:
+    with suppress(ValueError):  # also for more digits than Python reads
         if text.isascii():
             return int(text)
-    except ValueError:  # of more digits than Python reads, too
-        pass
-    msg = f"{quote(where)}: {quote(text)} is not a number; write a metric as 'ndcg@10'."
+    msg = f"{quote(metric)}: {quote(text)} is not a number; write a metric as 'ndcg@10'."
     raise InvalidInputError(msg)
 
 
-def _value(text: str, where: str) -> Any:
-    """Return what Python wrote as None, True, False, a number or a text in quotes."""
+def _parse_value(text: str, metric: str) -> Any:
+    """Return the value of None, True, False, a number or a quoted string."""
     if text in _WORDS:
         return _WORDS[text]
     quoted = re.fullmatch(rf"(['\"])({PLAIN.pattern})\1", text)
     if quoted:
         return quoted[2]
-    for read in (int, float):
+    for convert in (int, float):
         with suppress(ValueError):
-            return read(text)
-    msg = f"{where!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
+            return convert(text)
+    msg = f"{metric!r}: {text!r} is not a number; write a metric as 'ndcg@10'."
     raise InvalidInputError(msg)
 
 
-def _known(name: str) -> type[Metric] | None:
-    """Return the metric of that name, or the one of ours that people call so.
+def _find_class(name: str) -> type[Metric] | None:
+    """Return the metric with a name or alias; None if there is none.
 
-    A package's comes before: one that takes a name which leads to ours is refused, not hidden.
+    Installed packages come before aliases, so that a metric under one of our aliases is an error,
+    not hidden.
     """
     if name in METRICS:
         return METRICS[name]
-    for point in _offered():
+    for point in _find_entry_points():
         if point.name.lower() == name:
             try:
                 kind = point.load()
-            except Exception as error:  # a package of somebody else's may fail in any way
+            except Exception as error:  # code of another package may raise anything
                 msg = f"The metric {name!r} of {point.value} cannot be loaded: {error!r}."
                 raise InvalidInputError(msg) from error
             if not (isinstance(kind, type) and issubclass(kind, Metric) and kind.name == name):
-                msg = f"{point.value} is offered as the metric {name!r}, but is {quote(kind)}."
+                msg = f"{point.value} must be a metric named {name!r}, but is {quote(kind)}."
                 raise InvalidInputError(msg)
             return register_metric(kind)
     return METRICS.get(parse_metric_name(name))
 
 
 def list_metric_names() -> frozenset[str]:
-    """Return the names of all metrics, those that installed packages offer among them.
+    """Return the names of all metrics, also of installed packages.
 
-    To look for those takes a while: who has many names to look up asks once.
+    This is slow: call it once for many names.
     """
-    return frozenset({*METRICS, *(one.name.lower() for one in _offered())})
+    return frozenset({*METRICS, *(point.name.lower() for point in _find_entry_points())})
 
 
-def _offered() -> EntryPoints:
-    """Return the metrics that installed packages offer, none of them loaded."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - reads mails, and rarely needed
+def _find_entry_points() -> EntryPoints:
+    """Return the entry points of metrics in installed packages, without loading them."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - imports email, rarely needed
 
     return entry_points(group=_ENTRY_POINTS)

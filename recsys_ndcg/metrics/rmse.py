@@ -21,8 +21,8 @@ class RMSE(Metric):
     Notes
     -----
     At least 0, in units of the rating. Undefined for a user without labelled items. The pooled
-    score is over all ratings, which is what is usually meant by RMSE. It does not depend on the
-    order, so it has no chance level, and is refused where estimates are not on the rating scale.
+    score is over all ratings, which is the usual RMSE. It does not depend on the order, so it has
+    no chance level, and is an error if the estimates are not on the rating scale.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class RMSE(Metric):
 
     @property
     def depth(self) -> int | None:
-        """The order is not read."""
+        """The number of ranks that the metric reads: the least, because it ignores the order."""
         return 1
 
     def numerator(self, ranking: Ranking) -> Floats:
@@ -48,9 +48,9 @@ class RMSE(Metric):
         return ranking.per_user(ranking.error**2)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return how many errors there are."""
+        """Return the number of errors."""
         return ranking.per_user(~np.isnan(ranking.error))
 
     def score(self, ratio: Floats) -> Floats:
-        """Return the root; the end of an interval may lie below 0."""
+        """Return the square root; the end of an interval may be below 0."""
         return np.sqrt(np.maximum(ratio, 0))

@@ -12,11 +12,11 @@ from recsys_ndcg.ranking import Ranking
 
 @register_metric
 class RPrecision(Linear):
-    r"""Precision at R, as deep as the user has relevant items; more is better.
+    r"""Precision at R, the number of the user's relevant items; more is better.
 
     .. math:: \frac{1}{R} \sum_{r \le R} rel(r)
 
-    with rel(r) 1 where the item at rank r is relevant and R all relevant items of the user.
+    with rel(r) 1 if the item at rank r is relevant and R all relevant items of the user.
 
     Notes
     -----
@@ -48,5 +48,5 @@ class RPrecision(Linear):
         return np.asarray(ranks <= ranking.n_relevant[:, None], dtype=np.float64)
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return the relevant items."""
+        """Return the number of relevant items."""
         return ranking.n_relevant

@@ -16,13 +16,13 @@ class RR(Metric):
 
     .. math:: RR = \frac{1}{\min \{r : rel(r) = 1\}}
 
-    with rel(r) 1 where the item at rank r is relevant; 0 where none is, or none within k. Its
+    with rel(r) 1 if the item at rank r is relevant; 0 if none is, or none within k. Its
     mean over users is known as MRR.
 
     Notes
     -----
-    In [0, 1], no unit. Undefined for a user without relevant items. A bare ``rr`` has no cutoff,
-    as in trec_eval.
+    In [0, 1], no unit. Undefined for a user without relevant items. Without ``@k``, ``rr`` has no
+    cutoff, as in trec_eval.
 
     References
     ----------
@@ -43,10 +43,10 @@ class RR(Metric):
     cutoff = "possible"
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return the expected reciprocal of the first relevant rank."""
+        """Return the expected reciprocal rank of the first relevant item."""
         table = ranking.first_hit[:, : self.k]
         return row_sums(table / np.arange(1, table.shape[1] + 1))
 
     def denominator(self, ranking: Ranking) -> Floats:
-        """Return 1 where there is something to find."""
+        """Return 1 for users with a relevant item, else 0."""
         return (ranking.n_relevant > 0).astype(float)

@@ -44,7 +44,7 @@ def _read_head(path: Path) -> Content:
             stream = COMPRESSIONS[suffix][1](file) if suffix in _SUFFIXES else file
             data = stream.read(_HEAD_BYTES)
         except (OSError, EOFError) as error:
-            msg = f"{path}: cannot be unpacked ({error})."
+            msg = f"{path}: cannot be decompressed ({error})."
             raise InvalidInputError(msg) from None
     lines = data.rpartition(b"\n")[0] if len(data) == _HEAD_BYTES else data
     return Content(str(path), suffix, lines or data)

@@ -108,10 +108,10 @@ def test_text_that_is_no_table_is_an_error(path: Path, content: str | bytes, mes
             "standard input: this is Parquet, which is read only from a file whose",
         ),
         ("-", b"\x80\x04]", "standard input: this is a pickle"),
-        ("-", b"\x1f\x8b\x08 no", "standard input: cannot be unpacked ("),
-        ("cut.csv.gz", gzip.compress(TABLE.encode() * 20)[:-20], "cannot be unpacked ("),
+        ("-", b"\x1f\x8b\x08 no", "standard input: cannot be decompressed ("),
+        ("cut.csv.gz", gzip.compress(TABLE.encode() * 20)[:-20], "cannot be decompressed ("),
         ("p.parquet.gz", b"", "Unpack it first"),
-        ("p.zip", b"PK", "p.zip: cannot be unpacked ("),
+        ("p.zip", b"PK", "p.zip: cannot be decompressed ("),
     ],
 )
 def test_damaged_archives_and_other_formats_are_errors(

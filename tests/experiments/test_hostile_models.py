@@ -233,7 +233,7 @@ def test_users_that_parquet_cannot_hold_are_an_error(ids: list[Any], tmp_path: P
         columns=["user", "item", "rating"],
     ).astype({"user": object})  # fmt: skip
     never = with_top(pytest.fail)
-    with pytest.raises(rn.InvalidInputError, match="Parquet has no column for these ids of users"):
+    with pytest.raises(rn.InvalidInputError, match="Parquet has no column type for these user ids"):
         run(never, data=table, folder=tmp_path)
 
 

@@ -83,7 +83,9 @@ def test_a_damaged_archive_is_rejected(tmp_path: Path, suffix: str, damage: str)
     packed = PACK[suffix](CSV * 50)
     damaged = {"cut": packed[: len(packed) // 2], "other": CSV, "empty": b"",
                "changed": packed[:40] + bytes(20) + packed[60:]}  # fmt: skip
-    match = rf"p\.csv\{suffix}: (cannot be unpacked \(.+\)\. Pack it again|the file is empty)"
+    match = (
+        rf"p\.csv\{suffix}: (cannot be decompressed \(.+\)\. Compress it again|the file is empty)"
+    )
     with rejects(match, whole=False):
         rn.evaluate(write(tmp_path, damaged[damage], f"p.csv{suffix}"))
 
@@ -97,10 +99,10 @@ def test_an_archive_that_unpacks_to_far_more_than_its_size_is_rejected_early(
     monkeypatch.setattr(contents, "BYTES_PER_BYTE", 16)
     tame = np.random.default_rng(3).bytes(1 << 20)
     path = write(tmp_path, PACK[suffix](tame + b"x" * (1 << 24)), f"p.csv{suffix}")
-    match = r"it unpacked to [\d,]+ bytes after [\d,]+ of its own.* unpack it yourself"
+    match = r"[\d,]+ bytes decompress to [\d,]+ bytes.* decompress it yourself"
     with rejects(match) as caught:
         rn.evaluate(path)
-    (unpacked,) = re.findall(r"unpacked to ([\d,]+) bytes", str(caught.value))
+    (unpacked,) = re.findall(r"decompress to ([\d,]+) bytes", str(caught.value))
     assert int(unpacked.replace(",", "")) < 1 << 22
     path.write_bytes(PACK[suffix](tame))
     assert Content.of(path).data == tame
@@ -112,8 +114,8 @@ def _lines_with(line: str) -> str:
 
 
 NOT_ONE_TABLE = [
-    (zip_files(CSV, "a.csv", "b.csv"), "p.zip", r"it holds 2 files \(a.csv, b.csv\); pack the"),
-    (zip_files(CSV, "folder/"), "p.zip", "p.zip: it holds no file"),
+    (zip_files(CSV, "a.csv", "b.csv"), "p.zip", r"the archive has 2 files \(a.csv, b.csv\)\. Make"),
+    (zip_files(CSV, "folder/"), "p.zip", "p.zip: the archive has no file"),
     (gzip.compress(b"PAR1"), "p.parquet.gz", "a .parquet in an archive is not read. Unpack it"),
     (zip_files(b"ARROW1", "p.feather"), "p.zip", "p.zip: a .feather in an archive"),
 ]
@@ -142,7 +144,7 @@ def test_a_stream_must_be_text_in_bytes() -> None:
     for content, what in ((FRAME.to_parquet(), "Parquet"), (b"\x80\x04]", "a pickle")):
         with rejects(f"the stream: this is {what}, which is read only from a file whose name"):
             rn.evaluate(io.BytesIO(content))
-    with rejects("the stream: it gives text; open it for reading bytes"):
+    with rejects("the stream: it gives text. Open it in binary mode"):
         rn.evaluate(io.StringIO(CSV.decode()))
 
 
@@ -311,7 +313,7 @@ def test_trec_files_may_be_packed(tmp_path: Path) -> None:
     run = write(tmp_path, zip_files("1 Q0 d2 1 0.5 tag\n".encode("utf-16"), "run"), "run.zip")
     lists = rn.RankedLists.from_trec(qrels, run)
     assert (lists.true.tolist(), lists.unlisted_true.tolist()) == ([1.0], [2.0])
-    with rejects("q.txt.gz: cannot be unpacked"):
+    with rejects("q.txt.gz: cannot be decompressed"):
         rn.RankedLists.from_trec(write(tmp_path, b"1 0 d1 2\n", "q.txt.gz"), run)
 
 

@@ -733,7 +733,10 @@ WRONG_DEFINITIONS: list[tuple[Any, dict[str, Any], str]] = [
     (halved, {"ties": "input", "over": "nothing"}, "a list has no option over"),
     (halved, {"bounded": True}, "ranks has no option bounded"),
     (halved, {"ties": "input", "bounded": "yes"}, "bounded must be one of True, False, not 'yes'"),
-    *((source, {}, "of a function or a subclass of") for source in (3, "early", int, {1: 2}, Any)),
+    *(
+        (source, {}, "from a function or a subclass of")
+        for source in (3, "early", int, {1: 2}, Any)
+    ),
 ]
 
 
@@ -746,7 +749,7 @@ def test_a_wrong_definition_is_rejected(function: Any, given: dict[str, Any], ma
         assert_rejected(match, rn.metric, function, **given, **kind)
     if given:
         own = type("Own", (Metric,), {"name": "own"})
-        assert_rejected("says all by itself: leave out", rn.metric, own, **given)
+        assert_rejected("takes no options: leave out", rn.metric, own, **given)
     assert before == METRICS
 
 
@@ -870,9 +873,9 @@ def test_a_packages_metric_is_found_by_name_everywhere(install: Callable[..., No
     [
         ("early = nowhere:early", "'early' of nowhere:early cannot be loaded: ModuleNotFound"),
         ("early = brought:late", "'early' of brought:late cannot be loaded: AttributeError"),
-        ("early = brought:number", "brought:number is offered as the metric 'early', but is 3"),
-        ("early = brought:Steep", "brought:Steep is offered as the metric 'early', but is the cl"),
-        ("early = brought", "brought is offered as the metric 'early', but is <module"),
+        ("early = brought:number", "brought:number must be a metric named 'early', but is 3"),
+        ("early = brought:Steep", "brought:Steep must be a metric named 'early', but is the cl"),
+        ("early = brought", "brought must be a metric named 'early', but is <module"),
         ("early = failing:early", r"'early' of failing:early cannot be loaded: RuntimeError\('no"),
     ],
 )

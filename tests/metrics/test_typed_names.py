@@ -54,7 +54,7 @@ def test_a_name_that_people_type_is_the_metric_itself() -> None:
     report = rn.evaluate(ROWS, metrics=["map", "mrr", "auroc"], threshold=4, k=[1, 2])
     assert report.metrics == ["ap@1", "ap@2", "rr", "auc"]
     assert rn.evaluate(ROWS, metrics=["p@2", "precision@2"], threshold=4).metrics == ["precision@2"]
-    with rejects("auc has no cutoff; ask for 'auc', not 'auc@5'"):
+    with rejects("auc has no cutoff; use 'auc', not 'auc@5'"):
         rn.evaluate(ROWS, metrics="auc@5", threshold=4)
 
 
