@@ -648,7 +648,7 @@ class Comparison(Readable):
         """
         before = self._find_model(self.baseline if a is None else a)
         result = self.by_metric[metric]
-        ordered = [result.models[place] for place in result.columns_by_mean]
+        ordered = [result.models[column] for column in result.columns_by_mean]
         after = self._find_model(next(one for one in ordered if one != before) if b is None else b)
         if before == after:
             msg = f"{before!r} is compared with itself. Pass two models, a= and b=."

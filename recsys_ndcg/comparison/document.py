@@ -302,7 +302,7 @@ def _order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     first, *others = by_metric
     other_means = [
         (f"pooled {first.name}", first.sign * first.pooled),
-        *((one.name, one.sign * one.means()) for one in others),
+        *((result.name, result.sign * result.means()) for result in others),
     ]
     first_means = first.sign * first.means()
     lines = [_describe_disagreement(first, first_means, *other) for other in other_means]

@@ -99,7 +99,7 @@ class MetricComparison(Record):
         """Take one metric of a comparison."""
         models, column = comparison.model_scores, comparison.metrics.index(name)
         fields: dict[str, Any] = {
-            table: np.column_stack([one.tables[table][:, column] for one in models.values()])
+            table: np.column_stack([model.tables[table][:, column] for model in models.values()])
             for table in _TABLES
         }
         fields |= {option: getattr(comparison, option) for option in _OPTIONS}
@@ -258,7 +258,7 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         tier=first,
         letters=assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
         users=models_table["users"],
-        spread=[_spread(one.runs[:, one.index_of_metric(metric)]) for one in models],
+        spread=[_spread(model.runs[:, model.index_of_metric(metric)]) for model in models],
     )
     return table.iloc[order].sort_values("tier", kind="stable")
 
@@ -316,9 +316,8 @@ def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     is_simultaneous = result.testing.corrected_by.is_simultaneous or len(table) == 1
     is_simultaneous &= result.testing.test_kind.has_intervals
     table.insert(0, "metric", result.name)
-    table.insert(
-        [*table].index("deviation"), "interval", "simultaneous" if is_simultaneous else "per pair"
-    )
+    interval = "simultaneous" if is_simultaneous else "per pair"
+    table.insert([*table].index("deviation"), "interval", interval)
     return table
 
 
@@ -326,12 +325,12 @@ def _count_wins(result: MetricComparison, baseline: str) -> pd.DataFrame:
     """Count the users for whom each model is better than the baseline, equal, or worse."""
     tests, names = result.mean_tests, ["won", "tied", "lost"]
     counts = pd.DataFrame(index=[*result.models], columns=names, dtype="Int64")
-    for pair, (one, other) in enumerate(result.named_pairs):
+    for pair, (a, b) in enumerate(result.named_pairs):
         outcome = [tests.wins[pair], tests.ties[pair], tests.losses[pair]]
-        if other == baseline:
-            counts.loc[one] = outcome
-        elif one == baseline:
-            counts.loc[other] = outcome[::-1]
+        if b == baseline:
+            counts.loc[a] = outcome
+        elif a == baseline:
+            counts.loc[b] = outcome[::-1]
     return counts
 
 
@@ -394,9 +393,8 @@ def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> p
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
     testing = replace(part.testing, correction="none")
     tests = compare_pairs(part.sign * part.scores, pairs, testing)
-    differences = part.in_metric_units(
-        tests, ["difference", "low", "high", "effect", "p"]
-    ).set_axis(others)
+    columns = ["difference", "low", "high", "effect", "p"]
+    differences = part.in_metric_units(tests, columns).set_axis(others)
     table = make_models_table(part)
     differences.insert(4, "pooled_difference", table["pooled"] - table["pooled"][baseline])
     names = {"low": "difference_low", "high": "difference_high"}

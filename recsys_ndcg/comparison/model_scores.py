@@ -96,14 +96,15 @@ class ModelScores(Scores):
         expanded = _expand_to_all_users(parts)
         first = expanded[0]
         tables: dict[str, Any] = {
-            name: np.hstack([getattr(one, name) for one in expanded])
+            name: np.hstack([getattr(part, name) for part in expanded])
             for name in (*first.parts, "label_digests", "runs")
         }
+        roles = {role: np.hstack([part.roles[role] for part in expanded]) for role in first.roles}
         return replace(
             first,
-            measurements=sum((one.measurements for one in expanded), ()),
-            signatures={name: text for one in expanded for name, text in one.signatures.items()},
-            roles={role: np.hstack([one.roles[role] for one in expanded]) for role in first.roles},
+            measurements=sum((part.measurements for part in expanded), ()),
+            signatures={name: text for part in expanded for name, text in part.signatures.items()},
+            roles=roles,
             **tables,
         )
 
@@ -118,17 +119,17 @@ class ModelScores(Scores):
         if len(parts) == 1:
             return parts[0]
         expanded = _expand_to_all_users(parts)
-        first, columns = expanded[0], [one.columns() for one in expanded]
+        first, columns = expanded[0], [part.columns() for part in expanded]
         have_same_ratings = all(
-            len(one.users) == len(each.users)
+            len(part.users) == len(each.users)
             and np.array_equal(each.label_digests, first.label_digests)
-            for one, each in zip(parts, expanded, strict=True)
+            for part, each in zip(parts, expanded, strict=True)
         )
         if not have_same_ratings:
-            columns = [{**one, "truth": _hash_digests(one["truth"])} for one in columns]
+            columns = [{**part, "truth": _hash_digests(part["truth"])} for part in columns]
         merged = {}
         for name, values in columns[0].items():
-            tables = [one[name] for one in columns]
+            tables = [part[name] for part in columns]
             if name in first.roles:
                 merged[name] = _average_scores(tables)
             elif name == "left_out":
@@ -141,9 +142,9 @@ class ModelScores(Scores):
         return replace(
             average,
             signatures=update_user_counts(parts[0].signatures, average.per_user),
-            runs=np.concatenate([one.runs for one in parts]),
+            runs=np.concatenate([part.runs for part in parts]),
             report=None,
-            parameters=_common_parameters([one.parameters for one in parts]),
+            parameters=_common_parameters([part.parameters for part in parts]),
         )
 
     @property
@@ -219,29 +220,29 @@ def _common_parameters(parameters: Sequence[Mapping[str, Parameter]]) -> dict[st
     return {
         name: value
         for name, value in first.items()
-        if all(name in one and one[name] == value for one in others)
+        if all(name in run and run[name] == value for run in others)
     }
 
 
 def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
     """Return each part with the users of all parts; NaN or 0 for users it does not have."""
-    ids = [one.users for one in parts]
+    ids = [part.users for part in parts]
     users, codes = encode_ids(concat_ids(ids), "user")
     expanded, positions = [], np.split(codes, np.cumsum([*map(len, ids)])[:-1])
-    for one, users_of_part in zip(parts, positions, strict=True):
-        columns = one.columns()
+    for part, users_of_part in zip(parts, positions, strict=True):
+        columns = part.columns()
         for name, values in columns.items():
-            fill = np.nan if name in one.roles else 0
+            fill = np.nan if name in part.roles else 0
             columns[name] = np.full((len(users), *values.shape[1:]), fill, dtype=values.dtype)
             columns[name][users_of_part] = values
-        expanded.append(one.with_columns({**columns, "user": users}))
+        expanded.append(part.with_columns({**columns, "user": users}))
     return expanded
 
 
 def _average_scores(tables: Sequence[Floats]) -> Floats:
     """Return the mean over the runs that have a score, NaN if no run has."""
-    n_scores = sum((~np.isnan(one)).astype(np.int64) for one in tables)
-    total = reduce(np.add, [np.nan_to_num(one, nan=0.0) for one in tables])
+    n_scores = sum((~np.isnan(table)).astype(np.int64) for table in tables)
+    total = reduce(np.add, [np.nan_to_num(table, nan=0.0) for table in tables])
     return divide(total, n_scores)
 
 
@@ -316,21 +317,21 @@ def align_models(
         The models were measured on different ratings or users, in different ways, or share no
         metric.
     """
-    metrics = list(dict.fromkeys(metric for one in models.values() for metric in one.names))
-    shared = [metric for metric in metrics if all(metric in one.names for one in models.values())]
+    metrics = list(dict.fromkeys(metric for model in models.values() for metric in model.names))
+    shared = [name for name in metrics if all(name in model.names for model in models.values())]
     if not shared:
-        names = "; ".join(f"{name}: {', '.join(one.names)}" for name, one in models.items())
+        names = "; ".join(f"{name}: {', '.join(model.names)}" for name, model in models.items())
         msg = f"The models share no metric ({names}). Evaluate all with the same metrics."
         raise InvalidInputError(msg)
-    models = {name: one.select_metrics(shared) for name, one in models.items()}
+    models = {name: model.select_metrics(shared) for name, model in models.items()}
     (reference_name, reference), *others = models.items()
-    for name, one in others:
-        _check_signatures(reference_name, reference, name, one)
+    for name, model in others:
+        _check_signatures(reference_name, reference, name, model)
         labels = (repr(reference_name), repr(name))
-        count_common_ids(reference.users, one.users, "user", labels)
+        count_common_ids(reference.users, model.users, "user", labels)
     models, left_out = _keep_common_users(models, users)
     _check_truth(models)
-    if all(np.isnan(one.per_user).all() for one in models.values()):
+    if all(np.isnan(model.per_user).all() for model in models.values()):
         msg = (
             f"No model has a score for any user in {', '.join(shared)}: no item is relevant, or "
             "none is labelled. Choose another threshold or other metrics."
@@ -365,16 +366,16 @@ def _check_signatures(
 def _keep_common_users(
     models: Mapping[str, ModelScores], users: str
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
-    users_of = {name: set(one.users.tolist()) for name, one in models.items()}
+    users_of = {name: set(model.users.tolist()) for name, model in models.items()}
     common = set.intersection(*users_of.values())
-    left_out = {name: len(one.users) - len(common) for name, one in models.items()}
+    left_out = {name: len(model.users) - len(common) for name, model in models.items()}
     if not any(left_out.values()):
         return dict(models), {}
     if users == "all":
         name, extra = next(
             (name, user)
-            for name, one in models.items()
-            for user in one.users.tolist()
+            for name, model in models.items()
+            for user in model.users.tolist()
             if user not in common
         )
         lacking = next(other for other, ids in users_of.items() if extra not in ids)
@@ -389,8 +390,8 @@ def _keep_common_users(
         msg = f"No user is in all of {', '.join(models)}, so nothing can be compared."
         raise InvalidInputError(msg)
     kept = {
-        name: one.take(np.flatnonzero([user in common for user in one.users.tolist()]))
-        for name, one in models.items()
+        name: model.take(np.flatnonzero([user in common for user in model.users.tolist()]))
+        for name, model in models.items()
     }
     return kept, left_out
 
@@ -398,8 +399,8 @@ def _keep_common_users(
 def _check_truth(models: Mapping[str, ModelScores]) -> None:
     """Raise if two models were measured on different ratings."""
     (reference_name, reference), *others = models.items()
-    for name, one in others:
-        differs = (one.label_digests != reference.label_digests).any(axis=1)
+    for name, model in others:
+        differs = (model.label_digests != reference.label_digests).any(axis=1)
         if differs.any():
             user = reference.users[differs][0]
             msg = (
@@ -428,8 +429,8 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
             "depend on the order, or its runs have no chance level."
         )
         raise InvalidInputError(msg)
-    for other, one in others:
-        other_scores = one.roles["chance"]
+    for other, model in others:
+        other_scores = model.roles["chance"]
         both = is_known & ~np.isnan(other_scores)
         if not np.allclose(scores[both], other_scores[both], rtol=1e-9):
             msg = (

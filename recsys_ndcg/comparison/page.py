@@ -154,7 +154,7 @@ def _interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
 
 def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
     """Return the wanted parameter, by default the one with most values; None if all are equal."""
-    parameters = [one.parameters for one in comparison.model_scores.values()]
+    parameters = [model.parameters for model in comparison.model_scores.values()]
     names = list(dict.fromkeys(chain(*parameters)))
     if wanted is not None:
         if wanted not in names:
@@ -169,9 +169,9 @@ def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
 
 def _baselines(comparison: Comparison, metric: str) -> dict[str, float]:
     """Return the means of baselines that need no model, except chance, from the first report."""
-    for one in comparison.model_scores.values():
-        if one.report is not None and metric in one.report.metrics:
-            others = one.report.baselines.drop("chance")[metric]
+    for model in comparison.model_scores.values():
+        if model.report is not None and metric in model.report.metrics:
+            others = model.report.baselines.drop("chance")[metric]
             return {str(name): float(mean) for name, mean in others.items()}
     return {}
 
@@ -208,7 +208,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     brief = comparison_document(comparison, metric, kinds)
     board, _, *segments, _ = brief.sections
     result = comparison.first_metric_comparison
-    ordered = [comparison.models[place] for place in result.columns_by_mean]
+    ordered = [comparison.models[column] for column in result.columns_by_mean]
     best = next(name for name in ordered if name != CHANCE)
     before = comparison.baseline
     after = next(name for name in ordered if name != before)
@@ -272,10 +272,10 @@ def _remarks_section(comparison: Comparison) -> Section:
     """Return the section of remarks, with the audit of each model that has a report."""
     details: list[Section] = []
     n_audits = max(1, min(_MAX_AUDITS, _MAX_AUDITED // len(comparison.users)))
-    for model, one in [*comparison.model_scores.items()][:n_audits]:
-        if one.report is not None:
-            audit = build_audit_table(one.report)
-            details.append(Section.folded(f"The audit of {model}", [one.report.remarks, audit]))
+    for model, scores in [*comparison.model_scores.items()][:n_audits]:
+        if scores.report is not None:
+            audit = build_audit_table(scores.report)
+            details.append(Section.folded(f"The audit of {model}", [scores.report.remarks, audit]))
     return build_remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
@@ -284,7 +284,7 @@ def _movers_section(comparison: Comparison, before: str, after: str) -> list[Sec
     table = comparison.movers(_MOVERS, a=before, b=after).table
     if table.empty:
         return []
-    values = [table.index.tolist(), *(table.iloc[:, place].tolist() for place in (0, 2, 3, 4))]
+    values = [table.index.tolist(), *(table.iloc[:, column].tolist() for column in (0, 2, 3, 4))]
     formats: list[Callable[[Any], str]] = [
         format_id,
         "{:.0f}".format,
@@ -348,7 +348,7 @@ def _users_section(comparison: Comparison, before: str, after: str, best: str) -
     # a long list is harder to order
     order = np.lexsort((-n_items, -score, trivial))
     users, trivial = users[order], trivial[order]
-    ranked = [result.models[place] for place in result.columns_by_mean]
+    ranked = [result.models[column] for column in result.columns_by_mean]
     columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], before, after)]
     difference_heading = f"{shorten(after, _MAX_HEADING)} minus {shorten(before, _MAX_HEADING)}"
     return build_user_section(

@@ -147,9 +147,8 @@ def compute_overlaps(
     tables = {}
     for a, b in combinations(ranks, 2):
         pair = pd.concat({"a": ranks[a], "b": ranks[b]}, axis=1)
-        tables[a, b] = pd.DataFrame(
-            {"jaccard": _compute_jaccard(pair), "rbo": _compute_rbo(pair, p)}
-        )
+        overlaps = {"jaccard": _compute_jaccard(pair), "rbo": _compute_rbo(pair, p)}
+        tables[a, b] = pd.DataFrame(overlaps)
     return pd.concat(tables, axis=1, names=["a", "b", "overlap"])
 
 

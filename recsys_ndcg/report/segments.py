@@ -111,8 +111,8 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
     ).to_numpy()
     order = np.argsort(-np.abs(difference), kind="stable")
     differences = [
-        f"{_format_label(segments.labels[place])} ({format_signed(difference[place])})"
-        for place in order[is_clear[order]]
+        f"{_format_label(segments.labels[row])} ({format_signed(difference[row])})"
+        for row in order[is_clear[order]]
     ]
     if differences:
         yield (
@@ -140,8 +140,8 @@ def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame
         )
 
 
-def _describe(segments: Segments, place: int | np.intp) -> str:
-    return f"{segments.name} {_format_label(segments.labels[place])}"
+def _describe(segments: Segments, row: int | np.intp) -> str:
+    return f"{segments.name} {_format_label(segments.labels[row])}"
 
 
 _MAX_SEGMENTS = 1000
@@ -212,8 +212,8 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
                 f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
             )
             raise InvalidInputError(msg)
-        audits = [whole.full_audit.take(np.flatnonzero(codes == one)) for one in range(len(labels))]
-        reports = tuple(replace(whole, full_audit=one, known_baselines=None) for one in audits)
+        audits = [whole.full_audit.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
+        reports = tuple(replace(whole, full_audit=audit, known_baselines=None) for audit in audits)
         return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
 
     def __getitem__(self, label: Any) -> Report:
@@ -266,9 +266,8 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def _summary(self) -> pd.DataFrame:
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
-        difference, p = compare_with_others(
-            [one.full_audit.totals.score_moments for one in self.reports]
-        )
+        moments = [report.full_audit.totals.score_moments for report in self.reports]
+        difference, p = compare_with_others(moments)
         corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
         columns = {"difference": difference, "p": p, "p_corrected": corrected}
         # labels may be tuples, which from_product would split
@@ -335,9 +334,9 @@ def compare_with_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
     --------
     Two groups of three users each, whose scores are 0, 1 and 2, and 2, 3 and 4.
 
-    >>> both = [np.array([[0.0], [1], [2]]), np.array([[2.0], [3], [4]])]
+    >>> groups = [np.array([[0.0], [1], [2]]), np.array([[2.0], [3], [4]])]
     >>> everyone = np.ones((3, 1), dtype=bool)
-    >>> difference, p = compare_with_others([Moments.of(one, one, everyone) for one in both])
+    >>> difference, p = compare_with_others([Moments.of(one, one, everyone) for one in groups])
     >>> difference.ravel(), p.ravel().round(4)
     (array([-2.,  2.]), array([0.0705, 0.0705]))
     """
@@ -345,9 +344,8 @@ def compare_with_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
     no_scores = Moments.of(empty, empty, empty.astype(bool))
     before = list(accumulate(scores, add, initial=no_scores))
     after = list(accumulate(reversed(scores), add, initial=no_scores))[::-1]
-    tests = [
-        _test_differences(one, before[place] + after[place + 1]) for place, one in enumerate(scores)
-    ]
+    sides = zip(scores, before[:-1], after[1:], strict=True)
+    tests = [_test_differences(group, left + right) for group, left, right in sides]
     difference, p = zip(*tests, strict=True)
     return np.array(difference), np.array(p)
 
@@ -366,9 +364,7 @@ def _test_differences(group: Moments, others: Moments) -> tuple[Floats, Floats]:
     is_tested = (group.count > 1) & (others.count > 1)
     p = np.where(is_tested & (scale == 0), 1.0, np.nan)
     is_tested &= scale > 0
-    scaled = [
-        values[is_tested] / scale[is_tested] for values in (difference, spread, others_spread)
-    ]
+    scaled = [one[is_tested] / scale[is_tested] for one in (difference, spread, others_spread)]
     n, n_others = group.count[is_tested], others.count[is_tested]
     p[is_tested] = ttest_ind_from_stats(
         scaled[0], scaled[1], n, 0.0, scaled[2], n_others, equal_var=False
