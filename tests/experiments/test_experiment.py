@@ -8,7 +8,7 @@ from collections import defaultdict
 from contextlib import nullcontext
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,6 @@ from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular, TimeSplit, UserKFo
 from tests.errors import assert_rejected
 from tests.experiments.made import Failing, item_means, models, ratings, run
 from tests.surprise.samples import dataset
-
-if TYPE_CHECKING:
-    from recsys_ndcg.experiments.cells import Result
 
 
 def test_an_experiment_is_cross_validation_of_each_model() -> None:
@@ -177,7 +174,7 @@ def test_peak_memory_is_measured_per_fold() -> None:
 
 def test_on_result_gets_every_result_once() -> None:
     """With the numbers that a tracker logs."""
-    seen: list[Result] = []
+    seen: list[Any] = []
     shown: list[float] = []
     run(on_result=seen.append, progress=lambda _, share: shown.append(share))
     assert [(one.model, one.cell.fold) for one in seen] == [

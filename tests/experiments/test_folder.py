@@ -23,6 +23,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.experiments.ratings import build_dataset, describe_ratings, digest_split
 from recsys_ndcg.surprise import SVD, MostPopular
 from recsys_ndcg.surprise.model_selection import make_measure
+from tests.commands import error_of
 from tests.errors import assert_rejected
 from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run, with_top
 from tests.registered import forgotten
@@ -423,23 +424,28 @@ def test_a_copied_result_of_another_model_is_an_error(folder: Path, tmp_path: Pa
         assert_rejected(r"seed0-fold1\.json: this result is of a diff", call)
 
 
-@pytest.mark.parametrize(
-    ("file", "key"),
-    [
-        ("run.json", "written_by"),
-        ("run.json", "begun"),
-        ("cells/SVD/model.json", "fingerprint"),
-        ("cells/SVD/model.json", "libraries"),
-    ],
-)
-def test_a_file_without_a_key_is_an_error(done: Path, file: str, key: str) -> None:
-    """With its name."""
+MODEL = "cells/SVD/model.json"
+DAMAGES: list[tuple[str, str, Any]] = [
+    *(("run.json", key, None) for key in ("written_by", "begun")),
+    *((MODEL, key, None) for key in ("fingerprint", "libraries")),
+    *(("run.json", key, value) for key, value in (("data", {"digest": 3}), ("begun", 1))),
+    ("run.json", "measures", [1]),
+]
+
+
+@pytest.mark.parametrize(("file", "key", "value"), DAMAGES)
+def test_a_missing_or_wrong_value_is_an_error(done: Path, file: str, key: str, value: Any) -> None:
+    """With the name of its file."""
     path = done / file
     saved = json.loads(path.read_text())
     del saved[key]
-    path.write_text(json.dumps(saved))
-    for call in (lambda: run(folder=done, protocol="both"), lambda: rn.load_runs(done)):
-        assert_rejected(rf"{path.name}: this \w+ was damaged", call)
+    path.write_text(json.dumps(saved | ({} if value is None else {key: value})))
+    match = rf"{path.name}: this \w+ was damaged" if value is None else path.name
+    assert_rejected(match, lambda: rn.load_runs(done).table, whole=False)
+    assert path.name in error_of("leaderboard", done)
+    if value is None:
+        assert_rejected(match, rn.load_runs, done)
+        assert_rejected(match, run, folder=done, protocol="both")
 
 
 def test_every_change_of_a_testset_changes_its_digest() -> None:

@@ -17,7 +17,6 @@ from recsys_ndcg.experiments.cells import Cell, Result
 from recsys_ndcg.files.archive import Archive
 from recsys_ndcg.folds.folds import FoldRun
 from recsys_ndcg.surprise import MostPopular
-from tests.commands import error_of
 from tests.commands import run as run_command
 from tests.experiments.made import Failing, models, ratings, run
 
@@ -83,10 +82,6 @@ def test_means_equal_the_comparison(tmp_path: Path) -> None:
     assert runs.sort_by("ndcg@5")["ndcg@5"].is_monotonic_decreasing
 
 
-def _changed(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
-
-
 @pytest.mark.parametrize("name", ["../top/seed0-fold1.rated.parquet", "/etc/passwd", ""])
 def test_a_path_in_a_saved_fold_is_an_error(name: str, tmp_path: Path) -> None:
     """Scores are read only from the fold's own file."""
@@ -97,19 +92,6 @@ def test_a_path_in_a_saved_fold_is_an_error(name: str, tmp_path: Path) -> None:
         Archive({**stored, "ranked": [ranked | {"file": name}]}, {}).write(cell, "cell 3")
     with pytest.raises(rn.InvalidInputError, match="seed0-fold1"):
         rn.load_runs(tmp_path).table  # noqa: B018
-
-
-@pytest.mark.parametrize(
-    "values",
-    [{"data": {"digest": 3}}, {"begun": 1}, {"measures": [1]}],
-)
-def test_a_damaged_run_file_is_an_error(values: dict[str, Any], tmp_path: Path) -> None:
-    """With its name."""
-    run(folder=tmp_path)
-    _changed(tmp_path / "run.json", **values)
-    with pytest.raises(rn.InvalidInputError, match=r"run\.json"):
-        rn.load_runs(tmp_path).table  # noqa: B018
-    assert "run.json" in error_of("leaderboard", tmp_path)
 
 
 def test_trackers_get_only_finite_numbers() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +20,6 @@ from tests import sample_lists, strategies, textbook
 from tests.profiles import examples
 from tests.textbook import Choices
 
-if TYPE_CHECKING:
-    from tests.strategies import Sample
-
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 CUTOFFS = st.sampled_from([None, 1, 2, 3, 7])
 
@@ -32,7 +29,7 @@ def _near(expected: Any) -> Any:
     return pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def _names(k: int | None, data: Sample, chosen: Choices) -> list[str]:
+def _names(k: int | None, data: strategies.Sample, chosen: Choices) -> list[str]:
     """Return all metrics at a cutoff, without the ones that the library rejects there."""
     names = []
     for name, kind in METRICS.items():
@@ -46,18 +43,18 @@ def _names(k: int | None, data: Sample, chosen: Choices) -> list[str]:
     return names
 
 
-def _report(names: list[str], data: Sample, chosen: Choices) -> rn.Report:
+def _report(names: list[str], data: strategies.Sample, chosen: Choices) -> rn.Report:
     options: dict[str, Any] = {"metrics": names, "k": None, "threshold": chosen.threshold}
     return rn.evaluate(data.lists, convention=strategies.to_convention(chosen), **options)
 
 
-def _by_textbook(function: Any, name: str, data: Sample, chosen: Choices) -> Any:
+def _by_textbook(function: Any, name: str, data: strategies.Sample, chosen: Choices) -> Any:
     """Return what a function of the textbook computes for a metric."""
     metric = parse_metrics(name)[0]
     return function(metric.name, metric.k, data.users, data.unlisted, chosen)
 
 
-def _assert_agrees(names: list[str], data: Sample, chosen: Choices) -> None:
+def _assert_agrees(names: list[str], data: strategies.Sample, chosen: Choices) -> None:
     """Compare with the textbook per user, averaged and pooled."""
     report = _report(names, data, chosen)
     for name in names:
@@ -74,7 +71,9 @@ def _assert_agrees(names: list[str], data: Sample, chosen: Choices) -> None:
     k=CUTOFFS,
     rows=st.sampled_from([1, 3, 1 << 16]),
 )
-def test_drawn_data_agree_with_the_textbook(data: Sample, chosen: Any, k: Any, rows: int) -> None:
+def test_drawn_data_agree_with_the_textbook(
+    data: strategies.Sample, chosen: Any, k: Any, rows: int
+) -> None:
     """With blocks of any size."""
     assume(strategies.is_usable(data))
     with pytest.MonkeyPatch.context() as patch:
@@ -85,7 +84,9 @@ def test_drawn_data_agree_with_the_textbook(data: Sample, chosen: Any, k: Any, r
 
 @examples(1)
 @given(data=strategies.datasets(most=4), chosen=strategies.choices, k=CUTOFFS)
-def test_chance_and_tie_range_agree_with_the_textbook(data: Sample, chosen: Any, k: Any) -> None:
+def test_chance_and_tie_range_agree_with_the_textbook(
+    data: strategies.Sample, chosen: Any, k: Any
+) -> None:
     """The chance level is the mean over all orders, the tie range that of the extreme orders."""
     assume(strategies.is_usable(data))
     chosen = replace(
@@ -111,7 +112,9 @@ def test_chance_and_tie_range_agree_with_the_textbook(data: Sample, chosen: Any,
 
 @examples(1.5)
 @given(data=strategies.datasets(), chosen=strategies.choices)
-def test_users_called_trivial_have_one_score_in_every_order(data: Sample, chosen: Choices) -> None:
+def test_users_called_trivial_have_one_score_in_every_order(
+    data: strategies.Sample, chosen: Choices
+) -> None:
     """The count equals the textbook's, by trying all orders."""
     assume(strategies.is_usable(data))
     chosen = replace(chosen, ties="expected", short_list="k", missing_user="zero", mean_over="all")
@@ -136,7 +139,7 @@ def test_users_called_trivial_have_one_score_in_every_order(data: Sample, chosen
     k=st.integers(1, 7),
 )
 def test_the_last_row_of_explain_equals_the_textbook(
-    data: Sample, chosen: Choices, user: int, k: int
+    data: strategies.Sample, chosen: Choices, user: int, k: int
 ) -> None:
     """The last row of the table is the user's DCG and NDCG."""
     assume(strategies.is_usable(data))
@@ -200,7 +203,7 @@ SEVERAL_CHANGED = {
 }
 
 
-def _names_of_both_cutoffs(data: Sample, chosen: Choices) -> list[str]:
+def _names_of_both_cutoffs(data: strategies.Sample, chosen: Choices) -> list[str]:
     """Return the metrics without a cutoff and at 2; "drop" needs a cutoff."""
     cutoffs = (2,) if chosen.short_list == "drop" else (None, 2)
     return [name for k in cutoffs for name in _names(k, data, chosen)]
