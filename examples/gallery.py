@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 1180, 940
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
-def compared(ratings: pd.DataFrame, threshold: float) -> rn.Comparison:
+def compare_models(ratings: pd.DataFrame, threshold: float) -> rn.Comparison:
     """Train on four fifths of the ratings, and compare the models on the rest."""
     scale = ratings["rating"].min(), ratings["rating"].max()
     data = Dataset.load_from_df(ratings[["user", "item", "rating"]], Reader(rating_scale=scale))
@@ -63,18 +63,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings", nargs="?", type=Path)
     parser.add_argument("--picture", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     pages = {Path("sample.html"): (sample_ratings(), 4.0)}
-    if asked.ratings is not None:
-        ratings = read_ratings(asked.ratings)
-        pages[Path(f"{asked.ratings.stem}.html")] = ratings, 0.8 * ratings["rating"].max()
+    if arguments.ratings is not None:
+        ratings = read_ratings(arguments.ratings)
+        pages[Path(f"{arguments.ratings.stem}.html")] = ratings, 0.8 * ratings["rating"].max()
     for page, (ratings, threshold) in pages.items():
-        comparison = compared(ratings, threshold)
+        comparison = compare_models(ratings, threshold)
         comparison.to_html(page)
         print(f"{page}: {page.stat().st_size / 1e6:.1f} MB. {comparison.verdict}")
-    if asked.picture is not None:
-        draw(next(iter(pages)), asked.picture)
-        print(f"{asked.picture}: {asked.picture.stat().st_size / 1e3:.0f} kB")
+    if arguments.picture is not None:
+        draw(next(iter(pages)), arguments.picture)
+        print(f"{arguments.picture}: {arguments.picture.stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--predictions", help="a folder of Parquet files")
 parser.add_argument("--scores", help="where every user's scores are written")
 parser.add_argument("--threshold", type=float, default=4.0)
-asked = parser.parse_args()
+arguments = parser.parse_args()
 
 session = SparkSession.builder.getOrCreate()
-if asked.predictions:
-    predictions = session.read.parquet(asked.predictions)
+if arguments.predictions:
+    predictions = session.read.parquet(arguments.predictions)
 else:
     drawn = session.range(100_000).selectExpr(
         "id % 1000 as user",
@@ -32,10 +32,10 @@ else:
     predictions = drawn.selectExpr("user", "item", "`true` + noise as estimated", "`true`")
 
 metrics = ["ndcg", "precision", "recall"]
-with spark.evaluate(predictions, metrics=metrics, k=10, threshold=asked.threshold) as report:
+with spark.evaluate(predictions, metrics=metrics, k=10, threshold=arguments.threshold) as report:
     print(report)
     worst = report.per_user.orderBy("ndcg@10").limit(3)  # a Spark DataFrame
     print("The lowest ndcg@10:", [round(row["ndcg@10"], 4) for row in worst.collect()])
-    if asked.scores:
-        report.per_user.write.parquet(asked.scores)
+    if arguments.scores:
+        report.per_user.write.parquet(arguments.scores)
 session.stop()

@@ -19,14 +19,14 @@ def predictions(noise: float, users: int = 300, seed: int = 0) -> list[tuple]:
     return list(rows[["user", "item", "estimated", "true"]].itertuples(index=False, name=None))
 
 
-def compared(old: list[tuple], new: list[tuple]) -> rn.Comparison:
+def compare_models(old: list[tuple], new: list[tuple]) -> rn.Comparison:
     """Compare two models on the users that both have."""
     return rn.compare({"old": old, "new": new}, metrics=["ndcg@10"], users="common")
 
 
 def test_the_new_model_is_not_worse() -> None:
     """It fails if the model is worse, or if there are too few users to show that it is not."""
-    comparison = compared(predictions(1.0), predictions(0.8, seed=1))
+    comparison = compare_models(predictions(1.0), predictions(0.8, seed=1))
     gate = comparison.not_worse("new", "old", margin=MARGIN)
     assert gate, gate.reason
 
@@ -34,9 +34,9 @@ def test_the_new_model_is_not_worse() -> None:
 if __name__ == "__main__":
     old, few = predictions(1.0), predictions(1.0, users=12)
     cases = {
-        "better": compared(old, predictions(0.8, seed=1)),
-        "worse": compared(old, predictions(1.2, seed=1)),
-        "few users": compared(few, predictions(1.0, users=12, seed=12)),
+        "better": compare_models(old, predictions(0.8, seed=1)),
+        "worse": compare_models(old, predictions(1.2, seed=1)),
+        "few users": compare_models(few, predictions(1.0, users=12, seed=12)),
     }
     for name, comparison in cases.items():
         gate = comparison.not_worse("new", "old", margin=MARGIN)

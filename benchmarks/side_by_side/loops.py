@@ -33,7 +33,7 @@ SETTLED = 0.25
 
 
 class Epoch(NamedTuple):
-    """The seconds of all updates and of the result, the bytes held between updates, the means."""
+    """Seconds of all updates, seconds of the result, bytes kept between updates, and means."""
 
     updates: float
     result: float

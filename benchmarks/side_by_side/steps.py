@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-#: where a function is looked up, its name, and the name of the step
+#: the module or class of a function, its name, and the name of the step
 PLACES: list[tuple[Any, str, str]] = [
     (ranked_lists, "read_rows", "read"),
     (ranked_lists, "encode_ids", "ids to codes"),
