@@ -72,7 +72,7 @@ def main() -> None:
     for name, one in saved.items():
         one.save(FOLDER / f"{name}.json")
     content = (FOLDER / "report-text.json").read_bytes()
-    # a metric of somebody's own, that is not known where the file is read
+    # a metric of a user's own, which is unknown when the file is read
     (FOLDER / "report-own.json").write_bytes(content.replace(b"precision@2", b"homemade@2"))
     run(FOLDER / "run")
 

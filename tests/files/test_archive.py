@@ -67,7 +67,7 @@ def test_floats_come_back_bit_for_bit(tmp_path: Path, bits: list[int]) -> None:
 @pytest.mark.parametrize("kind", ["int8", "uint64", "bool", "float32", ">i2", ">f8"])
 @pytest.mark.parametrize("shape", [0, 7, (0, 3), (4, 3), (2, 0)])
 def test_columns_of_every_type_and_shape_come_back(kind: str, shape: Any, tmp_path: Path) -> None:
-    """Columns of another byte order become those of this machine."""
+    """Another byte order becomes the order of this machine."""
     values = (np.arange(np.prod(shape)).reshape(shape) - 1).astype(kind)
     for column in (values, np.asfortranarray(values), values[::-2]):
         _check_round_trip(tmp_path / "f", column)

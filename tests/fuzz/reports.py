@@ -86,7 +86,7 @@ def _change(chance: random.Random, stored: Any) -> None:
 
 
 def _somewhere(chance: random.Random, stored: Any) -> tuple[Any, ...]:
-    """Return where a part stands, at any level: of packed columns mostly the whole."""
+    """Return the keys of a part at any level; a packed column is mostly one part."""
     where: tuple[Any, ...] = ()
     while isinstance(stored, dict | list) and stored:
         key = chance.choice([*(stored if isinstance(stored, dict) else range(len(stored)))])

@@ -191,12 +191,12 @@ def _chance(target: str, seed: int) -> random.Random:
 
 
 def _find_fault(module: Any, case: bytes, folder: Path, limits: Limits) -> str:
-    import resource  # noqa: PLC0415 - not everywhere, where the tests beside this are collected
+    import resource  # noqa: PLC0415 - not on every system
 
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     try:
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits.room, hard))
-        signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # nobody catches it: it kills
+        signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # no handler: it kills
         module.run(case, folder)
     except rn.RecsysNdcgError:
         return ""

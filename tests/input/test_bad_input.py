@@ -138,7 +138,7 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("huge", [HUGE, -HUGE, 10**5000], ids=["10^400", "-10^400", "10^5000"])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_number_that_fits_no_float_is_rejected_with_its_row(form: str, huge: int) -> None:
-    """Python has longer integers, and does not print those of more than 4300 digits."""
+    """Python has longer integers, and does not print numbers of more than 4300 digits."""
     with rejects("(true|estimated|qrels|run|rank).*: a number beyond 1.8e308 in row 1 "):
         rn.evaluate(FORMS[form](huge))
 

@@ -106,25 +106,25 @@ USUAL: tuple[Any, ...] = (1, 2, 3.0, 4.0)
 FORM = r"Row 5 .*counted from 0.*each must be \(u.*, .*, .*, "
 
 
-@pytest.mark.parametrize(
-    ("row", "odd", "match"),
-    [
-        (USUAL, {1, "a", 2.0, 3.0}, FORM),
-        (USUAL, {1: 0, "a": 0, 2.0: 0, 3.0: 0}, FORM),
-        (("u", "i", 3.0, 4.0), "abcd", FORM),
-        (("u", "i", 3.0, 4.0), (1, "a", 2, 3, 4), FORM),
-        (PREDICTION, PREDICTION[:4], FORM),
-        (PREDICTION, (*PREDICTION[:4], 9.0, {}), FORM),
-        (PREDICTION, dict(zip("abcde", PREDICTION, strict=True)), FORM),
-        (PREDICTION, {1, 2, 3, 4, 5}, FORM),
-        (PREDICTION, (), FORM),
-        (PREDICTION, ("ann", "y", 4.0, 3.5, 7), "Row 5 .*its details must be a dict"),
-        (PREDICTION, ("ann", "y", 4.0, "3.5", {}), r"estimated \(est\): text .* row 5 .*convert"),
-        (PREDICTION, ("ann", "y", [4.0], 3.5, {}), r"true \(r_ui\): \[4.0\], .* in row 5"),
-    ],
-)
+ODD: list[tuple[Any, Any, str]] = [
+    (USUAL, {1, "a", 2.0, 3.0}, FORM),
+    (USUAL, {1: 0, "a": 0, 2.0: 0, 3.0: 0}, FORM),
+    (("u", "i", 3.0, 4.0), "abcd", FORM),
+    (("u", "i", 3.0, 4.0), (1, "a", 2, 3, 4), FORM),
+    (PREDICTION, PREDICTION[:4], FORM),
+    (PREDICTION, (*PREDICTION[:4], 9.0, {}), FORM),
+    (PREDICTION, dict(zip("abcde", PREDICTION, strict=True)), FORM),
+    (PREDICTION, {1, 2, 3, 4, 5}, FORM),
+    (PREDICTION, (), FORM),
+    (PREDICTION, ("ann", "y", 4.0, 3.5, 7), "Row 5 .*its details must be a dict"),
+    (PREDICTION, ("ann", "y", 4.0, "3.5", {}), r"estimated \(est\): text .* row 5 .*convert"),
+    (PREDICTION, ("ann", "y", [4.0], 3.5, {}), r"true \(r_ui\): \[4.0\], .* in row 5"),
+]
+
+
+@pytest.mark.parametrize(("row", "odd", "match"), ODD)
 def test_a_later_row_of_another_form_is_rejected(row: Any, odd: Any, match: str) -> None:
-    """Even if it has as many entries, or those of the others only on average."""
+    """Even if it has as many entries, or as many as the others on average."""
     assert_rejected(match, rn.evaluate, [*[row] * 5, odd, row])
 
 

@@ -64,7 +64,7 @@ class Calls:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_predictions_come_back_equal_under_every_protocol(tmp_path: Path, protocol: int) -> None:
-    """From a list and from a dump; numbers of NumPy become those of Python."""
+    """From a list and from a dump; numbers of NumPy become numbers of Python."""
     for what in (PREDICTIONS, {"predictions": PREDICTIONS, "algo": None}):
         read = read_pickle(written(tmp_path, what, protocol=protocol))
         assert read == PREDICTIONS

@@ -57,7 +57,7 @@ GOLDEN: list[tuple[Any, dict[Any, int]]] = [
 
 @pytest.mark.parametrize(("data", "digests"), GOLDEN)
 def test_it_is_the_same_as_in_earlier_versions(data: Any, digests: dict[Any, int]) -> None:
-    """Reports that were saved long ago are compared with those of today."""
+    """Old saved reports are compared with new ones."""
     assert rn.evaluate(data).truth.to_dict() == digests
 
 

@@ -44,9 +44,10 @@ def test_intervals_are_in_the_unit_of_the_grades(unit: float) -> None:
         assert other["adjusted"][name] == pytest.approx(plain["adjusted"][name], nan_ok=True)
 
 
-@pytest.mark.parametrize(
-    ("pair", "metric"), [((1e200, 5), "rmse"), ((1.0, -1e200), "rmse"), ((1e305, 5), "mae")]
-)
+TOO_LARGE = [((1e200, 5), "rmse"), ((1.0, -1e200), "rmse"), ((1e305, 5), "mae")]
+
+
+@pytest.mark.parametrize(("pair", "metric"), TOO_LARGE)
 def test_errors_too_large_to_add_up_raise(pair: tuple[float, float], metric: str) -> None:
     """They would be inf; an error that can be added up is a score."""
     with rejects(f"{metric} of user 'ann' has a numerator .*e.*, too large to add up.*diverged"):
