@@ -140,7 +140,7 @@ def test_a_device_is_not_read(tmp_path: Path, reader: str, name: str) -> None:
     """One that never ends is rejected by every reader; /dev/null is an empty file."""
     path = tmp_path / name
     path.symlink_to("/dev/zero")
-    with rejects("a device in place of a file|Is not a file|with a memory limit"):
+    with rejects("this is a device, which may be endless|Is not a file|with a memory limit"):
         _READERS[reader](path)
     if reader != "an experiment":
         with rejects("empty|no entries|not JSON|not a whole pickle|cannot be |within a memory"):
