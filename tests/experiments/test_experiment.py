@@ -24,7 +24,7 @@ from tests.surprise.samples import dataset
 
 
 def test_an_experiment_is_cross_validation_of_each_model() -> None:
-    """The numbers equal those of cross_validate on the same folds, under both protocols."""
+    """The numbers equal cross_validate on the same folds, under both protocols."""
     found = run(protocol="both", metrics=["ndcg@5", "recall@5"], threshold=4, seeds=[7])
     measures = ["ndcg@5", "recall@5", "ndcg@5:catalogue", "recall@5:catalogue"]
     assert found.metrics == measures

@@ -459,7 +459,7 @@ def test_every_change_of_a_testset_changes_its_digest() -> None:
 
 
 def test_an_invalid_call_leaves_nothing_behind(folder: Path, done: Path) -> None:
-    """Neither in a new folder, nor in that of another experiment."""
+    """Neither in a new folder, nor in another experiment's folder."""
     before = _contents(done)
     with pytest.raises(rn.InvalidInputError, match=r"SVD: parameters\.n_factors"):
         run({"new": MostPopular(), "SVD": SVD(n_factors=9)}, folder=done, protocol="both")

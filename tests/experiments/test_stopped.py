@@ -145,7 +145,7 @@ def test_workers_may_be_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
     thread = threading.Thread(target=watch)
     thread.start()
     try:
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found = run(
                 {**models(), "slow": _slow}, seeds=2, folder=tmp_path, n_jobs=2, on_result=on_result
@@ -156,7 +156,9 @@ def test_workers_may_be_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
     assert killed
     notes = [file.read_text() for file in tmp_path.rglob("*.failed.txt")]
     assert len(notes) <= len(killed) // 2, "a fold is run twice before it counts as failed"
-    assert all("ended from outside" in one for one in [*notes, *(str(one.message) for one in said)])
+    assert all(
+        "ended from outside" in one for one in [*notes, *(str(one.message) for one in caught)]
+    )
     whole = run({**models(), "slow": item_means}, seeds=2).per_user["ndcg@5"]
     for name in found.models:
         assert found.per_user["ndcg@5", name].equals(whole[name])

@@ -87,7 +87,7 @@ def test_drawn_data_agree_with_the_textbook(
 def test_chance_and_tie_range_agree_with_the_textbook(
     data: strategies.Sample, chosen: Any, k: Any
 ) -> None:
-    """The chance level is the mean over all orders, the tie range that of the extreme orders."""
+    """Chance is the mean over all orders, the tie range goes from the worst to the best order."""
     assume(strategies.is_usable(data))
     chosen = replace(
         chosen, missing_user="zero", mean_over="all", short_list="k", ap_over="relevant"

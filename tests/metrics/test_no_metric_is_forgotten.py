@@ -22,9 +22,9 @@ NAMES = [*METRICS]
 METRICS_PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 #: Estimates in the order of the rows, the second and third equal.
 TIED = [Row(4.0, 1.0, 1), Row(3.0, 5.0, 2), Row(3.0, 0.5, 3), Row(2.0, 3.5, 4), Row(1.0, None, 5)]
-#: Those whose definition nobody has to look up.
+#: Metrics whose definition needs no reference.
 WITHOUT_REFERENCE = {"rmse", "mse", "mae"}
-#: Those that no preset names, and why.
+#: Metrics that no preset names, and why.
 WITHOUT_PRESET = {
     "judged": "no score of a recommender",
     "rbp": "each library has a persistence of its own",
@@ -79,10 +79,10 @@ def test_its_docstring_is_complete(name: str) -> None:
     kind = METRICS[name]
     text = vars(kind)["__doc__"]
     assert ".. math::" in text
-    said = text + (vars(rn.RMSE)["__doc__"] if "As for `RMSE`." in text else "")
-    assert re.search(r"\bIn \[0, 1[\])]|\bAt least 0\b", said)
-    assert re.search(r"\bno unit\b|\bin units of\b", said)
-    assert re.search(r"\b(Undefined|Never undefined|undefined) (for|only|where)\b|Never und", said)
+    doc = text + (vars(rn.RMSE)["__doc__"] if "As for `RMSE`." in text else "")
+    assert re.search(r"\bIn \[0, 1[\])]|\bAt least 0\b", doc)
+    assert re.search(r"\bno unit\b|\bin units of\b", doc)
+    assert re.search(r"\b(Undefined|Never undefined|undefined) (for|only|where)\b|Never und", doc)
     sections = re.findall(r"^ *(\w+)\n *-{3,}$", text, flags=re.MULTILINE)
     assert ("References" in sections) is (name not in WITHOUT_REFERENCE)
     assert sections[-1] == "Examples"

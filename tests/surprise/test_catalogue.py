@@ -126,9 +126,9 @@ def test_the_report_is_that_of_all_candidates_ranked(
     pd.testing.assert_frame_equal(report.per_user, long.per_user, rtol=1e-12, atol=1e-12)
     pd.testing.assert_series_equal(report.pooled, long.pooled, rtol=1e-12, atol=1e-12)
     # dropped predictions are no rows of the catalogue, and no unlabelled item counts as relevant
-    beside = ["unlabelled_top"] + (["unlabelled"] if impossible == "drop" else [])
+    ignored = ["unlabelled_top"] + (["unlabelled"] if impossible == "drop" else [])
     pd.testing.assert_frame_equal(
-        report.audit.drop(columns=beside), long.audit.drop(columns=beside), rtol=1e-12, atol=1e-12
+        report.audit.drop(columns=ignored), long.audit.drop(columns=ignored), rtol=1e-12, atol=1e-12
     )
     counts = {**long.counts}
     counts["candidates"] = counts.pop("ratings")

@@ -325,7 +325,7 @@ def fitted_folds() -> Iterator[tuple[Any, Any, Any]]:
 
 
 def test_scores_of_folds_and_users_are_those_of_evaluate(validated: Any) -> None:
-    """Rated measures are those of `evaluate`, catalogue ones of `evaluate_catalogue`."""
+    """Rated measures equal `evaluate`, catalogue measures `evaluate_catalogue`."""
     table = validated.per_user
     assert table.index.names == ["fold", "user"]
     assert set(table.columns) == set(NAMES)

@@ -1,4 +1,4 @@
-"""Estimates computed over arrays equal those of `predict`, pair by pair."""
+"""Estimates computed over arrays equal `predict`, pair by pair."""
 
 from __future__ import annotations
 

@@ -409,7 +409,7 @@ def test_other_attributes_may_change_before_the_next_fit() -> None:
 
 
 def test_a_changed_attribute_is_checked_by_fit() -> None:
-    """The checks are those of the arguments."""
+    """As an argument is."""
     for name, value, match in (
         ("measures", ["ndgc@5"], "No measure is named 'ndgc@5'"),
         ("measures", 5, "measures is a list"),

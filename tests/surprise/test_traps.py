@@ -412,7 +412,7 @@ def by_user(spread: float = 0.0) -> Any:
 
 @pytest.mark.parametrize("algo", [by_user(), surprise.KNNBasic(min_k=10**6, verbose=False)])
 def test_an_algorithm_without_an_order_gives_a_warning(algo: Any) -> None:
-    """Its score is that of random order; errors are not affected."""
+    """It scores like random order; errors are not affected."""
     measures, found = ["rmse", "ndcg@5", "recall@5:catalogue"], []
     how: dict[str, Any] = {"cv": THREE, "threshold": 4}
     (message,) = warnings_of(lambda: found.append(cross_validate(algo, DATA, measures, **how)))
