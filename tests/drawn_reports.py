@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from tests import strategies
 from tests.profiles import examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.strategies import Sample
     from tests.textbook import Choices
 

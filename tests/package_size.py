@@ -9,15 +9,13 @@ import ast
 import io
 import tokenize
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import recsys_ndcg
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Node = TypeVar("Node", bound=ast.AST)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from recsys_ndcg.convention.notation import METRIC_ALIASES
 from recsys_ndcg.metrics import METRICS
 from tests import profiles  # noqa: F401 - loads the profile of the suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,6 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests.textbook import Choices, Row
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GRADES = (0.0, 0.5, 1.0, 2.0, 3.5, 5.0)
 ESTIMATES = (-1.0, 0.0, 0.3, 2.0, 2.0 + 1e-9, 2.5)

@@ -7,7 +7,7 @@ import random
 import sys
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ import recsys_ndcg as rn
 from tests import misbehaving_target
 from tests.fuzz.__main__ import main
 from tests.fuzz.running import Limits, fuzz, targets
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it asks /proc for the memory")
 UNRULY = "tests.misbehaving_target"

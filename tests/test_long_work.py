@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,6 @@ from recsys_ndcg import progress
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.progress import Steps
 from tests.commands import run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 MODELS = {
     name: pd.DataFrame(

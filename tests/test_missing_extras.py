@@ -10,16 +10,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import checks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 CHECKOUT = Path(__file__).parent.parent
 EXTRAS = {

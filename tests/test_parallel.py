@@ -5,8 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,10 +26,6 @@ from recsys_ndcg.parallel import (
 )
 from recsys_ndcg.scoring import Plan
 from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 CALLERS = 32
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")

@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,6 @@ from tests.errors import rejects
 from tests.profiles import examples
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.strategies import Sample
     from tests.textbook import Choices
 

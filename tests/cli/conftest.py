@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.comparison.models import Rows, models
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COLUMNS = ["user", "item", "estimated", "true"]
 HEADING = "user,item,estimated,true\n"

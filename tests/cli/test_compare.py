@@ -7,7 +7,8 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -19,9 +20,6 @@ from recsys_ndcg.cli.terminal import print_document
 from tests.cli.conftest import write
 from tests.commands import error_of, run
 from tests.comparison.models import models
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "\x1b[2J\u202e:car:[red]$_&|"
 FILES = ("good.csv", "fair.csv", "poor.csv")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.commands import error_of, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("surprise")
 

@@ -8,7 +8,7 @@ import random
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -18,9 +18,6 @@ from recsys_ndcg.errors.wording import escape_invisible
 from tests.cli.conftest import HEADING, ROWS
 from tests.commands import error_of, run
 from tests.fuzz import command_line
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "\x1b[2J\u202e\x9b:car:[red]"
 SIGNATURE = rn.Convention().signature

@@ -6,7 +6,7 @@ import gzip
 import io
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -14,9 +14,6 @@ import pytest
 import recsys_ndcg as rn
 from tests.cli.conftest import HEADING, ROWS
 from tests.commands import error_of, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TABLE = HEADING + ROWS
 JOERG = HEADING + "jörg,a,1,2\n"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from tests.commands import error_of, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("folder")
 WORSE = ("--fail-if-worse", "good.csv", "--margin", "0.005")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from tests.commands import error_of, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_best_users_come_first(folder: Path) -> None:

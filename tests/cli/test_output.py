@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -24,8 +25,6 @@ from tests.cli.conftest import HEADING
 from tests.commands import COMMANDS, run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from recsys_ndcg.rendering import Document
 
 ROWS = "ann,a,4.5,5\nann,=b|c,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,=b|c,3.5,3\n"

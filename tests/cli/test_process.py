@@ -8,16 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from recsys_ndcg.cli import main, program
 from tests.commands import COMMANDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROGRAM = "from recsys_ndcg.cli import main; main()"
 #: Runs the command line with each list of arguments, and prints the modules that are imported.

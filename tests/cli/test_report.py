@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from tests.cli.conftest import write
 from tests.commands import error_of, run
 from tests.comparison.models import models
 from tests.rendering.parsed import harmless
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,9 +12,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.scale.database import Memory
 from tests.commands import error_of, run
 from tests.scale.cases import predictions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
 pytest.importorskip("pyarrow")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recsys_ndcg.arrays import Floats
+from recsys_ndcg.arrays import Floats
 
 GRID = [0.0, 0.1, 0.1 + 0.2, 0.3, 0.5, 0.7, 0.1 * 7, 1.0, -0.4]
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance import paired
 from recsys_ndcg.significance.paired import compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 from tests.profiles import examples
 from tests.significance.drawn import made, tables
 from tests.significance.textbook import all_pairs
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
 
 AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
 hows = st.builds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance import exact_sums
 from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.report.test_reports import drawn_lists
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
 
 
 def _made(users: int, seed: int) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.significance import textbook
 from tests.significance.drawn import made, tables
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
 
 AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
 BY_NAME: dict[str, Any] = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,6 @@ from recsys_ndcg.significance.student import power
 from tests.commands import error_of
 from tests.comparison.models import models
 from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def half_width(count: int, level: float) -> float:

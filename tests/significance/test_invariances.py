@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance import exact_sums
 from recsys_ndcg.significance.exact_sums import PairColumns, PairedScores
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
@@ -20,9 +21,6 @@ from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.profiles import examples
 from tests.significance.drawn import made, tables
 from tests.significance.textbook import all_pairs
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
 
 IN_UNITS = ("difference", "deviation", "low", "high", "detectable")
 AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)

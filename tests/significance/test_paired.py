@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.significance import textbook
 from tests.significance.drawn import GRID, made, tables
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
 
 BY_NAME: dict[str, Any] = {
     "holm": textbook.holm,

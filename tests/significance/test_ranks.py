@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,6 @@ from recsys_ndcg.significance import ranks
 from recsys_ndcg.significance.ranks import assign_letters, find_rank_intervals
 from tests.profiles import examples
 from tests.significance.textbook import all_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @st.composite

@@ -7,6 +7,7 @@ absolute differences, and takes their own mean from them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,6 @@ from sacrebleu.metrics.base import Score, Signature
 from sacrebleu.significance import PairedTest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tests.peers.paired.cases import Case
 
 DISTRIBUTION = "sacrebleu"
