@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.document import comparison_document, write_remarks
+from recsys_ndcg.comparison.document import build_comparison_document, write_remarks
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
     make_intervals,
@@ -477,13 +477,14 @@ class Comparison(Readable):
         with_verdict : bool
             As in other documents; without effect, because this one always begins with a verdict.
         """
-        return comparison_document(self, self._find_metric(metric), kinds)
+        return build_comparison_document(self, self._find_metric(metric), kinds)
 
     def page(self, command: str | None = None) -> Document:
         """Return the document of the HTML page: charts, segments, users' lists in two models."""
-        from recsys_ndcg.comparison.page import comparison_page  # noqa: PLC0415 - it imports all plots
+        # imported here, because it imports all plots
+        from recsys_ndcg.comparison.page import build_comparison_page  # noqa: PLC0415
 
-        return comparison_page(self, command)
+        return build_comparison_page(self, command)
 
     def to_markdown(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
         """Return a leaderboard, or the pairs, with the verdict and the remarks as Markdown.

@@ -69,7 +69,7 @@ _HEADINGS = {
 }
 
 
-def comparison_document(
+def build_comparison_document(
     comparison: Comparison, metric: str, kinds: Sequence[str] = ("leaderboard",)
 ) -> Document:
     """Return the document of a comparison in one metric.
@@ -104,7 +104,7 @@ def comparison_document(
     )
 
 
-def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
+def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the leaderboard in one metric, the top tier bold, with the means of other metrics."""
     boards = comparison.leaderboards
     board = boards[metric]
@@ -119,7 +119,7 @@ def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     names += ["rank", *_users_if_they_differ(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
-    table = _with_half(table).filter(names)
+    table = _add_half_width(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
         if name != metric:
@@ -131,7 +131,7 @@ def leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     return shown
 
 
-def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
+def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the pairs of models in one metric."""
     pairs = comparison.pairwise
     table = pairs[pairs["metric"] == metric]
@@ -151,7 +151,7 @@ def pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     return _to_shown_table(comparison, metric, "Pairs of models", table, note)
 
 
-def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
+def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the models in each segment; a star marks significantly reversed differences."""
     table = comparison.segments.loc[[metric]].reset_index()
     opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
@@ -162,7 +162,7 @@ def _segments_table(comparison: Comparison, metric: str) -> ShownTable:
     names += ["difference_interval", "p_corrected"]
     star = "; *: opposite sign over all users" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}, intervals per segment{star}"
-    table = _with_half(table).filter(names)
+    table = _add_half_width(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 
 
@@ -173,13 +173,13 @@ _SECTIONS = {
             "The data cannot distinguish models of the same tier. The dot is the mean over users, "
             "the line its interval; dashed lines are baselines that need no model."
         ),
-        leaderboard_table,
+        build_leaderboard_table,
     ),
-    "pairs": ("The pairs", "Each model compared with each other model.", pairs_table),
+    "pairs": ("The pairs", "Each model compared with each other model.", build_pairs_table),
     "segments": (
         "For whom",
         "The same comparison in groups of users: a model may be better for some of them only.",
-        _segments_table,
+        _build_segments_table,
     ),
 }
 
@@ -205,7 +205,7 @@ def _to_shown_table(
     )
 
 
-def _with_half(table: pd.DataFrame) -> pd.DataFrame:
+def _add_half_width(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(half=(table["ci_high"] - table["ci_low"]) / 2)
 
 
@@ -228,16 +228,18 @@ def write_remarks(comparison: Comparison) -> list[str]:
     """Write one sentence for each limit of what a comparison shows."""
     by_metric = list(comparison.by_metric.values())
     lines = [
-        *_user_remarks(comparison, by_metric),
-        *_runs_remarks(comparison),
-        *_order_remarks(by_metric),
-        *_chance_remarks(by_metric),
-        *_segment_remarks(comparison),
+        *_find_user_remarks(comparison, by_metric),
+        *_find_runs_remarks(comparison),
+        *_find_order_remarks(by_metric),
+        *_find_chance_remarks(by_metric),
+        *_find_segment_remarks(comparison),
     ]
     return [escape_invisible(line) for line in lines]
 
 
-def _user_remarks(comparison: Comparison, by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+def _find_user_remarks(
+    comparison: Comparison, by_metric: Sequence[MetricComparison]
+) -> Iterator[str]:
     left_out = {name: count for name, count in comparison.left_out.items() if count}
     if left_out:
         counts = ", ".join(f"{count} of {name}" for name, count in left_out.items())
@@ -251,7 +253,7 @@ def _user_remarks(comparison: Comparison, by_metric: Sequence[MetricComparison])
         if np.array_equal(mine.per_user, theirs.per_user, equal_nan=True)
     )
     yield from islice(alike, _MAX_LINES)
-    yield from _length_remarks(comparison)
+    yield from _find_length_remarks(comparison)
     for result in by_metric:
         is_known = ~np.isnan(result.scores)
         n_without = int((~is_known.any(axis=1)).sum())
@@ -271,7 +273,7 @@ def _user_remarks(comparison: Comparison, by_metric: Sequence[MetricComparison])
         yield _DISPUTED
 
 
-def _length_remarks(comparison: Comparison) -> Iterator[str]:
+def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
     """Yield a remark if some models have longer lists than others."""
     mean = {
         name: float(one.counts.n_items.mean())
@@ -286,7 +288,7 @@ def _length_remarks(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _runs_remarks(comparison: Comparison) -> Iterator[str]:
+def _find_runs_remarks(comparison: Comparison) -> Iterator[str]:
     counts = {len(one.runs) for name, one in comparison.model_scores.items() if name != CHANCE}
     if max(counts) > 1:
         count = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
@@ -297,7 +299,7 @@ def _runs_remarks(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
+def _find_order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     """Return remarks on metrics, or pooled scores, that order two models differently."""
     first, *others = by_metric
     other_means = [
@@ -332,7 +334,7 @@ def _describe_disagreement(
     )
 
 
-def _segment_remarks(comparison: Comparison) -> Iterator[str]:
+def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
     """Yield remarks on segments with a reversed difference, and on Simpson's paradox."""
     groups, baseline, alpha = comparison.groups, comparison.baseline, comparison.testing.alpha
     if groups is None:
@@ -351,11 +353,11 @@ def _segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"(corrected p = {row['p_corrected']:.2g}); over all users the sign is opposite."
             for row in reversed_rows.to_dict("records")
         ]
-        lines = [*_paradox_remarks(rows, metric, baseline), *opposite]
+        lines = [*_find_paradoxes(rows, metric, baseline), *opposite]
         yield from list_first(lines, _MAX_LINES, "… and {} more (comparison.segments).")
 
 
-def _chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+def _find_chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     result = by_metric[0]
     mean, chance = result.means(), result.means("chance")
     with np.errstate(invalid="ignore"):
@@ -365,7 +367,7 @@ def _chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
         yield f"Below random order in {result.name}: {', '.join(list_first(names, _MAX_LINES))}."
 
 
-def _paradox_remarks(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
+def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
     for model, segments in rows.groupby(level="model", sort=False):
         for prefix, name in (("", metric), ("pooled_", f"pooled {metric}")):
             with_difference = segments[segments[f"{prefix}difference"].notna()]

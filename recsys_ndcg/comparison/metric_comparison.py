@@ -224,10 +224,10 @@ class MetricComparison(Record):
         mean = column_sums(self.denominator) / max(int(has_score.sum()), 1)
         rest = self.numerator - ratio * self.denominator
         parts = divide(rest, mean, np.broadcast_to(mean != 0, rest.shape))
-        values: Floats = self.metric.score(ratio) + self._slope(ratio) * parts
+        values: Floats = self.metric.score(ratio) + self._compute_slope(ratio) * parts
         return values
 
-    def _slope(self, ratio: Floats) -> Any:
+    def _compute_slope(self, ratio: Floats) -> Any:
         """Return the derivative of the score with respect to the ratio."""
         if type(self.metric).score is Metric.score:
             return 1.0
@@ -258,7 +258,7 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         tier=first,
         letters=assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
         users=models_table["users"],
-        spread=[_spread(model.runs[:, model.index_of_metric(metric)]) for model in models],
+        spread=[_compute_spread(model.runs[:, model.index_of_metric(metric)]) for model in models],
     )
     return table.iloc[order].sort_values("tier", kind="stable")
 
@@ -334,7 +334,7 @@ def _count_wins(result: MetricComparison, baseline: str) -> pd.DataFrame:
     return counts
 
 
-def _spread(runs: Floats) -> float:
+def _compute_spread(runs: Floats) -> float:
     """Return the standard deviation between folds or seeds, NaN if there is only one."""
     return float(np.std(runs, ddof=1)) if len(runs) > 1 else np.nan
 

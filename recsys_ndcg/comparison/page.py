@@ -12,7 +12,11 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Positions
-from recsys_ndcg.comparison.document import comparison_document, leaderboard_table, pairs_table
+from recsys_ndcg.comparison.document import (
+    build_comparison_document,
+    build_leaderboard_table,
+    build_pairs_table,
+)
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
@@ -80,8 +84,8 @@ def plot_metric(
         raise InvalidInputError(msg)
     if kind == "tiers":
         chance = float(result.means("chance")[0])  # of the first model: lists may differ
-        options["baselines"] = _baselines(comparison, metric)
-        board = _interval_table(comparison, metric)
+        options["baselines"] = _find_baselines(comparison, metric)
+        board = _build_interval_table(comparison, metric)
         return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
         activity = comparison.first.counts.activity
@@ -129,7 +133,7 @@ def plot_trade_off(
         msg = f"A trade-off needs two metrics, not {x!r} twice. Pass another one: against=."
         raise InvalidInputError(msg)
     first, second = (
-        _interval_table(comparison, metric)
+        _build_interval_table(comparison, metric)
         .set_index("model")[["mean", "low", "high"]]
         .add_prefix(axis)
         for axis, metric in (("x_", x), ("y_", y))
@@ -147,7 +151,7 @@ def plot_trade_off(
     return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
 
 
-def _interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
+def _build_interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
     board = comparison.leaderboards[metric].reset_index()
     return board.rename(columns={"ci_low": "low", "ci_high": "high"})
 
@@ -167,7 +171,7 @@ def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
     return name if name is not None and distinct[name] > 1 else None
 
 
-def _baselines(comparison: Comparison, metric: str) -> dict[str, float]:
+def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
     """Return the means of baselines that need no model, except chance, from the first report."""
     for model in comparison.model_scores.values():
         if model.report is not None and metric in model.report.metrics:
@@ -193,7 +197,7 @@ _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
 
 
-def comparison_page(comparison: Comparison, command: str | None = None) -> Document:
+def build_comparison_page(comparison: Comparison, command: str | None = None) -> Document:
     """Return the document of a comparison's page, with charts, users and their lists.
 
     Parameters
@@ -205,7 +209,7 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     """
     metric = comparison.metrics[0]
     kinds = ["leaderboard", *(["segments"] if comparison.groups is not None else [])]
-    brief = comparison_document(comparison, metric, kinds)
+    brief = build_comparison_document(comparison, metric, kinds)
     board, _, *segments, _ = brief.sections
     result = comparison.first_metric_comparison
     ordered = [comparison.models[column] for column in result.columns_by_mean]
@@ -216,8 +220,8 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
     difference_charts = _make_charts(comparison, "differences", "scatter", a=before, b=after)
     activity = _make_charts(comparison, "activity")
     sections = [
-        _leaderboard_section(comparison, board),
-        _remarks_section(comparison),
+        _build_leaderboard_section(comparison, board),
+        _build_remarks_section(comparison),
         *build_chance_section(
             result.scores_of(best),
             result.chance[:, result.models.index(best)],
@@ -233,11 +237,11 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
         *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
-        _users_section(comparison, before, after, best),
-        *_movers_section(comparison, before, after),
-        Section("trade-off", "Trade-off", _TRADE_OFF, _trade_off_charts(comparison)),
+        _build_users_section(comparison, before, after, best),
+        *_build_movers_section(comparison, before, after),
+        Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
         build_signatures_section(
-            comparison.signatures.values(), comparison_code(comparison), command
+            comparison.signatures.values(), write_comparison_code(comparison), command
         ),
     ]
     # charts with nothing to show are left out
@@ -247,28 +251,29 @@ def comparison_page(comparison: Comparison, command: str | None = None) -> Docum
 # Models
 
 
-def _leaderboard_section(comparison: Comparison, board: Section) -> Section:
+def _build_leaderboard_section(comparison: Comparison, board: Section) -> Section:
     """Return the leaderboard's section, with charts, pairs and other metrics."""
     first, *others = comparison.metrics
     details = [
         Section.folded(
-            f"By {name}", [[comparison.verdict_in(name)], *_leaderboard_parts(comparison, name)]
+            f"By {name}",
+            [[comparison.verdict_in(name)], *_build_leaderboard_parts(comparison, name)],
         )
         for name in others[:_MAX_OTHER_METRICS]
     ]
-    pairs = Section.folded("The pairs", [pairs_table(comparison, first)])
-    return replace(board, parts=[*_leaderboard_parts(comparison, first), pairs, *details])
+    pairs = Section.folded("The pairs", [build_pairs_table(comparison, first)])
+    return replace(board, parts=[*_build_leaderboard_parts(comparison, first), pairs, *details])
 
 
-def _leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
+def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
     """Return the leaderboard in a metric, by model, and the chart of its intervals."""
-    table = leaderboard_table(comparison, metric)
+    table = build_leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
     table = replace(table, cells=table.cells[order], left=1)
     return [table, *_make_charts(comparison, "tiers", metric=metric)]
 
 
-def _remarks_section(comparison: Comparison) -> Section:
+def _build_remarks_section(comparison: Comparison) -> Section:
     """Return the section of remarks, with the audit of each model that has a report."""
     details: list[Section] = []
     n_audits = max(1, min(_MAX_AUDITS, _MAX_AUDITED // len(comparison.users)))
@@ -279,7 +284,7 @@ def _remarks_section(comparison: Comparison) -> Section:
     return build_remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
-def _movers_section(comparison: Comparison, before: str, after: str) -> list[Section]:
+def _build_movers_section(comparison: Comparison, before: str, after: str) -> list[Section]:
     """Return the section of users who gain and lose most, if there are any."""
     table = comparison.movers(_MOVERS, a=before, b=after).table
     if table.empty:
@@ -312,7 +317,7 @@ def _make_charts(comparison: Comparison, *kinds: str, **options: str) -> list[Ch
     return charts
 
 
-def _trade_off_charts(comparison: Comparison) -> list[Charts]:
+def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
     """Return the chart of two metrics, if there are two metrics and three models."""
     first, *others = comparison.metrics
     if not others or len(comparison.models) < 3:
@@ -326,7 +331,7 @@ def _trade_off_charts(comparison: Comparison) -> list[Charts]:
 # Users
 
 
-def _users_section(comparison: Comparison, before: str, after: str, best: str) -> Section:
+def _build_users_section(comparison: Comparison, before: str, after: str, best: str) -> Section:
     """Return the section of users; if there are too many, only those with the largest gains.
 
     Parameters
@@ -390,7 +395,7 @@ def _build_list_pairs(
 # The Python code
 
 
-def comparison_code(comparison: Comparison) -> str:
+def write_comparison_code(comparison: Comparison) -> str:
     """Return Python code that makes the same comparison."""
     if comparison.code is not None:
         return comparison.code

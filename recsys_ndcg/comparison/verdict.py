@@ -53,9 +53,7 @@ def write_verdict(result: MetricComparison) -> str:
         first = f"{names} have the same score in {result.name} for each of {users}."
         second = "Are they different models?"
     else:
-        first, second = (
-            _verdict_on_two(result, users) if count == 2 else _verdict_on_many(result, users)
-        )
+        first, second = _judge_two(result, users) if count == 2 else _judge_many(result, users)
     return escape_invisible(f"{first} {second}")
 
 
@@ -71,7 +69,7 @@ def _name_test(result: MetricComparison) -> str:
     return f"{result.testing.test_kind.in_words}{correction}"
 
 
-def _verdict_on_two(result: MetricComparison, users: str) -> tuple[str, str]:
+def _judge_two(result: MetricComparison, users: str) -> tuple[str, str]:
     tests, (one, other) = result.mean_tests, result.models
     direction = int(result.significant_direction[0])
     difference, p = float(tests.difference[0]), _format_p(float(tests.p_corrected[0]))
@@ -92,7 +90,7 @@ def _verdict_on_two(result: MetricComparison, users: str) -> tuple[str, str]:
     return first, _describe_margin(result, 0) or _describe_effect(result, 0)
 
 
-def _verdict_on_many(result: MetricComparison, users: str) -> tuple[str, str]:
+def _judge_many(result: MetricComparison, users: str) -> tuple[str, str]:
     directions, order = result.significant_direction, result.columns_by_mean.tolist()
     count = len(result.models)
     where = f"in {result.name} ({users}; {_name_test(result)})"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.comparison.page import comparison_code
+from recsys_ndcg.comparison.page import write_comparison_code
 from recsys_ndcg.report.page import write_evaluation_code
 from tests.comparison.models import models
 
@@ -67,13 +67,13 @@ def test_the_code_of_a_comparison_gives_the_same_comparison(how: dict[str, Any])
     data = models(users=30)
     wanted = rn.compare(data, **how)
     names: dict[str, Any] = {f"predictions_{n}": rows for n, rows in enumerate(data.values(), 1)}
-    exec(comparison_code(wanted), names)  # noqa: S102 - our own
+    exec(write_comparison_code(wanted), names)  # noqa: S102 - our own
     assert names["comparison"].to_dict() == wanted.to_dict()
 
 
 def test_the_code_names_the_first_of_many_models() -> None:
     """So that it stays one line."""
     data = models(users=12, seed=0, **{f"m{place}": 1.0 + place for place in range(9)})
-    code = comparison_code(rn.compare(data))
+    code = write_comparison_code(rn.compare(data))
     assert "'m5': predictions_6, ...}" in code
     assert "m6" not in code
