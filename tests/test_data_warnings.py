@@ -170,7 +170,7 @@ def test_rows_in_the_order_of_surprise_are_told() -> None:
     for data in (tuples, exchanged, exchanged.to_dict("list")):
         first, *_ = (str(one.message) for one in told(data))
         assert "The columns estimated and true look swapped" in first
-        assert "the estimates are the steps of a scale from 1 to 5, as ratings are" in first
+        assert "the estimates look like ratings from 1 to 5, but true values such as" in first
         assert "(uid, iid, r_ui, est) have the true rating first: give them as Predictions" in first
     assert told(frame) == []
     assert told([(*row, {}) for row in tuples]) == []  # predictions of Surprise as they are
@@ -182,7 +182,7 @@ def test_ratings_of_another_scale_in_the_place_of_estimates_are_told(factor: flo
     frame = predicted()
     scaled = frame[["true", "estimated"]] * factor
     first, *_ = told(frame.assign(estimated=scaled["true"], true=scaled["estimated"]))
-    assert f"the steps of a scale from {factor:g} to {5 * factor:g}" in str(first.message)
+    assert f"look like ratings from {factor:g} to {5 * factor:g}" in str(first.message)
     assert told(frame.assign(**scaled)) == []
 
 

@@ -58,7 +58,7 @@ class Convention:
         A user with n < k items: precision is over k, over min(k, n), or the user is left out of
         every metric with the cutoff k. A metric without a cutoff, such as RR or RMSE, then leaves
         out users with fewer items than the smallest k in use. If precision is over n, an empty
-        list has one place: it scores 0, and adds 1 to the pooled denominator.
+        list scores 0, and adds 1 to the pooled denominator.
     recall_over : {'relevant', 'capped'}
         Recall is over R relevant items, or over min(k, R).
     ap_over : {'relevant', 'capped', 'k', 'hits'}
@@ -71,7 +71,7 @@ class Convention:
         A labelled user without a list: scores like an empty list, is left out, or is an error.
     unlisted : {'count', 'ignore'}
         A labelled item that is not in the user's list: counts for recall, AP and the global
-        ideal, or does not exist, as in libraries that see only the lists.
+        ideal, or is ignored, as in libraries that see only the lists.
     impossible : {'rank', 'last', 'drop'}
         A prediction that the model could not make (Surprise's ``was_impossible``, mostly the mean
         of all ratings): ranked by its estimate, after all others, or removed from the list, so
@@ -226,7 +226,7 @@ class Convention:
         if digest != cls.digest_defaults():
             msg = (
                 f"The signature {quote(text)} was shortened by a version with other defaults "
-                f"({digest}; here they are {cls.digest_defaults()}). Give it in full."
+                f"({digest}, not {cls.digest_defaults()}). Give the full signature."
             )
             raise InvalidInputError(msg)
         return metric, {**cls.format_defaults(), **texts}

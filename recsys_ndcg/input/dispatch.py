@@ -112,7 +112,7 @@ def _check_no_text_options(name: str, text_format: TextFormat, **allowed: Any) -
     if text_format != TextFormat(**allowed):
         msg = (
             f"{name}: separator, decimal, heading and encoding (--sep, --decimal, --no-heading, "
-            "--encoding) describe CSV and similar text, which this is not. Leave them out."
+            "--encoding) are for CSV and similar text, not for this file. Leave them out."
         )
         raise InvalidInputError(msg)
 

@@ -111,7 +111,7 @@ class FileKind:
         Examples
         --------
         >>> FileKind.describe_all().partition(";")[0]
-        'CSV, JSON lines (.jsonl), both also packed (.gz .zst .bz2 .xz .zip)'
+        'CSV, JSON lines (.jsonl), both also compressed (.gz .zst .bz2 .xz .zip)'
         """
         text = [kind for kind in KINDS if not kind.is_binary]
         names = [kind.name if kind is CSV else f"{kind.name} ({kind.suffixes[0]})" for kind in text]

@@ -282,7 +282,7 @@ def _check_entries(
             known = f", and the first one{other} is {quote(entries[0])}" if place else ""
             fix = f"{_FORMS[table].lists}, in one form for all users"
             if is_predictions:
-                fix = "each must be (estimated, true), or all of them grades in ranked order"
+                fix = "use only pairs (estimated, true), or only grades in ranked order"
             fault = f"entry {quote(entry)}{known}; {fix}."
         if fault:
             msg = f"User {quote(user.values[place])} has the {fault}"

@@ -92,7 +92,7 @@ class JsonLines(Mapping[str, Any]):
             row = None
         if not isinstance(row, dict):
             fix = " Write each object of an array on its own line." if line[:1] == "[" else ""
-            problem = f"{quote(line.strip())} is not an object, such as {_JSON_EXAMPLE}.{fix}"
+            problem = f"{quote(line.strip())} is not a JSON object, such as {_JSON_EXAMPLE}.{fix}"
             _raise_at(self._name, number, problem)
         return row
 

@@ -71,9 +71,9 @@ def _find_swapped_columns(facts: Facts) -> Iterator[str]:
     if grades.few is not None and len(grades.few) <= min(_MAX_GRADES, _MOST * n_labelled):
         return
     yield (
-        "The columns estimated and true look swapped: the estimates are the steps of a scale "
-        f"from {estimated.lowest:g} to {estimated.highest:g}, as ratings are, and true values such "
-        f"as {quote(off_steps.lowest)} are not. Rows are (user, item, estimated, true), but "
+        "The columns estimated and true look swapped: the estimates look like ratings from "
+        f"{estimated.lowest:g} to {estimated.highest:g}, but true values such as "
+        f"{quote(off_steps.lowest)} do not. Rows are (user, item, estimated, true), but "
         "Surprise's (uid, iid, r_ui, est) have the true rating first: give them as Predictions, or "
         "a table with columns= (--columns)."
     )

@@ -13,7 +13,7 @@ from recsys_ndcg.ranking import Ranking
 
 @register_metric
 class AP(Metric):
-    r"""Average precision: precision at each relevant item's rank, summed, over R. More is better.
+    r"""Average precision: Σ precision at the ranks of relevant items / their number R.
 
     .. math:: AP@k = \frac{1}{R} \sum_{r \le k} rel(r) \frac{h(r)}{r}
 

@@ -16,7 +16,7 @@ from recsys_ndcg.ranking import Ranking
 @register_metric
 @dataclass(frozen=True)
 class RBP(Linear):
-    r"""Rank-biased precision: the rate at which a patient reader meets relevant items.
+    r"""Rank-biased precision: the rate of relevant items for a reader with patience p.
 
     .. math:: RBP(p)@k = (1 - p) \sum_{r \le k} rel(r) p^{r-1}
 

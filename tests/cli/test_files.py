@@ -238,4 +238,4 @@ def test_json_lines_and_feather_files_are_read() -> None:
     expected = run("evaluate", "p.csv").stdout
     for name in ("p.jsonl", "p.feather"):
         assert run("evaluate", name).stdout == expected
-        assert "describe CSV and similar text" in error_of("evaluate", name, "--sep", ";")
+        assert "are for CSV and similar text" in error_of("evaluate", name, "--sep", ";")

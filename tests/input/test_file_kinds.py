@@ -120,9 +120,9 @@ NOT_ONE_TABLE = [
     (zip_files(b"ARROW1", "p.feather"), "p.zip", "p.zip: a .feather in an archive"),
 ]
 NO_OBJECTS = [
-    ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not an object, such as"),
+    ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not a JSON object, such as"),
     ("[1, 2]", "line 3: '.1, 2.' .* Write each object of an array on its own line"),
-    ("[" * 100_000, "line 3: .* is not an object"),
+    ("[" * 100_000, "line 3: .* is not a JSON object"),
     ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
     ('{"user": 1, "item": 1, "estimated": "x"}', "row 2|estimated"),
     ('{"item": 1, "estimated": 1}', "user"),

@@ -242,7 +242,7 @@ def test_a_short_form_of_other_defaults_is_rejected() -> None:
     """It leaves out the defaults of that version."""
     short = _signature().short.replace(rn.Convention.digest_defaults(), "0123abcd")
     for read in (rn.Signature, rn.Convention.from_signature, _signature().differences):
-        with rejects(r"other defaults \(0123abcd; here they are .*Give it in full"):
+        with rejects(r"other defaults \(0123abcd, not .*Give the full signature"):
             read(short)
     assert _signature() != short
 
