@@ -11,11 +11,7 @@ from rich.console import Console
 from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.rendering.forms import Document
 from recsys_ndcg.rendering.page import Charts
-from recsys_ndcg.rendering.parts import (
-    Code,
-    Section,
-    ShownTable,
-)
+from recsys_ndcg.rendering.parts import Code, Section, ShownTable
 from recsys_ndcg.rendering.plots import vega
 
 pytest.importorskip("altair")

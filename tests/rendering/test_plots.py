@@ -18,10 +18,7 @@ from recsys_ndcg.rendering.plots.means import (
     plot_score_by_activity,
     plot_score_by_cutoff,
 )
-from recsys_ndcg.rendering.plots.users import (
-    plot_difference_per_user,
-    plot_users_against_chance,
-)
+from recsys_ndcg.rendering.plots.users import plot_difference_per_user, plot_users_against_chance
 from tests.profiles import examples
 from tests.rendering.drawings import described, layers, marked, shown_numbers, texts
 

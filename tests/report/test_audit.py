@@ -37,11 +37,7 @@ def _mean(values: list[float]) -> float:
 
 
 @examples(1.5)
-@given(
-    data=strategies.datasets(most=4),
-    chosen=strategies.choices,
-    k=st.sampled_from([1, 2, 3]),
-)
+@given(data=strategies.datasets(most=4), chosen=strategies.choices, k=st.sampled_from([1, 2, 3]))
 def test_the_audit_agrees_with_the_textbook(data: Sample, chosen: Choices, k: int) -> None:
     """Ties, users without a score, unlabelled items; test_levels.py has the other columns."""
     assume(strategies.is_usable(data))

@@ -85,10 +85,7 @@ def test_errors_are_those_of_evaluate(
     ("options", "message"),
     [
         ({"convention": rn.Convention(ties="input")}, "ties='input' depends on the order of the"),
-        (
-            {"convention": rn.Convention(duplicates="first")},
-            "='first' depends on the order",
-        ),
+        ({"convention": rn.Convention(duplicates="first")}, "='first' depends on the order"),
         ({"convention": rn.Convention(duplicates="last")}, "Choose 'max' or 'mean'"),
         ({"partitions": 0}, "partitions must be a whole number of at least 1, not 0."),
         ({"partitions": True}, "partitions must be a whole number of at least 1, not True."),
