@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,6 @@ import recsys_ndcg as rn
 from tests.comparison.models import model, models, ratings
 from tests.errors import rejects
 from tests.files.signing import signed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 METRICS = ["ndcg@3", "precision@3", "recall@3", "rmse"]
 

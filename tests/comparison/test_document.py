@@ -7,19 +7,16 @@ import json
 import math
 import re
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.arrays import Floats
 from recsys_ndcg.rendering.wording import format_number
 from tests.comparison.models import models
 from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats
 
 METRICS = ["ndcg@5", "precision@3", "rmse"]
 HOSTILE = "\x1b[2J\u202e=_$&%#{~^}<b>|*`[x](y)\\\n- "

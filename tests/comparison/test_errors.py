@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,6 @@ import pytest
 import recsys_ndcg as rn
 from tests.comparison.models import model, models, ratings
 from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAME = models()["good"]
 

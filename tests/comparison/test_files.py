@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,9 +15,6 @@ from recsys_ndcg.report import audit_from_parquet, report_to_parquet
 from tests.comparison.models import models
 from tests.errors import rejects
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(name="comparison", scope="module")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.comparison.model_scores import ModelScores, flatten_parameters
 from tests.comparison.models import models
 from tests.errors import rejects
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("altair")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,6 @@ import recsys_ndcg as rn
 from tests.comparison.models import Rows, models, ratings
 from tests.errors import rejects
 from tests.significance.textbook import holm
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_each_segment_is_the_comparison_of_its_users() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.report.page import MAX_USERS
 from tests.comparison.models import models
 from tests.rendering.parsed import Parsed, harmless
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("altair")
 pytest.importorskip("jinja2")

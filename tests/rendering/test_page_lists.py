@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.rendering import UserLists
 from recsys_ndcg.rendering.page import pack_lists
 from recsys_ndcg.report.explanation import build_user_lists
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GRADES = st.one_of(st.none(), st.integers(0, 5))
 ROWS = st.lists(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +22,6 @@ from recsys_ndcg.rendering.plots.means import (
 from recsys_ndcg.rendering.plots.users import plot_difference_per_user, plot_users_against_chance
 from tests.profiles import examples
 from tests.rendering.drawings import described, layers, marked, shown_numbers, texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytest.importorskip("altair")
 NAN = math.nan

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,6 @@ from recsys_ndcg.rendering.plots.trade_off import Layout, find_unbeaten, place_n
 from recsys_ndcg.rendering.plots.users import plot_a_against_b
 from tests.profiles import examples
 from tests.rendering.drawings import described, drawn, marked, texts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 pytest.importorskip("altair")
 NAN = math.nan

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unicodedata import category
 
 import pandas as pd
@@ -20,9 +21,6 @@ from tests.errors import rejects
 from tests.files.signing import signed
 from tests.profiles import examples
 from tests.rendering.parsed import Parsed, harmless
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = {"ann": [(4.5, 5), (3.0, 2), (2.5, 1)], "bob": [(2.0, 4), (3.5, 3), (1.0, 1)]}
 HOSTILE = [

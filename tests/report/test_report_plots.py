@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,6 @@ import pytest
 import recsys_ndcg as rn
 from tests.errors import rejects
 from tests.rendering.drawings import Layer, drawn, marked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("altair")
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")

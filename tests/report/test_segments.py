@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import mean, variance
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +20,6 @@ from scipy import stats
 import recsys_ndcg as rn
 from tests.errors import rejects
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 USERS = ["ann", "bob", "cy", "dee"]

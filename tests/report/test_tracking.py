@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,6 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.report.saving import COLUMNS, build_tracker_keys
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENDS = ["", *(f"_{one}" for one in (*COLUMNS[1:], "tier"))]
 HOSTILE = ["a=1", "a:1", "A 1", "a/1", "..", "x" * 300, "x" * 301, "ü@5", "a\n1", "\u202ea", "a_1"]

@@ -8,18 +8,16 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning
 from recsys_ndcg.scoring.plan import Plan
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ALL = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "rprecision", "rbp", "auc"]
 

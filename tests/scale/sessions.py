@@ -7,12 +7,10 @@ import importlib.util
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: If it is ``connect``, the tests use Spark through its server.
 KIND = "RECSYS_NDCG_SPARK"

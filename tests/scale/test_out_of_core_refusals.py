@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,9 +19,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.scale.database import Memory
 from tests.errors import rejects
 from tests.scale.cases import predictions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
 pa = pytest.importorskip("pyarrow")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DataWarning, InvalidInputError
@@ -15,12 +18,6 @@ from tests.pages import ROOT, examples
 from tests.scale import sessions
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 pytestmark = sessions.marks()
 

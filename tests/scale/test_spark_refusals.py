@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,6 @@ from recsys_ndcg.errors import InvalidInputError, UnknownMetricError
 from recsys_ndcg.scale import spark
 from tests.scale import sessions
 from tests.scale.cases import Case, predictions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = sessions.marks()
 FRAME = predictions(31, n_users=30, n_rows=300)
