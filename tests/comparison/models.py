@@ -24,7 +24,7 @@ def model(true: list[tuple[str, str, float]], noise: float, seed: int) -> Rows:
 
 
 def models(users: int = 60, seed: int = 0, **noise: float) -> dict[str, Rows]:
-    """Return a model for each name, as noisy as it is said."""
+    """Return a model for each name, with that noise."""
     true = ratings(users, seed)
     wanted = noise or {"good": 0.8, "fair": 2.0, "poor": 6.0}
     return {

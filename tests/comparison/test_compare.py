@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +19,20 @@ from tests.comparison.models import model, models, ratings
 from tests.errors import rejects
 from tests.files.signing import signed
 
+MODELS = models()
 METRICS = ["ndcg@3", "precision@3", "recall@3", "rmse"]
+REPORTS = {name: rn.evaluate(MODELS[name], metrics=METRICS, threshold=4) for name in MODELS}
+COMPARED = rn.compare(REPORTS)
 
 
-@pytest.fixture(scope="module")
-def reports() -> dict[str, rn.Report]:
-    """Return the reports of three models."""
-    return {
-        name: rn.evaluate(rows, metrics=METRICS, threshold=4) for name, rows in models().items()
-    }
-
-
-@pytest.fixture(scope="module")
-def compared(reports: dict[str, rn.Report]) -> rn.Comparison:
-    """Return their comparison."""
-    return rn.compare(reports)
-
-
-def test_the_leaderboard_repeats_the_reports_numbers(
-    reports: dict[str, rn.Report], compared: rn.Comparison
-) -> None:
+def test_the_leaderboard_repeats_the_reports_numbers() -> None:
     """To the last bit, with the best mean first, which is the smallest of errors."""
-    assert compared.metrics == METRICS
-    for metric, table in compared.leaderboards.items():
+    assert COMPARED.metrics == METRICS
+    for metric, table in COMPARED.leaderboards.items():
         assert list(table.index) == ["good", "fair", "poor"]
         assert table["rank_low"].is_monotonic_increasing
         for name, row in table.iterrows():
-            report = reports[str(name)]
+            report = REPORTS[str(name)]
             ends = report.intervals().loc[metric]
             assert row["mean"] == report.mean[metric]
             assert row["pooled"] == pytest.approx(report.pooled[metric], rel=1e-14)
@@ -54,21 +42,20 @@ def test_the_leaderboard_repeats_the_reports_numbers(
                 assert pooled == pytest.approx([ends["pooled_low"], ends["pooled_high"]], rel=1e-9)
             same = ["chance", "adjusted", "users"]
             np.testing.assert_allclose(row[same].astype(float), report.summary.loc[metric, same])
-    per_user = compared.per_user
-    for metric in METRICS:
-        for name, report in reports.items():
-            scores, expected = per_user[metric, name], report.per_user[metric]
-            pd.testing.assert_series_equal(scores, expected, check_names=False)
+    per_user = COMPARED.per_user
+    for metric, (name, report) in product(METRICS, REPORTS.items()):
+        scores, expected = per_user[metric, name], report.per_user[metric]
+        pd.testing.assert_series_equal(scores, expected, check_names=False)
     per_user.loc[:, :] = 0.0  # tables are copies: the comparison itself does not change
-    assert compared.per_user["ndcg@3", "fair"].mean() > 0
+    assert COMPARED.per_user["ndcg@3", "fair"].mean() > 0
 
 
-def test_pairs_are_what_plain_python_and_scipy_compute(reports: dict[str, rn.Report]) -> None:
+def test_pairs_are_what_plain_python_and_scipy_compute() -> None:
     """Differences, wins, d_z and Student's t, user by user; of errors, less is better."""
-    pairs = rn.compare(reports, correction="none").pairwise
+    pairs = rn.compare(REPORTS, correction="none").pairwise
     assert len(pairs) == len(METRICS) * 3
     for row in pairs.to_dict("records"):
-        one, other = (reports[row[name]].per_user[row["metric"]] for name in "ab")
+        one, other = (REPORTS[row[name]].per_user[row["metric"]] for name in "ab")
         difference = [x - y for x, y in zip(one, other, strict=True) if not math.isnan(x - y)]
         gain = [-x if row["metric"] == "rmse" else x for x in difference]
         mean, deviation = statistics.fmean(difference), statistics.stdev(difference)
@@ -79,22 +66,21 @@ def test_pairs_are_what_plain_python_and_scipy_compute(reports: dict[str, rn.Rep
         assert row["losses"] == sum(x < -1e-12 for x in gain)
         test = stats.ttest_1samp(difference, 0.0)
         assert row["p"] == row["p_corrected"] == pytest.approx(test.pvalue, rel=1e-6)
-        low, high = test.confidence_interval()
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(test.confidence_interval()))
         assert row["interval"] == "per pair"
 
 
 @pytest.mark.parametrize("metric", ["recall@3", "rmse"])
-def test_pooled_scores_have_a_test_of_their_own(reports: dict[str, rn.Report], metric: str) -> None:
+def test_pooled_scores_have_a_test_of_their_own(metric: str) -> None:
     """Student's t of the linearised parts n - r·d, times the slope of a root.
 
     Of the users for whom the denominator is not 0.
     """
-    pairs = rn.compare(reports, metrics=[metric], correction="none").pairwise
+    pairs = rn.compare(REPORTS, metrics=[metric], correction="none").pairwise
     for row in pairs.to_dict("records"):
         parts = []
         for name in (row["a"], row["b"]):
-            scores, at = reports[name].scores, METRICS.index(metric)
+            scores, at = REPORTS[name].scores, METRICS.index(metric)
             some = scores.denominator[:, at] != 0
             top, bottom = scores.numerator[some, at], scores.denominator[some, at]
             ratio = top.sum() / bottom.sum()
@@ -102,11 +88,11 @@ def test_pooled_scores_have_a_test_of_their_own(reports: dict[str, rn.Report], m
             root = math.sqrt(ratio)
             parts.append(root + rest / (2 * root) if metric == "rmse" else ratio + rest)
         test = stats.ttest_rel(*parts)
-        pooled = reports[row["a"]].pooled[metric] - reports[row["b"]].pooled[metric]
-        assert row["pooled_difference"] == pytest.approx(pooled)
+        pooled = REPORTS[row["a"]].pooled[metric] - REPORTS[row["b"]].pooled[metric]
+        expected = [pooled, *test.confidence_interval()]
+        found = [row[f"pooled_{what}"] for what in ("difference", "low", "high")]
+        assert found == pytest.approx(expected)
         assert row["pooled_p"] == pytest.approx(test.pvalue, rel=1e-6)
-        ends = (row["pooled_low"], row["pooled_high"])
-        assert ends == pytest.approx(tuple(test.confidence_interval()))
 
 
 def test_the_pooled_test_of_errors_is_the_same_in_any_unit() -> None:
@@ -126,7 +112,6 @@ def test_the_pooled_test_of_errors_is_the_same_in_any_unit() -> None:
     assert 0 < plain["pooled_p"][1] < 0.001
 
 
-@pytest.mark.parametrize("measured", [False, True])
 @pytest.mark.parametrize(
     ("metrics", "k", "expected"),
     [
@@ -137,22 +122,21 @@ def test_the_pooled_test_of_errors_is_the_same_in_any_unit() -> None:
     ],
 )
 def test_metrics_and_cutoffs_combine_as_in_evaluate(
-    metrics: Any, k: Any, expected: list[str], *, measured: bool
+    metrics: Any, k: Any, expected: list[str]
 ) -> None:
-    """For reports and predictions; the first model does not use up an iterator."""
-    k = iter([1, 3]) if k is iter else k
-    metrics = iter(["ndcg", "rmse"]) if metrics is iter else metrics
+    """For predictions and reports; the first model does not use up an iterator."""
+    how: dict[str, Any] = {"metrics": ["precision", "ndcg", "rmse"], "k": [1, 3], "threshold": 4}
     data = models(users=20)
-    single: dict[str, Any] = {
-        name: rn.evaluate(rows, metrics=["precision", "ndcg", "rmse"], k=[1, 3], threshold=4)
-        for name, rows in data.items()
-    }
-    given: tuple[Any, dict[str, Any]] = (single, {}) if measured else (data, {"threshold": 4})
-    found = rn.compare(given[0], metrics=metrics, k=k, **given[1])
-    assert found.metrics == expected
-    for name, report in single.items():
-        means = [found.leaderboards[metric].loc[name, "mean"] for metric in expected]
-        assert means == report.mean[expected].tolist()
+    single: dict[str, Any] = {name: rn.evaluate(rows, **how) for name, rows in data.items()}
+    both: list[tuple[Any, dict[str, Any]]] = [(data, {"threshold": 4}), (single, {})]
+    for given, options in both:
+        cutoffs = iter([1, 3]) if k is iter else k
+        names = iter(["ndcg", "rmse"]) if metrics is iter else metrics
+        found = rn.compare(given, metrics=names, k=cutoffs, **options)
+        assert found.metrics == expected
+        for name, report in single.items():
+            means = [found.leaderboards[metric].loc[name, "mean"] for metric in expected]
+            assert means == report.mean[expected].tolist()
 
 
 def test_ranks_tiers_and_letters_follow_from_the_pairs() -> None:
@@ -174,20 +158,18 @@ def test_ranks_tiers_and_letters_follow_from_the_pairs() -> None:
 
 
 @pytest.mark.parametrize("baseline", [None, "poor", "chance"])
-def test_users_are_won_tied_and_lost_against_the_baseline(
-    reports: dict[str, rn.Report], baseline: str | None
-) -> None:
+def test_users_are_won_tied_and_lost_against_the_baseline(baseline: str | None) -> None:
     """The first model, the named one, or each user's chance level."""
-    board = rn.compare(reports, metrics=["ndcg@3"], baseline=baseline).leaderboard
+    board = rn.compare(REPORTS, metrics=["ndcg@3"], baseline=baseline).leaderboard
     name = baseline or "good"
     columns = ["won", "tied", "lost"]
     assert board.loc[name, columns].isna().all()
-    scores: dict[str, Any] = {one: report.per_user["ndcg@3"] for one, report in reports.items()}
+    scores: dict[str, Any] = {one: report.per_user["ndcg@3"] for one, report in REPORTS.items()}
     if baseline == "chance":
-        scores["chance"] = reports["good"].per_user_audit("ndcg@3")["chance"]
+        scores["chance"] = REPORTS["good"].per_user_audit("ndcg@3")["chance"]
         assert board.loc["chance", "mean"] == scores["chance"].mean()
         assert board.loc["chance", "adjusted"] == pytest.approx(0)
-    for other in set(reports) - {name}:
+    for other in set(REPORTS) - {name}:
         gain = scores[other] - scores[name]
         counted = [(gain > 1e-12).sum(), (gain.abs() <= 1e-12).sum(), (gain < -1e-12).sum()]
         assert [board[column][other] for column in columns] == counted
@@ -195,19 +177,13 @@ def test_users_are_won_tied_and_lost_against_the_baseline(
 
 def test_whatever_evaluate_accepts_can_be_compared(tmp_path: Path) -> None:
     """Rows, a table, a file, lists, a report and a saved one: the same numbers."""
-    rows = models()["good"]
+    rows, path, saved = MODELS["good"], tmp_path / "rows.csv", tmp_path / "saved.json"
     table = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
-    table.to_csv(tmp_path / "rows.csv", index=False)
+    table.to_csv(path, index=False)
     report = rn.evaluate(rows)
-    report.save(tmp_path / "saved.json")
-    data = {
-        "rows": rows,
-        "table": table,
-        "file": str(tmp_path / "rows.csv"),
-        "lists": rn.RankedLists.of(rows),
-        "report": report,
-        "saved": tmp_path / "saved.json",
-    }
+    report.save(saved)
+    data = {"rows": rows, "table": table, "file": str(path), "lists": rn.RankedLists.of(rows)}
+    data |= {"report": report, "saved": saved}
     board = rn.compare(data).leaderboard
     assert (board["mean"] == report.mean["ndcg@10"]).all()
     assert (board["rank_high"] == len(data)).all()
@@ -228,7 +204,7 @@ def test_the_order_of_rows_and_models_changes_no_number() -> None:
 @pytest.mark.parametrize("correction", ["max-T", "holm", "bonferroni", "bh", "none"])
 def test_every_test_and_correction_finds_a_clear_difference(test: str, correction: str) -> None:
     """No p-value is 0."""
-    found = rn.compare(models(), metrics=["ndcg@5"], test=test, correction=correction, draws=999)
+    found = rn.compare(MODELS, metrics=["ndcg@5"], test=test, correction=correction, draws=999)
     row = found.pairwise.query("a == 'good' and b == 'poor'").iloc[0]
     assert 0 < row["p"] <= row["p_corrected"] < 0.05
     assert found.leaderboard["tier"]["poor"] > 1
@@ -237,27 +213,24 @@ def test_every_test_and_correction_finds_a_clear_difference(test: str, correctio
 def test_disputed_tests_come_with_the_papers_on_both_sides() -> None:
     """As a warning, and in the remarks."""
     with pytest.warns(rn.DataWarning, match="Urbano.*Ihemelandu.*ECIR 2025"):
-        found = rn.compare(models(), metrics=["ndcg@5"], test="wilcoxon")
+        found = rn.compare(MODELS, metrics=["ndcg@5"], test="wilcoxon")
     assert any("Urbano" in line for line in found.remarks)
     assert found.tested_by.startswith("Wilcoxon")
 
 
-def test_movers_are_the_users_with_the_largest_differences(
-    reports: dict[str, rn.Report], compared: rn.Comparison
-) -> None:
+def test_movers_are_the_users_with_the_largest_differences() -> None:
     """Both lists are shown side by side; users without a difference are no movers."""
-    movers = compared.movers(5, a="poor", b="good")
-    gain = (reports["good"].per_user["ndcg@3"] - reports["poor"].per_user["ndcg@3"]).sort_values()
-    lost = gain[gain < 0].head(5)
-    expected = [*gain.tail(5)[::-1], *lost[::-1]]
+    movers = COMPARED.movers(5, a="poor", b="good")
+    gain = (REPORTS["good"].per_user["ndcg@3"] - REPORTS["poor"].per_user["ndcg@3"]).sort_values()
+    expected = [*gain.tail(5)[::-1], *gain[gain < 0].head(5)[::-1]]
     assert movers.table["improvement"].tolist() == expected
     user = movers.table.index[0]
     lists = movers.explain(user, 3)
-    assert lists["good"]["item"].tolist() == reports["good"].explain(user, 3)["item"].tolist()
+    assert lists["good"]["item"].tolist() == REPORTS["good"].explain(user, 3)["item"].tolist()
     assert list(dict.fromkeys(lists.columns.get_level_values(0))) == ["poor", "good"]
-    errors = compared.movers(1, metric="rmse", a="poor", b="good").table.iloc[0]
+    errors = COMPARED.movers(1, metric="rmse", a="poor", b="good").table.iloc[0]
     assert errors["improvement"] == errors["poor"] - errors["good"] > 0
-    same = rn.compare({"a": models()["good"], "b": list(models()["good"])})
+    same = rn.compare({"a": MODELS["good"], "b": list(MODELS["good"])})
     assert same.movers(3).table.empty
 
 
@@ -270,16 +243,12 @@ def test_ids_of_folds_keep_their_digits() -> None:
     assert found.per_user.index.tolist() == [1, 2, 2**63 + 5, 2**63 + 7]
 
 
-def test_the_overlap_of_models_is_that_of_their_lists(
-    reports: dict[str, rn.Report], compared: rn.Comparison
-) -> None:
+def test_models_overlap_as_their_lists_do() -> None:
     """Of each pair, and of each user."""
-    good, poor = (reports[name].full_audit.lists for name in ("good", "poor"))
-    per_user, mean = compared.overlap(3, per_user=True), compared.overlap(3)
-    for name, expected in (
-        ("jaccard", rn.jaccard_at_k(good, poor, 3)),
-        ("rbo", rn.rbo(good, poor, k=3)),
-    ):
+    good, poor = (REPORTS[name].full_audit.lists for name in ("good", "poor"))
+    per_user, mean = COMPARED.overlap(3, per_user=True), COMPARED.overlap(3)
+    overlaps = {"jaccard": rn.jaccard_at_k(good, poor, 3), "rbo": rn.rbo(good, poor, k=3)}
+    for name, expected in overlaps.items():
         found = per_user["good", "poor", name]
         pd.testing.assert_series_equal(found, expected, check_names=False)
         assert mean.loc[("good", "poor"), name] == pytest.approx(expected.mean())
@@ -300,14 +269,12 @@ def test_remarks_name_metrics_that_order_two_models_differently() -> None:
 
 def test_a_pair_is_compared_over_the_users_who_have_a_score_in_both_models() -> None:
     """A remark counts the others."""
-    one, two = (model(ratings(30), 1.0, seed) for seed in (0, 1))
-    two = [
-        (user, item, est - 100 * (user < "u0010"), grade)  # of whom nothing is recommended
-        for user, item, est, grade in two
+    data = {name: model(ratings(30), 1.0, seed) for seed, name in enumerate(("one", "two"))}
+    data["two"] = [  # of whom nothing is recommended to ten users
+        (user, item, est - 100 * (user < "u0010"), grade) for user, item, est, grade in data["two"]
     ]
     convention = rn.Convention(recommend_from=0.0, short_list="n")
-    options: dict[str, Any] = {"threshold": 4, "convention": convention}
-    found = rn.compare({"one": one, "two": two}, metrics=["precision@5"], **options)
+    found = rn.compare(data, metrics=["precision@5"], threshold=4, convention=convention)
     row, scores = found.pairwise.iloc[0], found.per_user["precision@5"]
     difference = (scores["one"] - scores["two"]).dropna()
     assert row["users"] == len(difference) < found.leaderboard["users"].max()
@@ -334,7 +301,7 @@ def test_your_own_error_metric_stays_an_error_in_a_file(tmp_path: Path) -> None:
     """Also if the metric is not defined any more."""
     paths = {name: tmp_path / f"{name}.json" for name in ("good", "poor")}
     for name, path in paths.items():
-        rn.evaluate(models()[name], metrics=["ndcg@3"]).save(path)
+        rn.evaluate(MODELS[name], metrics=["ndcg@3"]).save(path)
         text = path.read_text(encoding="utf-8").replace("ndcg@3", "homemade@3")
         head = text.replace('"greater_is_better": true', '"greater_is_better": false')
         assert head != text
@@ -345,14 +312,13 @@ def test_your_own_error_metric_stays_an_error_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["t", "percentile", "bca"])
-def test_intervals_are_those_of_the_reports(
-    reports: dict[str, rn.Report], compared: rn.Comparison, method: str
-) -> None:
+def test_intervals_repeat_the_reports(method: str) -> None:
     """Of every metric and model, from the same resampled users."""
-    found = compared.intervals(0.9, method=method, draws=299, seed=1)
-    for name, report in reports.items():
-        expected = report.intervals(0.9, method=method, draws=299, seed=1).loc[METRICS]
+    how: dict[str, Any] = {"method": method, "draws": 299, "seed": 1}
+    found = COMPARED.intervals(0.9, **how)
+    for name, report in REPORTS.items():
+        expected = report.intervals(0.9, **how).loc[METRICS]
         own: Any = found.xs(name, level="model")
         np.testing.assert_allclose(own.to_numpy(), expected.to_numpy(), rtol=1e-6)
     with rejects("method must be one of"):
-        compared.intervals(method="jackknife")
+        COMPARED.intervals(method="jackknife")

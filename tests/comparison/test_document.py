@@ -6,11 +6,11 @@ import io
 import json
 import math
 import re
-import sys
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import Floats
@@ -22,11 +22,9 @@ METRICS = ["ndcg@5", "precision@3", "rmse"]
 HOSTILE = "\x1b[2J\u202e=_$&%#{~^}<b>|*`[x](y)\\\n- "
 
 
-@pytest.fixture(name="comparison", scope="module")
-def _comparison() -> rn.Comparison:
-    data = models(60, fair=2.0, good=0.8, poor=6.0, like=0.81)
-    data["like"] = [(user, item, 3 * one, true) for user, item, one, true in data["like"]]
-    return rn.compare(data, metrics=METRICS, threshold=4)
+DATA = models(60, fair=2.0, good=0.8, poor=6.0, like=0.81)
+DATA["like"] = [(user, item, 3 * one, true) for user, item, one, true in DATA["like"]]
+FOUR = rn.compare(DATA, metrics=METRICS, threshold=4)
 
 
 def _rows(markdown: str) -> list[list[str]]:
@@ -35,42 +33,38 @@ def _rows(markdown: str) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
 
-def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures(
-    comparison: rn.Comparison,
-) -> None:
+def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures() -> None:
     """In this order, with four decimals."""
-    first, second, heading, *rest = str(comparison).splitlines()
+    first, second, heading, *rest = str(FOUR).splitlines()
     assert first == "4 models, 60 users, paired t test, max-T over 6 pairs, alpha 0.05"
     assert second == "ndcg@5; users won, tied and lost against fair"
     columns = "tier model mean ±95% pooled chance adjusted won tied lost rank precision@3 rmse"
     assert heading.split() == columns.split()
-    board = comparison.leaderboard
-    for line, row in zip(rest, board.reset_index().to_dict("records"), strict=False):
+    for line, row in zip(rest, FOUR.leaderboard.reset_index().to_dict("records"), strict=False):
         counts = ["-" if pd.isna(row[one]) else str(row[one]) for one in ("won", "tied", "lost")]
         low, high = row["rank_low"], row["rank_high"]
         half = row["mean"] - row["ci_low"]
         numbers = [row["mean"], half, row["pooled"], row["chance"], row["adjusted"]]
-        means = [comparison.leaderboards[one]["mean"][row["model"]] for one in METRICS[1:]]
+        means = [FOUR.leaderboards[one]["mean"][row["model"]] for one in METRICS[1:]]
         assert line.split() == [
             str(row["tier"]), row["model"], *(f"{one:.4f}" for one in numbers), *counts,
             str(low) if low == high else f"{low}–{high}", *(f"{one:.4f}" for one in means),
         ]  # fmt: skip
-    verdict, *remarks, signature, others = rest[4:]
-    assert verdict == comparison.verdict
-    assert remarks == [f"- {line}" for line in comparison.remarks]
-    assert signature == comparison.signatures["ndcg@5"]
-    assert others.startswith("the same for precision@3|users:")
+    remarks = [f"- {line}" for line in FOUR.remarks]
+    *others, last = rest[4:]
+    assert others == [FOUR.verdict, *remarks, FOUR.signatures["ndcg@5"]]
+    assert last.startswith("the same for precision@3|users:")
 
 
-def test_the_top_tier_is_bold(comparison: rn.Comparison) -> None:
+def test_the_top_tier_is_bold() -> None:
     """In Markdown and LaTeX, if it is several models; letters join what is not different."""
-    board = comparison.leaderboard
+    board = FOUR.leaderboard
     top = {name for name, tier in board["tier"].items() if tier == 1}
     assert 1 < len(top) < 4
-    rows = _rows(comparison.to_markdown())[2:]
+    rows = _rows(FOUR.to_markdown())[2:]
     assert {row[1].strip("*") for row in rows if row[1].startswith("**")} == top
     assert {row[1].strip("*") for row in rows if re.fullmatch(r"\*\*[\d.]+\*\*", row[2])} == top
-    lines = [line for line in comparison.to_latex().splitlines() if line.endswith(r"\\")][1:]
+    lines = [line for line in FOUR.to_latex().splitlines() if line.endswith(r"\\")][1:]
     for line, (name, row) in zip(lines, board.iterrows(), strict=True):
         bold = r"\textbf{{{}}}" if name in top else "{}"
         letters = rf"\textsuperscript{{{row['letters']}}}"
@@ -78,67 +72,61 @@ def test_the_top_tier_is_bold(comparison: rn.Comparison) -> None:
         assert line.split(" & ")[1:3] == cells
 
 
-def test_the_caption_of_a_latex_table_has_metric_test_and_signature(
-    comparison: rn.Comparison,
-) -> None:
+def test_the_caption_of_a_latex_table_has_metric_test_and_signature() -> None:
     """The rest are comments; a label would be the paper's."""
-    lines = comparison.to_latex("rmse").splitlines()
+    lines = FOUR.to_latex("rmse").splitlines()
     table = [line for line in lines if not line.startswith("% ")]
     assert table[:2] == [r"\begin{table}", r"\centering"]
-    short = comparison.signature("rmse").short.replace("|", r"\textbar{}")
-    for part in (
-        "4 models, 60 users",
-        comparison.tested_by,
-        "rmse; users won",
-        "first tier",
-        short,
-    ):
-        assert part in table[2]
+    short = FOUR.signature("rmse").short.replace("|", r"\textbar{}")
+    parts = ["4 models, 60 users", FOUR.tested_by, "rmse; users won", "first tier", short]
+    assert [part for part in parts if part not in table[2]] == []
     assert r"\label" not in "".join(lines)
-    assert lines[0] == f"% {comparison.verdict_in('rmse')}"
+    assert lines[0] == f"% {FOUR.verdict_in('rmse')}"
 
 
-def test_each_metric_has_its_own_table_and_verdict(comparison: rn.Comparison) -> None:
+def test_each_metric_has_its_own_table_and_verdict() -> None:
     """The others come after it; an error has no chance level, and so no columns for it."""
-    rows = _rows(comparison.to_markdown("RMSE"))
-    assert "chance" not in rows[0]
-    assert "adjusted" not in rows[0]
+    rows = _rows(FOUR.to_markdown("RMSE"))
+    assert not {"chance", "adjusted"} & {*rows[0]}
     assert rows[0][-2:] == ["ndcg@5", "precision@3"]
-    assert [row[1].strip("*") for row in rows[2:]] == list(comparison.leaderboards["rmse"].index)
-    assert "in rmse" in comparison.verdict_in("rmse")
-    assert comparison.verdict_in("ndcg@5") == comparison.verdict
-    assert comparison.signature("rmse") == comparison.signatures["rmse"]
+    assert [row[1].strip("*") for row in rows[2:]] == list(FOUR.leaderboards["rmse"].index)
+    assert "in rmse" in FOUR.verdict_in("rmse")
+    assert FOUR.verdict_in("ndcg@5") == FOUR.verdict
+    assert FOUR.signature("rmse") == FOUR.signatures["rmse"]
     with rejects("no metric 'recall@5'; it has ndcg@5"):
-        comparison.to_markdown("recall@5")
+        FOUR.to_markdown("recall@5")
 
 
-def test_pairs_have_signed_differences_and_intervals(comparison: rn.Comparison) -> None:
+def test_pairs_have_signed_differences_and_intervals() -> None:
     """The minus of LaTeX is one of mathematics."""
-    table = comparison.pairwise[comparison.pairwise["metric"] == "ndcg@5"]
-    heading, _, *rows = _rows(comparison.to_markdown(pairs=True))
+    table = FOUR.pairwise[FOUR.pairwise["metric"] == "ndcg@5"]
+    heading, _, *rows = _rows(FOUR.to_markdown(pairs=True))
     columns = r"a|b|difference \[95%\]|d\_z|wins/ties/losses|p|corrected p"
-    assert heading == columns.split("|")
+    assert "|".join(heading) == columns
     for cells, row in zip(rows, table.to_dict("records"), strict=True):
         assert cells[:2] == [row["a"], row["b"]]
         ends = [f"{row[one]:+.4f}" for one in ("difference", "ci_low", "ci_high")]
         assert cells[2] == rf"{ends[0]} \[{ends[1]}, {ends[2]}\]"
         assert cells[4] == f"{row['wins']}/{row['ties']}/{row['losses']}"
-        small = row["p_corrected"] < 0.0001
-        assert cells[6] == (r"\<0.0001" if small else f"{row['p_corrected']:.4f}")
-    latex = comparison.to_latex(pairs=True)
+        p = row["p_corrected"]
+        assert cells[6] == (r"\<0.0001" if p < 0.0001 else f"{p:.4f}")
+    latex = FOUR.to_latex(pairs=True)
     assert "{[}$-$0." in latex
     assert not re.search(r"[ \[]-\d", latex.partition(r"\midrule")[2])
 
 
 def test_the_note_tells_whether_intervals_are_simultaneous() -> None:
     """If there are several pairs."""
+
+    def pairs(data: dict[str, Any], **how: Any) -> str:
+        return rn.compare(data, **how).to_markdown(pairs=True)
+
     data = models(60)
-    together = rn.compare(data).to_markdown(pairs=True)
-    assert "intervals are simultaneous for all 3 pairs" in together
-    own = rn.compare(data, correction="holm").to_markdown(pairs=True)
+    assert "intervals are simultaneous for all 3 pairs" in pairs(data)
+    own = pairs(data, correction="holm")
     assert "each interval is for one pair, not simultaneous for all 3" in own
     del data["poor"]
-    pair = rn.compare(data, correction="holm", alpha=0.1).to_markdown(pairs=True)
+    pair = pairs(data, correction="holm", alpha=0.1)
     assert "simultaneous" not in pair
     assert r"difference \[90%\]" in pair
     assert "paired t test, alpha 0.1" in pair
@@ -167,6 +155,7 @@ def test_hostile_names_are_escaped() -> None:
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
     assert found.to_dict()["models"] == [HOSTILE, "=1+1"]
+    assert all(line.isprintable() for line in (found.verdict, *found.remarks))
 
 
 def test_a_metric_may_be_named_like_a_column() -> None:
@@ -193,64 +182,57 @@ def test_missing_values_are_dashes() -> None:
 
 def test_folds_have_a_column_for_their_spread() -> None:
     """The last one."""
-    runs = {
-        name: [rn.evaluate(models(30, seed)[name]) for seed in (1, 2)] for name in ("good", "poor")
-    }
+    names = ("good", "poor")
+    runs = {one: [rn.evaluate(models(30, seed)[one]) for seed in (1, 2)] for one in names}
     found = rn.compare(runs)
     heading, _, row, _ = _rows(found.to_markdown())
     assert (heading[-1], row[-1]) == ("spread", f"{found.leaderboard['spread'].iloc[0]:.4f}")
 
 
-def test_frames_and_dicts_hold_all_numbers(comparison: rn.Comparison) -> None:
+def test_frames_and_dicts_hold_all_numbers() -> None:
     """In the dict every digit, in order; a missing value is null."""
-    frame, plain = comparison.to_frame(), comparison.to_dict()
+    frame, plain = FOUR.to_frame(), FOUR.to_dict()
     assert plain == json.loads(json.dumps(plain, allow_nan=False))
     assert (plain["models"], plain["users"]) == (["fair", "good", "poor", "like"], 60)
     how = {"test": "t", "correction": "max-T", "alpha": 0.05, "draws": 10000, "seed": 0}
     assert plain["how"] == {**how, "margin": None}
-    for name, board in comparison.leaderboards.items():
+    for name, board in FOUR.leaderboards.items():
         pd.testing.assert_frame_equal(pd.DataFrame(frame.xs(name, level="metric")), board)
         rows = plain["leaderboards"][name]
         assert [row["model"] for row in rows] == list(board.index)
         assert [row["mean"] for row in rows] == board["mean"].tolist()
         assert {row["won"] for row in rows if row["model"] == "fair"} == {None}
-    assert [row["p"] for row in plain["pairwise"]] == comparison.pairwise["p"].tolist()
+    assert [row["p"] for row in plain["pairwise"]] == FOUR.pairwise["p"].tolist()
     assert plain["leaderboards"]["rmse"][0]["chance"] is None
     assert plain["segments"] is None
-    assert (plain["verdict"], plain["remarks"]) == (comparison.verdict, comparison.remarks)
-    assert plain["signatures"]["rmse"] == comparison.signatures["rmse"]
+    assert (plain["verdict"], plain["remarks"]) == (FOUR.verdict, FOUR.remarks)
+    assert plain["signatures"]["rmse"] == FOUR.signatures["rmse"]
     segments = rn.compare(models(60), by="list_length").to_dict()["segments"]
     assert len({row["segment"] for row in segments}) * 3 == len(segments)
     json.dumps(segments, allow_nan=False)
 
 
-def test_a_notebook_shows_the_leaderboard_and_the_verdict(comparison: rn.Comparison) -> None:
+def test_a_notebook_shows_the_leaderboard_and_the_verdict() -> None:
     """As HTML; a terminal of ASCII has other signs for ± and –."""
-    html = comparison._repr_html_()
+    html = FOUR._repr_html_()
     rows = html.partition("<tbody>")[2].split("</tr>")[:-1]
     names = [re.findall("<td>(.*?)</td>", row)[1] for row in rows]
-    assert names == list(comparison.leaderboard.index)
-    assert comparison.verdict in html
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-        text = str(comparison)
+    assert names == list(FOUR.leaderboard.index)
+    assert FOUR.verdict in html
+    with patch("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii")):
+        text = str(FOUR)
     assert text.isascii()
     assert "+-95%" in text
     assert " 1-2 " in text
 
 
-@pytest.mark.parametrize(
-    ("value", "plain", "with_sign"),
-    [
-        (-0.0, "0.0000", "+0.0000"),
-        (-0.00004, "0.0000", "+0.0000"),
-        (-0.00006, "-0.0001", "-0.0001"),
-        (-2e9, "-2e+09", "-2e+09"),
-        (2e9, "2e+09", "+2e+09"),
-        (math.nan, "-", "-"),
-    ],
-)
-def test_numbers_that_round_to_zero_have_no_minus(value: float, plain: str, with_sign: str) -> None:
+def test_numbers_that_round_to_zero_have_no_minus() -> None:
     """Of floats, and of NumPy's."""
-    for one in (value, np.float64(value)):
-        assert (format_number(one), format_number(one, "+")) == (plain, with_sign)
+    numbers = {
+        -0.0: ("0.0000", "+0.0000"), -0.00004: ("0.0000", "+0.0000"),
+        -0.00006: ("-0.0001", "-0.0001"), -2e9: ("-2e+09", "-2e+09"), 2e9: ("2e+09", "+2e+09"),
+        math.nan: ("-", "-"),
+    }  # fmt: skip
+    for number, expected in numbers.items():
+        for one in (number, np.float64(number)):
+            assert (format_number(one), format_number(one, "+")) == expected

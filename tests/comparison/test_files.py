@@ -16,12 +16,19 @@ from tests.comparison.models import models
 from tests.errors import rejects
 from tests.profiles import examples
 
+HOW: dict[str, Any] = {"threshold": 4, "margin": 0.02, "by": "list_length", "alpha": 0.1}
+COMPARISON = rn.compare(models(users=30), metrics=["ndcg@3", "precision@3", "rmse"], **HOW)
 
-@pytest.fixture(name="comparison", scope="module")
-def _comparison() -> rn.Comparison:
-    metrics = ["ndcg@3", "precision@3", "rmse"]
-    options: dict[str, Any] = {"margin": 0.02, "by": "list_length", "alpha": 0.1}
-    return rn.compare(models(users=30), metrics=metrics, threshold=4, **options)
+
+@pytest.fixture(name="path")
+def _path(tmp_path: Path) -> Path:
+    return tmp_path / "c.json"
+
+
+def saved(comparison: rn.Comparison, path: Path) -> rn.Comparison:
+    """Save a comparison, and load it."""
+    comparison.save(path)
+    return rn.Comparison.load(path)
 
 
 def check_same(one: rn.Comparison, other: rn.Comparison) -> None:
@@ -33,17 +40,17 @@ def check_same(one: rn.Comparison, other: rn.Comparison) -> None:
     assert one.to_dict() == other.to_dict()
 
 
-def test_everything_but_the_lists_is_saved(comparison: rn.Comparison, tmp_path: Path) -> None:
+def test_everything_but_the_lists_is_saved(path: Path) -> None:
     """Saving it again writes the same bytes."""
-    comparison.save(tmp_path / "c.json")
-    again = rn.Comparison.load(tmp_path / "c.json")
-    check_same(comparison, again)
-    assert again.movers(3).table.equals(comparison.movers(3).table)
-    assert str(again.not_worse("fair")) == str(comparison.not_worse("fair"))
+    again = saved(COMPARISON, path)
+    check_same(COMPARISON, again)
+    assert again.movers(3).table.equals(COMPARISON.movers(3).table)
+    assert str(again.not_worse("fair")) == str(COMPARISON.not_worse("fair"))
     with rejects("'good' has no lists"):
         again.overlap(3)
-    again.save(tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+    content = path.read_bytes()
+    again.save(path)
+    assert path.read_bytes() == content
 
 
 #: Text as people and tables have it: emoji of several characters, invisible characters.
@@ -51,29 +58,26 @@ TEXTS = st.one_of(
     st.text(max_size=8),
     st.text("a7 \t\n\0\xa0\u200b\u200d\u202e\ufeff\x1b\U0001f469e\u0301", max_size=8),
 ).filter(str.strip)
-NUMBERS = st.one_of(
-    st.integers(),
-    st.integers(-(2**70), 2**70),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.booleans(),
-)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.one_of(st.integers(), st.integers(-(2**70), 2**70), FLOATS, st.booleans())
+ANY = st.one_of(TEXTS, NUMBERS)
 
 
 @examples(0.4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     names=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.strip),
-    labels=st.lists(st.one_of(TEXTS, NUMBERS), min_size=1, max_size=3, unique=True),
-    users=st.one_of(*(st.lists(kind, min_size=3, max_size=4, unique=True) for kind in (
-        TEXTS, NUMBERS, st.one_of(TEXTS, NUMBERS)))),
-)  # fmt: skip
+    labels=st.lists(ANY, min_size=1, max_size=3, unique=True),
+    users=st.one_of(
+        *(st.lists(one, min_size=3, max_size=4, unique=True) for one in (TEXTS, NUMBERS, ANY))
+    ),
+)
 @example(["SVD\xa0++", "\U0001f469\u200d\U0001f52c"], [7, 30], ["a\tb", "\ufeffb", "c\u200dd"])
 @example(["SVD", "\ufeffKNN"], ["a\xa0b", "\t7", 7.5], [-1, 2**63, 0])
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 def test_names_labels_and_ids_may_be_any_text_or_number(
-    tmp_path: Path, names: list[str], labels: list[Any], users: list[Any]
+    path: Path, names: list[str], labels: list[Any], users: list[Any]
 ) -> None:
     """Each comes back as what it was, of its type; in reports, too."""
-    path = tmp_path / "c.json"
     rows = [(user, item, place - item, item) for place, user in enumerate(users) for item in (1, 2)]
     data = {
         name: [(user, item, est * (-1) ** place, true) for user, item, est, true in rows]
@@ -85,8 +89,7 @@ def test_names_labels_and_ids_may_be_any_text_or_number(
     except rn.InvalidInputError as error:
         assume("written alike" not in str(error))  # such as 7 and "7"
         raise
-    comparison.save(path)
-    again = rn.Comparison.load(path)
+    again = saved(comparison, path)
     check_same(comparison, again)
     kept, loaded = (one.segments.index.get_level_values(1).tolist() for one in (comparison, again))
     assert [*map(type, loaded)] == [*map(type, kept)]
@@ -102,34 +105,31 @@ def test_names_labels_and_ids_may_be_any_text_or_number(
 
 
 @pytest.mark.parametrize("label", [pd.Timestamp("2020-01-01"), (1, 2), pd.Interval(0, 4)])
-def test_labels_must_be_text_or_numbers_to_be_saved(label: Any, tmp_path: Path) -> None:
+def test_labels_must_be_text_or_numbers_to_be_saved(label: Any, path: Path) -> None:
     """As user ids must be."""
     groups = {f"u{user:04}": label if user % 2 else "other" for user in range(9)}
     comparison = rn.compare(models(users=9), by=groups)
     with rejects("segment label .* cannot be saved; use text or numbers", whole=False):
-        comparison.save(tmp_path / "c.json")
-    assert not (tmp_path / "c.json").exists()
+        comparison.save(path)
+    assert not path.exists()
     rows = [((1, 2), item, 1.0 * item, 4.0 - item) for item in range(3)]
     with rejects(r"user id \(1, 2\) cannot be saved"):
-        rn.compare({"a": rows, "b": list(rows)}).save(tmp_path / "c.json")
+        rn.compare({"a": rows, "b": list(rows)}).save(path)
 
 
-def test_folds_and_a_baseline_of_chance_are_saved(tmp_path: Path) -> None:
+def test_folds_and_a_baseline_of_chance_are_saved(path: Path) -> None:
     """The leaderboard keeps the spread between folds."""
     runs = [rn.evaluate(models(seed=0, a=1.0 + seed)["a"]) for seed in range(3)]
-    data = {"runs": runs, "one": models(seed=0, b=3.0)["b"]}
-    comparison = rn.compare(data, baseline="chance")
-    comparison.save(tmp_path / "c.json")
-    again = rn.Comparison.load(tmp_path / "c.json")
+    comparison = rn.compare({"runs": runs, "one": models(seed=0, b=3.0)["b"]}, baseline="chance")
+    again = saved(comparison, path)
     assert again.baseline == "chance"
     assert again.leaderboard.equals(comparison.leaderboard)
     assert again.leaderboard["spread"]["runs"] > 0
 
 
-def test_a_changed_file_raises_and_is_named(comparison: rn.Comparison, tmp_path: Path) -> None:
+def test_a_changed_file_raises_and_is_named(path: Path) -> None:
     """Wherever it was changed."""
-    path = tmp_path / "c.json"
-    comparison.save(path)
+    COMPARISON.save(path)
     content = path.read_bytes()
     for place in range(0, len(content), len(content) // 40):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
@@ -138,10 +138,6 @@ def test_a_changed_file_raises_and_is_named(comparison: rn.Comparison, tmp_path:
     path.write_bytes(content.replace(b'"baseline": "good"', b'"baseline": "fair"', 1))
     with rejects("c.json: this comparison was damaged, or changed after it was", whole=False):
         rn.Comparison.load(path)
-
-
-def test_a_report_is_no_comparison(tmp_path: Path) -> None:
-    """Its file raises an error."""
-    rn.evaluate(models()["good"]).save(tmp_path / "report.json")
+    rn.evaluate(models()["good"]).save(path)
     with rejects("not a comparison that recsys_ndcg saved", whole=False):
-        rn.Comparison.load(tmp_path / "report.json")
+        rn.Comparison.load(path)

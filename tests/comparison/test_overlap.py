@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -20,20 +20,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 Lists = dict[str, dict[str, float]]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        (["x", "y"], ["x", "z"], 3 / 4),  # agreement 1, then 1/2 for ever
-        (["x"], ["y", "x"], 1 / 4),  # 0, then 1/2
-        (["x", "y"], ["x", "z", "y"], 5 / 6),  # 1, 1/2, then (2 + 1/2) / 3
-        (["x"], ["y", "z"], 0.0),
-    ],
-)
-def test_overlaps_computed_by_hand(first: list[str], second: list[str], expected: float) -> None:
+def test_overlaps_computed_by_hand() -> None:
     """With p = 1/2, each depth counts half as much as the one before; both ways round."""
-    a, b = {"ann": first}, {"ann": second}
-    for one, other in ((a, b), (b, a)):
-        assert rn.rbo(one, other, 0.5).tolist() == pytest.approx([expected], abs=1e-15)
+    for first, second, expected in (
+        ("xy", "xz", 3 / 4),  # agreement 1, then 1/2 for ever
+        ("x", "yx", 1 / 4),  # 0, then 1/2
+        ("xy", "xzy", 5 / 6),  # 1, 1/2, then (2 + 1/2) / 3
+        ("x", "yz", 0.0),
+    ):
+        a, b = {"ann": [*first]}, {"ann": [*second]}
+        for one, other in ((a, b), (b, a)):
+            assert rn.rbo(one, other, 0.5).tolist() == pytest.approx([expected], abs=1e-15)
 
 
 def _in_order(estimates: dict[str, float], k: int | None) -> list[str]:
@@ -69,13 +66,11 @@ def _rows(lists: Lists) -> list[tuple[str, str, float, float]]:
     return [(user, item, est, 0.0) for user, one in lists.items() for item, est in one.items()]
 
 
+weights = st.sampled_from((0.1, 0.5, 0.9, 0.98))
+
+
 @examples(1.5)
-@given(
-    a=systems,
-    b=systems,
-    p=st.sampled_from((0.1, 0.5, 0.9, 0.98)),
-    k=st.sampled_from((None, 1, 2, 5, 100)),
-)
+@given(a=systems, b=systems, p=weights, k=st.sampled_from((None, 1, 2, 5, 100)))
 def test_overlaps_follow_the_definition(a: Lists, b: Lists, p: float, k: int | None) -> None:
     """With ties, short and unequal lists, and users with one list; other users change no bit."""
     rbo, jaccard = rn.rbo(_rows(a), _rows(b), p, k=k), rn.jaccard_at_k(_rows(a), _rows(b), k)
@@ -96,11 +91,9 @@ def test_one_long_list_does_not_take_memory_for_every_user() -> None:
     draw, half = np.random.default_rng(0), rows // 2
     user = np.concatenate([np.zeros(half, int), np.arange(1, half + 1)])
     item = np.concatenate([np.arange(half), np.zeros(half, int)])
-    a, b = (
-        {"user": user, "item": item, "true": item % 3, "estimated": draw.random(rows)}
-        for _ in range(2)
-    )
-    compared = rn.compare({"a": a, "b": b}, metrics=["rr"], threshold=1)
+    table = {"user": user, "item": item, "true": item % 3}
+    both = {name: {**table, "estimated": draw.random(rows)} for name in "ab"}
+    compared = rn.compare(both, metrics=["rr"], threshold=1)
     tracemalloc.start()
     try:
         overlap = compared.overlap(None, per_user=True)["a", "b", "rbo"]
@@ -114,13 +107,11 @@ def test_one_long_list_does_not_take_memory_for_every_user() -> None:
 
 def test_persistence_must_be_a_number_between_0_and_1() -> None:
     """Of any type."""
-    rows = {"a": [("ann", "x", 2, 1), ("ann", "y", 1, 0)]}
-    rows["b"] = [("ann", "x", 1, 1), ("ann", "y", 2, 0)]
-    compared = rn.compare(rows, metrics=["rr"])
+    a, b = ([("ann", "x", est, 1), ("ann", "y", 3 - est, 0)] for est in (2, 1))
+    compared = rn.compare({"a": a, "b": b}, metrics=["rr"])
     wrong: list[Any] = [2.0, "x", True, None, 0]
     for p in wrong:
-        with rejects("p must be between 0 and 1"):
-            compared.overlap(p=p)
+        assert_rejected("p must be between 0 and 1", compared.overlap, p=p)
     right: list[Any] = [Fraction(9, 10), np.float32(0.9)]
     for p in right:
         assert compared.overlap(p=p)["rbo"].tolist() == compared.overlap(p=0.9)["rbo"].tolist()

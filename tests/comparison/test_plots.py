@@ -11,17 +11,17 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.comparison.model_scores import ModelScores, flatten_parameters
+from recsys_ndcg.datasets import sample_ratings
 from tests.comparison.models import models
-from tests.errors import rejects
+from tests.errors import assert_rejected
 
 pytest.importorskip("altair")
 
 GIVEN = {"n": 2, "reg": 0.02, "kind": "a", "on": True, "off": None}
 
 
-@pytest.fixture(name="comparison", scope="module")
-def _comparison() -> rn.Comparison:
-    return rn.compare(models(), metrics=["ndcg@3", "rmse"])
+METRICS = ["ndcg@3", "rmse"]
+COMPARISON = rn.compare(models(), metrics=METRICS)
 
 
 def described(comparison: rn.Comparison, kind: str, **options: str) -> str:
@@ -29,47 +29,42 @@ def described(comparison: rn.Comparison, kind: str, **options: str) -> str:
     return str(comparison.plot(kind, **options).to_dict()["description"])
 
 
-def test_each_plot_describes_its_numbers(comparison: rn.Comparison) -> None:
+def test_each_plot_describes_its_numbers() -> None:
     """As its text alternative."""
-    board, errors = (comparison.leaderboards[name]["mean"] for name in ("ndcg@3", "rmse"))
-    rows = comparison.pairwise.query("a == 'good' and b == 'poor'").set_index("metric")
+    score, error = (COMPARISON.leaderboards[name]["mean"]["good"] for name in METRICS)
+    rows = COMPARISON.pairwise.query("a == 'good' and b == 'poor'").set_index("metric")
     both = {"a": "poor", "b": "good"}
-    text = described(comparison, "tiers")
-    assert f"{board['good']:.4f}" in text
-    assert f"chance {comparison.leaderboard['chance']['good']:.4f}" in text
-    assert "the best first: good" in described(comparison, "tiers", metric="rmse")
-    text = described(comparison, "differences", **both)
+    text = described(COMPARISON, "tiers")
+    assert f"{score:.4f}" in text
+    assert f"chance {COMPARISON.leaderboard['chance']['good']:.4f}" in text
+    assert "the best first: good" in described(COMPARISON, "tiers", metric="rmse")
+    text = described(COMPARISON, "differences", **both)
     assert f"good better: {rows['wins']['ndcg@3']} users" in text
     assert f"mean {rows['difference']['ndcg@3']:.4f}" in text
-    assert "good" in described(comparison, "activity")
-    text = described(comparison, "scatter", metric="rmse", **both)
+    assert "good" in described(COMPARISON, "activity")
+    text = described(COMPARISON, "scatter", metric="rmse", **both)
     assert text.startswith("rmse of good against poor, of 60 users: mean ")
     assert f"below it: good better: {rows['wins']['rmse']} users" in text
     assert "lower is better" in text
-    text = described(comparison, "trade-off")
+    text = described(COMPARISON, "trade-off")
     assert text.startswith("Trade-off of ndcg@3 (higher is better) and rmse (lower is better): ")
-    assert f"good {board['good']:.4f} and {errors['good']:.4f}" in text
-    text = described(comparison, "trade-off", metric="rmse")
-    assert f"good {errors['good']:.4f} and {board['good']:.4f}" in text
+    assert f"good {score:.4f} and {error:.4f}" in text
+    text = described(COMPARISON, "trade-off", metric="rmse")
+    assert f"good {error:.4f} and {score:.4f}" in text
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "message"),
-    [
-        ("tier", {}, "kind must be one of 'tiers', .*, 'trade-off', not 'tier'"),
-        ("tiers", {"metric": "rr"}, "has no metric 'rr'"),
-        ("differences", {"a": "x"}, "There is no model 'x'"),
-        ("trade-off", {"against": "rr"}, "has no metric 'rr'"),
-        ("trade-off", {"metric": "rmse", "against": "rmse"}, "two metrics, not 'rmse' twice"),
-        ("trade-off", {"colour": "reg"}, "No model has a parameter 'reg'. Only models of a search"),
-    ],
-)
-def test_unusable_options_of_a_plot_raise(
-    comparison: rn.Comparison, kind: str, options: dict[str, str], message: str
-) -> None:
+def test_unusable_options_of_a_plot_raise() -> None:
     """Kinds, metrics, models, parameters."""
-    with rejects(message):
-        comparison.plot(kind, **options)
+    cases: list[tuple[str, str, dict[str, Any]]] = [
+        ("kind must be one of 'tiers', .*, 'trade-off', not 'tier'", "tier", {}),
+        ("has no metric 'rr'", "tiers", {"metric": "rr"}),
+        ("There is no model 'x'", "differences", {"a": "x"}),
+        ("has no metric 'rr'", "trade-off", {"against": "rr"}),
+        ("two metrics, not 'rmse' twice", "trade-off", {"metric": "rmse", "against": "rmse"}),
+        ("No model has a parameter 'reg'. Only models of a search", "trade-off", {"colour": "reg"}),
+    ]
+    for message, kind, options in cases:
+        assert_rejected(message, COMPARISON.plot, kind, **options)
 
 
 def test_a_plot_needs_scores() -> None:
@@ -78,33 +73,21 @@ def test_a_plot_needs_scores() -> None:
     other = {user: [(5 - est, true) for est, true in rows] for user, rows in one.items()}
     with pytest.warns(rn.DataWarning, match="nothing is relevant"):
         found = rn.compare({"a": one, "b": other}, metrics=["recall@10", "rmse"], threshold=4)
-    with rejects("No user has a score in recall@10"):
-        found.plot("scatter")
-    with rejects("No model has a score in both recall@10 and rmse"):
-        found.plot("trade-off")
-    with rejects("two metrics, and there is only ndcg@10"):
-        rn.compare(models()).plot("trade-off")
+    assert_rejected("No user has a score in recall@10", found.plot, "scatter")
+    assert_rejected("No model has a score in both recall@10 and rmse", found.plot, "trade-off")
+    plot = rn.compare(models()).plot
+    assert_rejected("two metrics, and there is only ndcg@10", plot, "trade-off")
 
 
 def test_a_catalogues_baselines_are_rules() -> None:
     """If a report has them; the overlap is that of its lists, down to the last rank kept."""
-    pytest.importorskip("surprise")
-    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
-    from recsys_ndcg.surprise import (  # noqa: PLC0415 - an extra
-        BaselineOnly,
-        Dataset,
-        KFold,
-        MostPopular,
-        Reader,
-        evaluate_catalogue,
-    )
-
-    table = sample_ratings()[["user", "item", "rating"]].head(3000)
-    data = Dataset.load_from_df(table, Reader(rating_scale=(0.5, 5)))
-    trainset, testset = next(KFold(4, random_state=0).split(data))
+    samples = pytest.importorskip("tests.surprise.samples")
+    plugin = pytest.importorskip("recsys_ndcg.surprise")
+    data = samples.dataset(sample_ratings()[["user", "item", "rating"]].head(3000))
+    trainset, testset = next(plugin.KFold(4, random_state=0).split(data))
     reports = {
-        type(algo).__name__: evaluate_catalogue(algo.fit(trainset), trainset, testset)
-        for algo in (MostPopular(), BaselineOnly(verbose=False))
+        type(algo).__name__: plugin.evaluate_catalogue(algo.fit(trainset), trainset, testset)
+        for algo in (plugin.MostPopular(), plugin.BaselineOnly(verbose=False))
     }
     found = rn.compare(reports)
     popular = float(reports["BaselineOnly"].baselines["ndcg@10"]["MostPopular"])
@@ -113,13 +96,12 @@ def test_a_catalogues_baselines_are_rules() -> None:
     for user in reports["BaselineOnly"].users[:20].tolist():
         one, other = (set(each.explain(user, 5)["item"].dropna()) for each in reports.values())
         assert np.isclose(overlap[user], len(one & other) / len(one | other))
-    with rejects("keeps the first 10 ranks"):
-        found.overlap(50)
+    assert_rejected("keeps the first 10 ranks", found.overlap, 50)
 
 
 def with_parameters(**parameters: Any) -> ModelScores:
     """Return a model with such parameters."""
-    report = rn.evaluate(models()["good"], metrics=["ndcg@3", "rmse"])
+    report = rn.evaluate(models()["good"], metrics=METRICS)
     return replace(ModelScores.from_audit(report.full_audit, report=report), parameters=parameters)
 
 
@@ -151,13 +133,9 @@ def test_parameters_stay_with_a_model(tmp_path: Path) -> None:
     """Through whatever is done to it, also in a file; of several runs, those that all share."""
     one = with_parameters(**GIVEN)
     runs = [with_parameters(**GIVEN, seed=seed) for seed in range(3)]
-    for same in (
-        one.take(np.array([1, 3])),
-        one.select_metrics(["rmse"]),
-        ModelScores.join_metrics([one.select_metrics(["rmse"]), one.select_metrics(["ndcg@3"])]),
-        ModelScores.average_runs([one]),
-        ModelScores.average_runs(runs),
-    ):
+    parts = [one.select_metrics([name]) for name in METRICS]
+    averages = [ModelScores.average_runs(some) for some in ([one], runs)]
+    for same in (one.take(np.array([1, 3])), *parts, ModelScores.join_metrics(parts), *averages):
         assert same.parameters == GIVEN
     assert ModelScores.average_runs([*runs, with_parameters()]).parameters == {}
     given = GIVEN | {"of\xa0all": "\U0001f469\u200d\U0001f52c"}
@@ -175,31 +153,20 @@ def test_a_trade_off_is_coloured_by_the_parameter_with_most_values() -> None:
         return None if legend is None else str(legend["title"])
 
     search = Search({"n": 1, "reg": 1}, {"n": 1, "reg": 2}, {"n": 2, "reg": 3})
-    found = rn.compare(search, metrics=["ndcg@3", "rmse"])
+    found = rn.compare(search, metrics=METRICS)
     assert (title(found), title(found, colour="n")) == ("reg", "n")
-    with rejects("No model has a parameter 'rig'. .*reg"):
-        title(found, colour="rig")
-    found = rn.compare(Search({"n": 1}, {"n": 1}), metrics=["ndcg@3", "rmse"])
+    assert_rejected("No model has a parameter 'rig'. .*reg", title, found, colour="rig")
+    found = rn.compare(Search({"n": 1}, {"n": 1}), metrics=METRICS)
     assert (title(found), title(found, colour="n")) == (None, "n")
 
 
 def test_a_search_gives_its_models_their_parameters() -> None:
     """Also those that its names leave out, being the same for all."""
-    pytest.importorskip("surprise")
-    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
-    from recsys_ndcg.surprise import (  # noqa: PLC0415 - an extra
-        BaselineOnly,
-        Dataset,
-        GridSearchCV,
-        Reader,
-    )
-
-    table = sample_ratings()[["user", "item", "rating"]].head(600)
-    data = Dataset.load_from_df(table, Reader(rating_scale=(0.5, 5)))
+    samples = pytest.importorskip("tests.surprise.samples")
+    plugin = pytest.importorskip("recsys_ndcg.surprise")
     grid = {"bsl_options": {"method": ["als"], "n_epochs": [1, 2]}, "verbose": [False]}
-    search = GridSearchCV(BaselineOnly, grid, measures=["ndcg@5"], cv=2, keep_per_user=True)
-    search.fit(data)
-    assert [one.parameters for one in search.model_scores.values()] == [
-        {"bsl_options.method": "als", "bsl_options.n_epochs": epochs, "verbose": False}
-        for epochs in (1, 2)
-    ]
+    how = {"measures": ["ndcg@5"], "cv": 2, "keep_per_user": True}
+    search = samples.fit_search(plugin.GridSearchCV, plugin.BaselineOnly, grid, **how)
+    same = {"bsl_options.method": "als", "verbose": False}
+    found = [one.parameters for one in search.model_scores.values()]
+    assert found == [{**same, "bsl_options.n_epochs": epochs} for epochs in (1, 2)]
