@@ -1,4 +1,4 @@
-"""Every choice that can move a number, and what it computes."""
+"""Every choice that can change a number, and the formulas of the choices."""
 
 from recsys_ndcg.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""From every form in which predictions come to the same columns, checked."""
+"""Reads predictions in any form (tables, tuples, files, Surprise) into checked columns."""
 
 from recsys_ndcg.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""Lists of items grouped by user, as they came and as a convention prepares them."""
+"""Lists of items grouped by user, as given and as a convention prepares them."""
 
 from recsys_ndcg.lazy import attach_stub
 

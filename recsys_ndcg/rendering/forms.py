@@ -142,7 +142,7 @@ _LATEX_SYNTAX = str.maketrans(
     }
 )
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
-_LETTERS_NOTE = "bold: the first tier; models that share a letter cannot be told apart"
+_LETTERS_NOTE = "bold: the first tier; models that share a letter do not differ significantly"
 
 
 def to_latex(document: Document) -> str:

@@ -1,4 +1,4 @@
-"""What a measurement is worth, for people: scores, what stands beside them, and signatures."""
+"""Reports: scores, the values to compare them with, segments, explanations and saved files."""
 
 from recsys_ndcg.lazy import attach_stub
 

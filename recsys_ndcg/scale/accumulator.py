@@ -239,7 +239,7 @@ class Accumulator:
             _raise_repeated_users(n_shared, "both accumulators")
         if numbered is not None and self._per_user:
             msg = (
-                "The users of both are numbered from 0, so they cannot be told apart. Give ids, "
+                "The users of both are numbered from 0, so they cannot be distinguished. Give ids, "
                 "update(users=...), or leave out per_user=True."
             )
             raise InvalidInputError(msg)
@@ -301,8 +301,8 @@ class Accumulator:
             return more
         if (self._n_numbered is None) != (more is None):
             msg = (
-                "Some users have ids, and others are numbered by users=None: they cannot be told "
-                "apart. Give ids to all, or to none."
+                "Some users have ids, and others are numbered by users=None: they cannot be "
+                "distinguished. Give ids to all, or to none."
             )
             raise InvalidInputError(msg)
         return None if self._n_numbered is None or more is None else self._n_numbered + more

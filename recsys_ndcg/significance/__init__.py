@@ -1,4 +1,4 @@
-"""Intervals, tests and corrections, on plain arrays: what other users might have shown."""
+"""Confidence intervals, significance tests, corrections and power, on plain arrays."""
 
 from recsys_ndcg.lazy import attach_stub
 
