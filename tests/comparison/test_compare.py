@@ -16,7 +16,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.comparison.models import model, models, ratings
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.files.signing import signed
 
 MODELS = models()
@@ -320,5 +320,4 @@ def test_intervals_repeat_the_reports(method: str) -> None:
         expected = report.intervals(0.9, **how).loc[METRICS]
         own: Any = found.xs(name, level="model")
         np.testing.assert_allclose(own.to_numpy(), expected.to_numpy(), rtol=1e-6)
-    with rejects("method must be one of"):
-        COMPARED.intervals(method="jackknife")
+    assert_rejected("method must be one of", COMPARED.intervals, method="jackknife")

@@ -16,7 +16,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.rendering.wording import format_number
 from tests.comparison.models import models
-from tests.errors import rejects
+from tests.errors import assert_rejected
 
 METRICS = ["ndcg@5", "precision@3", "rmse"]
 HOSTILE = "\x1b[2J\u202e=_$&%#{~^}<b>|*`[x](y)\\\n- "
@@ -93,8 +93,7 @@ def test_each_metric_has_its_own_table_and_verdict() -> None:
     assert "in rmse" in FOUR.verdict_in("rmse")
     assert FOUR.verdict_in("ndcg@5") == FOUR.verdict
     assert FOUR.signature("rmse") == FOUR.signatures["rmse"]
-    with rejects("no metric 'recall@5'; it has ndcg@5"):
-        FOUR.to_markdown("recall@5")
+    assert_rejected("no metric 'recall@5'; it has ndcg@5", FOUR.to_markdown, "recall@5")
 
 
 def test_pairs_have_signed_differences_and_intervals() -> None:

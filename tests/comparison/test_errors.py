@@ -61,8 +61,7 @@ def test_models_must_be_measured_in_the_same_way(message: str) -> None:
     """In what a metric reads: precision has no gain."""
     one = rn.evaluate(SAME, **HOW)
     two = rn.evaluate(MODELS["fair"], **HOW | DIFFERENT[message])
-    with rejects(f"^{message}.*Evaluate both in the same way"):
-        rn.compare({"a": one, "b": two})
+    assert_rejected(f"^{message}.*Evaluate both in the same way", rn.compare, {"a": one, "b": two})
 
 
 def _results(most: int) -> rn.RankedLists:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.report import audit_from_parquet, report_to_parquet
 from tests.comparison.models import models
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 
 HOW: dict[str, Any] = {"threshold": 4, "margin": 0.02, "by": "list_length", "alpha": 0.1}
@@ -46,8 +46,7 @@ def test_everything_but_the_lists_is_saved(path: Path) -> None:
     check_same(COMPARISON, again)
     assert again.movers(3).table.equals(COMPARISON.movers(3).table)
     assert str(again.not_worse("fair")) == str(COMPARISON.not_worse("fair"))
-    with rejects("'good' has no lists"):
-        again.overlap(3)
+    assert_rejected("'good' has no lists", again.overlap, 3)
     content = path.read_bytes()
     again.save(path)
     assert path.read_bytes() == content
@@ -133,8 +132,7 @@ def test_a_changed_file_raises_and_is_named(path: Path) -> None:
     content = path.read_bytes()
     for place in range(0, len(content), len(content) // 40):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with rejects(f"^{path}: ", whole=False):
-            rn.Comparison.load(path)
+        assert_rejected(f"^{path}: ", rn.Comparison.load, path, whole=False)
     path.write_bytes(content.replace(b'"baseline": "good"', b'"baseline": "fair"', 1))
     with rejects("c.json: this comparison was damaged, or changed after it was", whole=False):
         rn.Comparison.load(path)

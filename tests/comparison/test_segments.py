@@ -12,7 +12,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.comparison.models import Rows, models, ratings
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.significance.textbook import holm
 
 
@@ -108,5 +108,4 @@ def test_labels_of_saved_reports_may_be_anything(tmp_path: Path) -> None:
     labels = {f"u{user:04}": (1, "a") if user < 30 else (2, "b") for user in range(60)}
     table = rn.compare(paths, by=labels).segments
     assert table.index.get_level_values("segment").unique().tolist() == [(1, "a"), (2, "b")]
-    with rejects("cold"):
-        rn.compare(models(), by="cold")
+    assert_rejected("cold", rn.compare, models(), by="cold")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from tests import strategies, textbook
 from tests.commands import run
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.profiles import examples
 
 if TYPE_CHECKING:
@@ -277,5 +277,4 @@ def test_explain_needs_a_threshold_if_the_gain_does() -> None:
     """Also if the report is of errors, which need none."""
     rows = [("u", "a", 1.0, 2.0), ("u", "b", 2.0, 3.0)]
     report = rn.evaluate(rows, metrics="rmse", convention=rn.Convention(gain="binary"))
-    with rejects("gain='binary' needs to know which items are relevant"):
-        report.explain("u")
+    assert_rejected("gain='binary' needs to know which items are relevant", report.explain, "u")

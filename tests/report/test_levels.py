@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from tests import sample_lists, strategies, textbook
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.textbook import Choices
 
@@ -264,8 +264,7 @@ def test_the_longer_list_comes_first_if_score_and_z_are_equal(short: str) -> Non
 def test_a_leaderboard_rejects_unusable_arguments(board: rn.Report) -> None:
     """No users, no such column, no such number."""
     for n in (0, 2.0, True, "3"):
-        with rejects("n must be a whole number of at least 1"):
-            board.leaderboard("recall@2", n)  # type: ignore[arg-type]
+        assert_rejected("n must be a whole number of at least 1", board.leaderboard, "recall@2", n)
     with rejects("by must be one of 'score', 'adjusted', 'z', not 'lift'"):
         board.leaderboard("recall@2", by="lift")
     with rejects("rr@2 has no z for any user: rank them by='score'"):

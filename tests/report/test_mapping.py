@@ -15,13 +15,10 @@ import pytest
 
 import recsys_ndcg as rn
 from tests.errors import rejects
+from tests.report.test_reports import ROWS
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 METRICS = ["ndcg@10", "rbp(p=0.9)@2", "rr", "recall@2", "rmse"]
-ROWS: list[tuple[Any, ...]] = [
-    ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2),
-    ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
-]  # fmt: skip
 
 
 def _evaluate(rows: Any = ROWS, **choices: Any) -> rn.Report:
@@ -45,31 +42,25 @@ def test_a_report_is_a_mapping_of_its_means(report: rn.Report) -> None:
     assert np.isnan(undefined["recall@2"])
 
 
-@pytest.mark.parametrize(
-    ("asked", "name"),
-    [
-        (" NDCG@10 ", "ndcg@10"),
-        (rn.NDCG(10), "ndcg@10"),
-        ("rbp(0.9)@2", "rbp(p=0.9)@2"),
-        (rn.RBP(2, p=0.9), "rbp(p=0.9)@2"),
-    ],
-)
-def test_a_mean_is_found_by_any_name_of_its_metric(
-    report: rn.Report, asked: Any, name: str
-) -> None:
+def test_a_mean_is_found_by_any_name_of_its_metric(report: rn.Report) -> None:
     """As evaluate takes them."""
-    assert asked in report
-    assert report[asked] == report.get(asked) == report.mean[name]
+    names: dict[str, list[Any]] = {
+        "ndcg@10": [" NDCG@10 ", rn.NDCG(10)], "rbp(p=0.9)@2": ["rbp(0.9)@2", rn.RBP(2, p=0.9)],
+    }  # fmt: skip
+    for name, keys in names.items():
+        for key in keys:
+            assert key in report
+            assert report[key] == report.get(key) == report.mean[name]
 
 
-@pytest.mark.parametrize("asked", ["ndcg@5", "ndcg", "ndgc@10", rn.RBP(2), "", 3, None])
-def test_a_missing_metric_is_a_missing_key(report: rn.Report, asked: Any) -> None:
+@pytest.mark.parametrize("key", ["ndcg@5", "ndcg", "ndgc@10", rn.RBP(2), "", 3, None])
+def test_a_missing_metric_is_a_missing_key(report: rn.Report, key: Any) -> None:
     """The error lists the metrics, and is a KeyError, too."""
     with rejects(r"has no metric .*; it has ndcg@10, rbp\(p=0.9\)@2") as caught:
-        report[asked]
+        report[key]
     assert isinstance(caught.value, KeyError)
-    assert asked not in report
-    assert report.get(asked, 0.5) == 0.5
+    assert key not in report
+    assert report.get(key, 0.5) == 0.5
 
 
 def _copies(report: rn.Report) -> list[rn.Report]:
@@ -112,7 +103,8 @@ def test_copies_are_equal_and_nothing_can_be_written_to(data: str, tmp_path: Pat
         pd.testing.assert_frame_equal(one.per_user, report.per_user, check_exact=True)
         pd.testing.assert_frame_equal(one.summary, report.summary, check_exact=True)
         arrays = [one.users, one.scores.per_user, *_arrays(one.scores), *_arrays(one.scores.counts)]
-        arrays += [] if one.full_audit.lists is None else _arrays(one.full_audit.lists)
+        lists = one.full_audit.lists
+        arrays += [] if lists is None else [*_arrays(lists), lists.n_items]
         assert not [values for values in arrays if values.flags.writeable]
 
 
@@ -137,12 +129,9 @@ def test_reports_of_other_scores_users_or_choices_differ(report: rn.Report) -> N
     others = [
         _evaluate([(*ROWS[0][:2], 2.5, 3), *ROWS[1:]]),
         _evaluate([("dan" if user == "cy" else user, *rest) for user, *rest in ROWS]),
-        _evaluate(ROWS[:5]),
-        _evaluate(gain="linear"),
-        _evaluate(undefined=0.0),
+        *(_evaluate(ROWS[:5]), _evaluate(gain="linear"), _evaluate(undefined=0.0)),
         rn.evaluate(ROWS, metrics=METRICS, threshold=1),
-        rn.evaluate(ROWS, metrics=METRICS[:4], threshold=2),
-        rn.evaluate(ROWS, metrics=METRICS[::-1], threshold=2),
+        *(rn.evaluate(ROWS, metrics=one, threshold=2) for one in (METRICS[:4], METRICS[::-1])),
         report.take(["ann", "bob"]),
     ]
     for other in [*others, dict(report), [*report], None, "report"]:
@@ -152,15 +141,9 @@ def test_reports_of_other_scores_users_or_choices_differ(report: rn.Report) -> N
 
 def _frame() -> pd.DataFrame:
     """Return rows that are already grouped by user, so that nothing has to be sorted."""
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "user": np.repeat(np.arange(20), 6),
-            "item": np.tile(np.arange(6), 20),
-            "estimated": rng.normal(size=120),
-            "true": rng.integers(1, 6, 120).astype(float),
-        }
-    )
+    rng, row = np.random.default_rng(0), np.arange(120)
+    frame = pd.DataFrame({"user": row // 6, "item": row % 6, "estimated": rng.normal(size=120)})
+    return frame.assign(true=rng.integers(1, 6, 120).astype(float))
 
 
 def _everything(report: rn.Report) -> list[str]:
@@ -168,33 +151,32 @@ def _everything(report: rn.Report) -> list[str]:
     return [str(report.to_dict()), str(report), *(str(one.to_dict()) for one in tables)]
 
 
-@pytest.mark.parametrize("column", ["true", "estimated", "item"])
-@pytest.mark.parametrize("form", ["frame", "arrays", "lists"])
-def test_a_report_does_not_change_with_its_data(column: str, form: str) -> None:
+def _view(columns: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(columns, copy=False)
+
+
+FORMS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "frame": _view,
+    "columns": lambda columns: columns,
+    "lists of a frame": lambda columns: rn.RankedLists.from_frame(_view(columns)),
+    "lists of arrays": lambda columns: rn.RankedLists.from_arrays(*columns.values()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_report_does_not_change_with_its_data(form: str) -> None:
     """Chance, audit and explain are computed when they are first needed, of the data as it was."""
-    forms: dict[str, Callable[[pd.DataFrame], Any]] = {
-        "frame": lambda frame: frame,
-        "arrays": lambda frame: {name: frame[name].to_numpy() for name in frame},
-        "lists": rn.RankedLists.from_frame,
-    }
     how: dict[str, Any] = {"metrics": ["ndcg@5", "precision@5", "rmse"], "threshold": 4}
     expected = _everything(rn.evaluate(_frame(), **how))
-    frame = _frame()
-    report = rn.evaluate(forms[form](frame), **how)
-    frame.loc[:, column] = 1
+    columns = {str(name): _frame()[name].to_numpy(copy=True) for name in _frame()}
+    report = rn.evaluate(FORMS[form](columns), **how)
+    for column in columns.values():
+        column[:] = 1
     assert _everything(report) == expected
 
 
-def test_lists_share_no_memory_with_their_data() -> None:
-    """The arrays may be written to afterwards; the lists themselves may not."""
-    columns = {name: _frame()[name].to_numpy(copy=True) for name in _frame()}
-    lists = rn.RankedLists.from_arrays(*columns.values())
-    before = rn.evaluate(lists, threshold=4)
-    for column in columns.values():
-        column[:] = 1
-    assert rn.evaluate(lists, threshold=4) == before
-    for values in (lists.true, lists.estimated, lists.offsets, lists.users, lists.n_items):
-        assert not values.flags.writeable
+def test_users_share_no_memory_with_categories() -> None:
+    """Even if the lists have the same users in the same order."""
     names = pd.Index(np.array(["a", "b"], dtype=object), dtype=object)
     user = pd.Categorical.from_codes([0, 0, 1, 1], categories=names)
     frame = pd.DataFrame({"user": user, "item": [1, 2, 1, 2], "estimated": [4.0, 3.0, 2.0, 1.0]})

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.rendering.drawings import Layer, drawn, marked
 
 pytest.importorskip("altair")
@@ -42,22 +42,21 @@ def halving(ranks: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("choices", "k", "ks"),
+    ("metrics", "ks", "preset"),
     [
-        ({"metrics": ["ndcg", "precision", "recall", "ap"]}, 10, [1, 2, 5, 10]),
-        ({"metrics": ["dcg", "halving"]}, 4, [1, 2, 3, 4]),
-        ({"metrics": ["ndcg", "hit"]}, 100, [1, 2, 5, 10, 20, 50, 100]),
-        ({"metrics": ["ndcg", "precision"], "convention": "catboost"}, 5, [1, 2, 3, 4, 5]),
+        (["ndcg", "precision", "recall", "ap"], [1, 2, 5, 10], None),
+        (["dcg", "halving"], [1, 2, 3, 4], None),
+        (["ndcg", "hit"], [1, 2, 5, 10, 20, 50, 100], None),
+        (["ndcg", "precision"], [1, 2, 3, 4, 5], "catboost"),
     ],
 )
-def test_a_single_cutoff_is_measured_at_smaller_ones(
-    choices: dict[str, Any], k: int, ks: list[int]
-) -> None:
+def test_a_single_cutoff_is_measured_at_smaller_ones(metrics: Any, ks: Any, preset: Any) -> None:
     """By the same convention, with the numbers that evaluate gives for each of them."""
     rn.metric(name="halving")(halving)
-    panels = _points(rn.evaluate(RATINGS, k=k, threshold=4, **choices))
-    expected = rn.evaluate(RATINGS, k=ks, threshold=4, **choices).summary
-    for metric, panel in zip(choices["metrics"], panels, strict=True):
+    how = {"metrics": metrics, "threshold": 4, "convention": preset}
+    panels = _points(rn.evaluate(RATINGS, k=ks[-1], **how))
+    expected = rn.evaluate(RATINGS, k=ks, **how).summary
+    for metric, panel in zip(metrics, panels, strict=True):
         assert [one["k"] for one in panel.rows] == ks
         for one in panel.rows:
             row = expected.loc[f"{metric}@{one['k']}", ["mean", "ci_low", "ci_high", "chance"]]
@@ -131,20 +130,18 @@ def test_plotting_does_not_change_the_report() -> None:
 
 def test_unusable_arguments_of_plot_are_rejected() -> None:
     """Kinds, metrics, and scores that no user has."""
-    report = rn.evaluate(RATINGS, metrics=["rr", "ndcg@2"], threshold=4)
+    plot = rn.evaluate(RATINGS, metrics=["rr", "ndcg@2"], threshold=4).plot
     for odd in ("cutoff", None, ["k"]):
-        with rejects("kind must be one of 'k', 'users', not "):
-            report.plot(odd)  # type: ignore[arg-type]
-    for kind in ("k", "users"):
-        with rejects(r"This report has no metric 'recall'; it has rr, ndcg@2\."):
-            report.plot(kind, "recall")
-    with rejects(r"rr has no cutoff to be plotted against: evaluate .* or plot\('users'\)\."):
-        report.plot("k", "rr")
-    with rejects("No metric of this report has a cutoff to be plotted against"):
-        rn.evaluate(RATINGS, metrics=["rr", "auc"], threshold=4).plot()
+        assert_rejected("kind must be one of 'k', 'users', not ", plot, odd)
+    no_cutoff = r"rr has no cutoff to be plotted against: evaluate .* or plot\('users'\)\."
+    assert_rejected(no_cutoff, plot, "k", "rr")
+    no_cutoffs = rn.evaluate(RATINGS, metrics=["rr", "auc"], threshold=4)
+    assert_rejected("No metric of this report has a cutoff to be plotted against", no_cutoffs.plot)
     rows = {"ann": [(3, 1), (2, 2)], "bob": [(1, 1)]}
     undefined = rn.evaluate(rows, metrics=["recall@2", "ndcg@2"], threshold=4)
+    unknown = r"This report has no metric 'recall'; it has rr, ndcg@2\."
+    no_score = r"No user has a score in recall@2: there is nothing to plot\."
     for kind in ("k", "users"):
-        with rejects(r"No user has a score in recall@2: there is nothing to plot\."):
-            undefined.plot(kind, "recall@2")
+        assert_rejected(unknown, plot, kind, "recall")
+        assert_rejected(no_score, undefined.plot, kind, "recall@2")
     assert len(_points(undefined)) == 1

@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.rendering.parsed import harmless
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -40,11 +41,8 @@ def drawn_lists(n_users: int, seed: int) -> pd.DataFrame:
     draw = np.random.default_rng(seed)
     user = np.repeat(np.arange(n_users), draw.integers(1, 30, n_users))
     quality = draw.normal(0, 1, len(user))
-    true = np.clip(np.round(3 + quality), 1, 5)
-    estimated = quality + draw.normal(0, 1, len(user))
-    return pd.DataFrame(
-        {"user": user, "item": np.arange(len(user)), "estimated": estimated, "true": true}
-    )
+    frame = pd.DataFrame({"user": user, "true": np.clip(np.round(3 + quality), 1, 5)})
+    return frame.assign(item=frame.index, estimated=quality + draw.normal(0, 1, len(user)))
 
 
 @pytest.fixture(name="report")
@@ -55,24 +53,20 @@ def _report() -> rn.Report:
 def test_a_small_report_is_computed_by_hand(report: rn.Report) -> None:
     """Ann's b and c are tied, so each of their ranks gains (1 + 3) / 2."""
     ann, bob = (7 + 2 / LOG3) / (7 + 3 / LOG3), (3 / LOG3) / 3
-    expected = pd.DataFrame(
-        {
-            "n_items": [3, 2, 2],
-            "n_relevant": [2, 1, 0],
-            "ndcg@2": [ann, bob, 1.0],
-            "precision@2": [1.5 / 2, 1 / 2, 0],
-            "recall@2": [1.5 / 2, 1, math.nan],
-            "rmse": [math.sqrt((1 + 4 + 1) / 3), math.sqrt((4 + 1) / 2), 4.0],
-        },
-        index=pd.Index(["ann", "bob", "cy"], name="user"),
-    )
+    rows = [
+        [3, 2, ann, 1.5 / 2, 1.5 / 2, math.sqrt((1 + 4 + 1) / 3)],
+        [2, 1, bob, 1 / 2, 1, math.sqrt((4 + 1) / 2)],
+        [2, 0, 1.0, 0, math.nan, 4.0],
+    ]
+    columns = ["n_items", "n_relevant", *(name for name in METRICS if "rbp" not in name)]
+    expected = pd.DataFrame(rows, pd.Index(["ann", "bob", "cy"], name="user"), columns)
     per_user = report.per_user.drop(columns="rbp(p=0.95)@2")
     pd.testing.assert_frame_equal(per_user, expected, check_index_type=False)
     pooled = [
         (7 + 2 / LOG3 + 3 / LOG3 + 1) / (7 + 3 / LOG3 + 3 + 1), 2.5 / 6, 2.5 / 3,
         math.sqrt((1 + 4 + 1 + 4 + 1 + 16) / 6),
     ]  # fmt: skip
-    names = [*expected.columns[2:]]
+    names = columns[2:]
     assert report.pooled[names].tolist() == pytest.approx(pooled)
     assert report.mean[names].tolist() == pytest.approx(expected[names].mean().tolist())
 
@@ -126,9 +120,8 @@ def test_the_interval_of_a_mean_is_students() -> None:
 
 def test_the_interval_of_a_pooled_score_is_that_of_a_bootstrap() -> None:
     """Within a fifteenth of its width, on lists of very different lengths."""
-    report = rn.evaluate(
-        drawn_lists(3000, 1), metrics=["ndcg@5", "precision@5", "recall@5", "rmse"], threshold=4
-    )
+    metrics = ["ndcg@5", "precision@5", "recall@5", "rmse"]
+    report = rn.evaluate(drawn_lists(3000, 1), metrics=metrics, threshold=4)
     picked = np.random.default_rng(2).integers(0, 3000, (1000, 3000))
     for place, (name, found) in enumerate(report.intervals().to_dict("index").items()):
         parts = (report.scores.numerator[:, place], report.scores.denominator[:, place])
@@ -165,20 +158,17 @@ JOINED = rn.RankedLists.from_trec(
 )
 
 
-@pytest.mark.parametrize(
-    ("lists", "options", "user", "ideal"),
-    [
-        (FLAGGED, {}, "ann", "adcb"),
-        (FLAGGED, {"ideal": "max", "max_grade": 5}, "ann", [""] * 10),
-        (FLAGGED, {"impossible": "drop"}, "ann", "adc"),
-        (FLAGGED, {"impossible": "drop", "ideal": "local"}, "ann", "acb"),
-        (FLAGGED, {"impossible": "drop", "unlisted": "ignore"}, "ann", "acb"),
-        (JOINED, {}, "ann", "zyca"),
-        (JOINED, {"ideal": "local"}, "ann", "cab"),
-        (JOINED, {"unlisted": "ignore"}, "ann", "cab"),
-        (JOINED, {"ideal": "local"}, "bob", "y"),
-    ],
-)
+IDEALS: list[tuple[Any, dict[str, Any], str, Any]] = [
+    (FLAGGED, {}, "ann", "adcb"), (FLAGGED, {"impossible": "drop"}, "ann", "adc"),
+    (FLAGGED, {"ideal": "max", "max_grade": 5}, "ann", [""] * 10),
+    (FLAGGED, {"impossible": "drop", "ideal": "local"}, "ann", "acb"),
+    (FLAGGED, {"impossible": "drop", "unlisted": "ignore"}, "ann", "acb"),
+    (JOINED, {}, "ann", "zyca"), (JOINED, {"ideal": "local"}, "ann", "cab"),
+    (JOINED, {"unlisted": "ignore"}, "ann", "cab"), (JOINED, {"ideal": "local"}, "bob", "y"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lists", "options", "user", "ideal"), IDEALS)
 def test_an_explanation_has_the_items_of_the_ideal_list(
     lists: Any, options: dict[str, Any], user: str, ideal: Any
 ) -> None:
@@ -212,9 +202,8 @@ def test_every_format_has_the_scores_and_the_signatures(report: rn.Report, tmp_p
         report.save(tmp_path / "r.json")
         loaded = rn.Report.load(tmp_path / "r.json")
         loaded.save(str(tmp_path / "again.json"))
-        markdown, latex, page = (
-            report.to_markdown(), loaded.to_latex(), report.to_html(tmp_path / "report.html")
-        )  # fmt: skip
+        markdown, latex = report.to_markdown(), loaded.to_latex()
+        page = report.to_html(tmp_path / "report.html")
         assert loaded.to_html()
     assert (tmp_path / "again.json").read_text() == (tmp_path / "r.json").read_text()
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
@@ -239,13 +228,9 @@ def test_every_format_has_the_scores_and_the_signatures(report: rn.Report, tmp_p
 
 
 SHORTCUTS: dict[str, Callable[..., float]] = {
-    "dcg": rn.dcg_at_k,
-    "ndcg": rn.ndcg_at_k,
-    "precision": rn.precision_at_k,
-    "recall": rn.recall_at_k,
-    "ap": rn.average_precision_at_k,
-    "rr": rn.reciprocal_rank,
-}
+    "dcg": rn.dcg_at_k, "ndcg": rn.ndcg_at_k, "precision": rn.precision_at_k,
+    "recall": rn.recall_at_k, "ap": rn.average_precision_at_k, "rr": rn.reciprocal_rank,
+}  # fmt: skip
 LISTS: list[Any] = [
     [(3.0, 2.0), (3.0, 5.0), (1.0, 4.0), (2.5, 0.0)], [(2.0, 1.0), (2.0, 1.0)], [3, 5, 0, 4],
 ]  # fmt: skip
@@ -262,12 +247,8 @@ CONVENTIONS = [
 @pytest.mark.parametrize("name", SHORTCUTS)
 def test_a_function_of_one_list_agrees_with_evaluate(name: str, convention: Any) -> None:
     """With a preset's name, a convention, single choices; and its errors are the same."""
-    for k, choices, rows in (
-        (k, choices, rows)
-        for k in (3, None)
-        for choices in ({}, {"ties": "best", "undefined": 0.0, "short_list": "n"})
-        for rows in LISTS
-    ):
+    other: dict[str, Any] = {"ties": "best", "undefined": 0.0, "short_list": "n"}
+    for k, choices, rows in product((3, None), ({}, other), LISTS):
         metric, base = rn.metrics.METRICS[name](k), convention or rn.Convention()
         if isinstance(base, str):
             base = rn.Convention.preset(base, str(metric))
@@ -292,12 +273,11 @@ def test_a_function_of_one_list_agrees_with_evaluate(name: str, convention: Any)
 
 def test_a_function_of_one_list_rejects_unusable_conventions() -> None:
     """With the nearest name, as evaluate does."""
-    for options, message in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"convention": "sklear"}, "No preset is named 'sklear'. Did you mean 'sklearn'"),
         ({"convention": "sklearn", "gian": 1}, "no option 'gian'. Did you mean 'gain'"),
+        *(({"convention": one}, "convention") for one in ({"gain": "linear"}, rn.Convention)),
         ({"gain": "line"}, "gain must be one of"),
-        ({"convention": {"gain": "linear"}}, "convention"),
-        ({"convention": rn.Convention}, "convention"),
-    ):
-        with rejects(message):
-            rn.precision_at_k([3, 1], 2, threshold=2, **options)
+    ]
+    for options, message in cases:
+        assert_rejected(message, rn.precision_at_k, [3, 1], 2, threshold=2, **options)

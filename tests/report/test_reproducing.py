@@ -15,18 +15,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = models(users=12)["good"]
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        {"threshold": 4},
-        {"metrics": ["ndcg@5", "p@3", "rr", "rmse"], "threshold": 3.5},
-        {"convention": rn.Convention(gain="linear", ties="input", tie_tolerance=1e-9)},
-        {"convention": rn.Convention(gain={1.0: 0.0, 2.0: 0.5, 3.0: 1.0, 4.0: 2.0, 5.0: 4.0})},
-        {"convention": "catboost", "metrics": ["ndcg@3", "ap@3", "rr"], "threshold": 3},
-        {"metrics": ["rbp(p=0.9)@3", "ndcg"], "k": None, "threshold": 3},
-        {"convention": rn.Convention(ideal="max", max_grade=5, undefined=0.0)},
-    ],
-)
+OPTIONS: list[dict[str, Any]] = [
+    {"threshold": 4}, {"metrics": ["ndcg@5", "p@3", "rr", "rmse"], "threshold": 3.5},
+    {"convention": rn.Convention(gain="linear", ties="input", tie_tolerance=1e-9)},
+    {"convention": rn.Convention(gain={1.0: 0.0, 2.0: 0.5, 3.0: 1.0, 4.0: 2.0, 5.0: 4.0})},
+    {"convention": "catboost", "metrics": ["ndcg@3", "ap@3", "rr"], "threshold": 3},
+    {"metrics": ["rbp(p=0.9)@3", "ndcg"], "k": None, "threshold": 3},
+    {"convention": rn.Convention(ideal="max", max_grade=5, undefined=0.0)},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", OPTIONS)
 def test_the_code_of_a_report_gives_the_same_signatures(how: dict[str, Any]) -> None:
     """In several calls if the metrics have different conventions."""
     report = rn.evaluate(ROWS, **how)
@@ -53,15 +52,14 @@ def test_the_code_has_the_name_of_a_function() -> None:
         assert line in write_evaluation_code(report.signatures.values())
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        {"threshold": 4, "metrics": ["ndcg@3", "recall@3"], "baseline": "fair", "margin": 0.01},
-        {"test": "randomisation", "draws": 500, "seed": 3, "by": "activity"},
-        {"test": "wilcoxon", "alpha": 0.1},
-        {"baseline": "chance"},
-    ],
-)
+COMPARED: list[dict[str, Any]] = [
+    {"threshold": 4, "metrics": ["ndcg@3", "recall@3"], "baseline": "fair", "margin": 0.01},
+    {"test": "randomisation", "draws": 500, "seed": 3, "by": "activity"},
+    {"test": "wilcoxon", "alpha": 0.1}, {"baseline": "chance"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", COMPARED)
 def test_the_code_of_a_comparison_gives_the_same_comparison(how: dict[str, Any]) -> None:
     """With its test, its baseline and its segments."""
     data = models(users=30)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recsys_ndcg as rn
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -140,8 +140,7 @@ def test_numeric_user_ids_of_a_file_match_however_they_are_written(tmp_path: Pat
     assert _groups(report.by(tmp_path / "g.csv")) == {"a": [1.5], "b": [2.0], "c": [3.0]}
     (tmp_path / "x.csv").write_text("user,plan\nx,a\n")
     assert list(report.by("cold", train=tmp_path / "x.csv")) == ["unknown"]
-    with rejects(r"have users 'x', the report has 1\.5 to 4\.5"):
-        report.by(tmp_path / "x.csv")
+    assert_rejected(r"have users 'x', the report has 1\.5 to 4\.5", report.by, tmp_path / "x.csv")
 
 
 CATEGORIES = pd.Categorical(["s", "l", "s"], ["xl", "s", "l"])
@@ -339,8 +338,7 @@ def test_training_data_determine_cold_users_and_activity(form: str, report: rn.R
 def test_a_set_of_users_determines_cold_users_only(train: Any, report: rn.Report) -> None:
     """It has no number of ratings."""
     assert report.by("cold", train=train).counts == {"known": 1, "unknown": 3, None: 0}
-    with rejects("each user once"):
-        report.by("activity", train=train)
+    assert_rejected("each user once", report.by, "activity", train=train)
 
 
 def test_all_users_may_be_in_one_segment(report: rn.Report) -> None:
@@ -638,8 +636,7 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
 def test_unusable_groups_are_rejected(match: str, report: rn.Report) -> None:
     """The message names what was found, and what to do."""
     groups, options = BAD[match]
-    with rejects(match):
-        report.by(groups, **options)
+    assert_rejected(match, report.by, groups, **options)
 
 
 def test_unusable_groups_of_some_reports_are_rejected(report: rn.Report, tmp_path: Path) -> None:
@@ -650,5 +647,4 @@ def test_unusable_groups_of_some_reports_are_rejected(report: rn.Report, tmp_pat
     with rejects("'segment' has 1001 groups of 1001 users, more than 1000.*qcut"):
         many.by(lambda table: range(len(table)))
     (tmp_path / "g.csv").write_text("user,plan\nann,a\n ,b\n")
-    with rejects("user: a missing id in row 1"):
-        report.by(tmp_path / "g.csv")
+    assert_rejected("user: a missing id in row 1", report.by, tmp_path / "g.csv")

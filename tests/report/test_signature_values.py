@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from tests import drawn_reports, strategies
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.profiles import examples
 
 if TYPE_CHECKING:
@@ -68,11 +68,9 @@ def test_a_choice_that_a_metric_does_not_read_does_not_change_it(
     (again,) = second.signatures.values()
     np.testing.assert_array_equal(first.per_user.iloc[:, 2], second.per_user.iloc[:, 2])
     np.testing.assert_array_equal([first.mean, first.pooled], [second.mean, second.pooled])
-    assert signature == again
-    assert hash(signature) == hash(again)
     assert signature.differences(again) == {}
-    assert first == second
-    assert hash(first) == hash(second)
+    assert (signature, first) == (again, second)
+    assert (hash(signature), hash(first)) == (hash(again), hash(second))
 
 
 def _experiment() -> list[tuple[int, int, float | None, float, dict[str, bool]]]:
@@ -100,15 +98,11 @@ VALUES: dict[str, tuple[Any, ...]] = {
 }
 #: Further choices under which a choice may matter, tried in turn.
 AROUND: tuple[dict[str, Any], ...] = (
-    {},
-    {"undefined": 0.0},
-    {"recommend_from": 2.0},
-    {"short_list": "drop"},
-    {"mean_over": "relevant"},
-    {"ideal": "max", "max_grade": 5.0},
+    {}, {"undefined": 0.0}, {"recommend_from": 2.0}, {"short_list": "drop"},
+    {"mean_over": "relevant"}, {"ideal": "max", "max_grade": 5.0},
     {"impossible": "drop", "undefined": 0.0},
     {"impossible": "drop", "undefined": 0.0, "mean_over": "labelled"},
-)
+)  # fmt: skip
 #: Read by every metric, because it decides about users; but a denominator of 1 is never 0.
 WITHOUT_EFFECT = {name: {"undefined"} for name in ("cg", "dcg", "rbp")}
 
@@ -116,14 +110,11 @@ WITHOUT_EFFECT = {name: {"undefined"} for name in ("cg", "dcg", "rbp")}
 def _numbers(name: str, choices: dict[str, Any]) -> Any:
     """Return the scores of a metric next to one with a cutoff; None if that is an error."""
     kind = METRICS[name]
-    others = {one: value for one, value in choices.items() if one != "threshold"}
+    choices = {"duplicates": "first", "threshold": 2.0, **choices}
+    metrics: list[Any] = [kind(None if kind.cutoff == "none" else 2), "judged@3"]
+    how: dict[str, Any] = {"metrics": metrics, "threshold": choices.pop("threshold")}
     try:
-        report = rn.evaluate(
-            EXPERIMENT,
-            metrics=[kind(None if kind.cutoff == "none" else 2), "judged@3"],
-            threshold=choices.get("threshold", 2.0),
-            convention=rn.Convention(**({"duplicates": "first"} | others)),
-        )
+        report = rn.evaluate(EXPERIMENT, convention=rn.Convention(**choices), **how)
     except rn.InvalidInputError:
         return None
     return [*report.per_user.iloc[:, 2].fillna(-1.0), float(report.mean.iloc[0])]
@@ -208,8 +199,7 @@ def test_the_text_and_the_short_form_are_read_back(chosen: Choices, data: Sample
         assert rn.Convention.from_signature(signature) == signature.convention == convention
         for again in (rn.Signature(signature.text), rn.Signature(signature.short)):
             assert again == signature
-            assert hash(again) == hash(signature)
-            assert again.short == signature.short
+            assert (hash(again), again.short) == (hash(signature), signature.short)
             assert signature.differences(again) == {}
         assert rn.Signature(signature.text).text == signature.text
         back = rn.Convention.from_signature(signature.short)
@@ -242,8 +232,7 @@ def test_a_short_form_of_other_defaults_is_rejected() -> None:
     """It leaves out the defaults of that version."""
     short = _signature().short.replace(rn.Convention.digest_defaults(), "0123abcd")
     for read in (rn.Signature, rn.Convention.from_signature, _signature().differences):
-        with rejects(r"other defaults \(0123abcd, not .*Give the full signature"):
-            read(short)
+        assert_rejected(r"other defaults \(0123abcd, not .*Give the full signature", read, short)
     assert _signature() != short
 
 
@@ -284,31 +273,29 @@ def test_a_signature_is_a_string_equal_to_each_of_its_forms() -> None:
 FULL = _signature("precision@2").text
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (3, "A signature is text, not 3"),
-        (rn.Convention(), "A signature is text"),
-        ("hello world", "is not name:value"),
-        (rn.Convention().signature, "does not begin with a metric"),
-        ("ndcg@10|gain:linear", "lacks discount, ideal"),
-        (FULL + "|users:2", "'users:2' is repeated"),
-        (FULL.replace("ties:", "tie:"), "Did you mean 'ties'"),
-        (FULL.replace("users:2", "users:x"), "users"),
-        (FULL.replace("threshold:2.0", "threshold:high"), "threshold"),
-        (FULL.replace("gain:exponential", "gain:map(1)"), "map"),
-    ],
-)
+BAD: list[tuple[Any, str]] = [
+    (3, "A signature is text, not 3"), (rn.Convention(), "A signature is text"),
+    ("hello world", "is not name:value"), ("ndcg@10|gain:linear", "lacks discount, ideal"),
+    (rn.Convention().signature, "does not begin with a metric"),
+    (FULL + "|users:2", "'users:2' is repeated"),
+    (FULL.replace("ties:", "tie:"), "Did you mean 'ties'"),
+    (FULL.replace("users:2", "users:x"), "users"),
+    (FULL.replace("threshold:2.0", "threshold:high"), "threshold"),
+    (FULL.replace("gain:exponential", "gain:map(1)"), "map"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), BAD)
 def test_text_that_is_no_signature_is_rejected(text: Any, message: str) -> None:
     """When it is read, not when its fields are needed."""
-    with rejects(message):
-        rn.Signature(text)
+    assert_rejected(message, rn.Signature, text)
 
 
 @pytest.mark.parametrize("protocol", [0, 2, pickle.HIGHEST_PROTOCOL])
 def test_a_signature_is_pickled(protocol: int) -> None:
     """The full and the short form."""
-    for signature in (_signature(gain="linear"), rn.Signature(_signature(gain="linear").short)):
+    full = _signature(gain="linear")
+    for signature in (full, rn.Signature(full.short)):
         again = pickle.loads(pickle.dumps(signature, protocol))  # noqa: S301 - our own
         assert type(again) is rn.Signature
         assert again == signature

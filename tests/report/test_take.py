@@ -11,10 +11,10 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests import drawn_reports
-from tests.errors import rejects
+from tests.drawn_reports import RANKING, chosen_of, cutoffs, data_of, evaluated
+from tests.errors import assert_rejected
 from tests.profiles import examples
-from tests.report.test_reports import drawn_lists
+from tests.report.test_reports import ROWS, drawn_lists
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,33 +23,21 @@ if TYPE_CHECKING:
     from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-ROWS = [
-    ("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("ann", "c", 3.0, 2), ("bob", "a", 2.0, 0),
-    ("bob", "b", 1.0, 2), ("cy", "d", 5.0, 1), ("cy", "e", 4.0, None),
-]  # fmt: skip
 #: The columns that need the lists, which a file does not hold.
 OF_LISTS = [
     "tie_low", "tie_high", "decided_by_ties", "judged", "unlabelled_zero", "unlabelled_top",
 ]  # fmt: skip
 
 
-@pytest.fixture(name="report")
-def _report() -> rn.Report:
-    return rn.evaluate(ROWS, metrics=["ndcg@10", "rr", "recall@2", "rmse"], threshold=2)
-
-
 def _check_equal(taken: rn.Report, own: rn.Report, *, with_remarks: bool = True) -> None:
     """Compare everything in two reports, to the last bit."""
     for table in ("per_user", "summary", "audit"):
-        pd.testing.assert_frame_equal(
-            getattr(taken, table), getattr(own, table), check_exact=True, obj=table
-        )
+        both = getattr(taken, table), getattr(own, table)
+        pd.testing.assert_frame_equal(*both, check_exact=True, obj=table)
     pd.testing.assert_series_equal(taken.truth, own.truth, check_exact=True)
     pd.testing.assert_frame_equal(taken.intervals(), own.intervals(), check_exact=True)
     assert taken.counts == own.counts
-    assert [one.text for one in taken.signatures.values()] == [
-        one.text for one in own.signatures.values()
-    ]
+    assert [*map(str, taken.signatures.values())] == [*map(str, own.signatures.values())]
     assert taken == own
     assert hash(taken) == hash(own)
     assert taken.same_ratings(own)
@@ -68,23 +56,16 @@ def _some(draw: st.DataObject, report: rn.Report) -> list[Any]:
 
 
 @examples(0.25)
-@given(
-    data=drawn_reports.data_of,
-    chosen=drawn_reports.chosen_of,
-    k=drawn_reports.cutoffs,
-    draw=st.data(),
-)
+@given(data=data_of, chosen=chosen_of, k=cutoffs, draw=st.data())
 def test_some_users_have_the_report_of_their_rows(
     data: Sample, chosen: Choices, k: Any, draw: st.DataObject
 ) -> None:
     """Of ratings, or of labels and results; every metric, any convention."""
-    names = drawn_reports.RANKING + ([] if data.joined else ["rmse", "mse", "mae"])
-    report = drawn_reports.evaluated(data, chosen, k, metrics=names)
+    names = RANKING + ([] if data.joined else ["rmse", "mse", "mae"])
+    report = evaluated(data, chosen, k, metrics=names)
     users = _some(draw, report)
     try:
-        own = drawn_reports.evaluated(
-            data, chosen, k, lambda table: table[table["user"].isin(users)], metrics=names
-        )
+        own = evaluated(data, chosen, k, lambda one: one[one["user"].isin(users)], metrics=names)
     except rn.InvalidInputError:
         reject()  # all grades are equal, or no user has a label
     _check_equal(report.take(users), own)
@@ -99,9 +80,9 @@ def test_some_users_of_impossible_predictions_have_the_report_of_their_rows(rule
         for item, odd in enumerate((False, True, user == 3, False))
     ]
     how: dict[str, Any] = {"k": 2, "threshold": 2, "convention": rn.Convention(impossible=rule)}
-    report = rn.evaluate(rows, metrics=drawn_reports.RANKING, **how)
+    report = rn.evaluate(rows, metrics=RANKING, **how)
     own = [one for one in rows if one[0] in {3, 4}]
-    _check_equal(report.take([3, 4]), rn.evaluate(own, metrics=drawn_reports.RANKING, **how))
+    _check_equal(report.take([3, 4]), rn.evaluate(own, metrics=RANKING, **how))
 
 
 @pytest.mark.parametrize(
@@ -113,35 +94,33 @@ def test_some_users_of_impossible_predictions_have_the_report_of_their_rows(rule
         {"short_list": "drop", "recommend_from": 3.0, "tie_tolerance": 1.0},
     ],
 )
-def test_some_users_of_a_catalogue_have_the_report_of_their_test_rows(
-    choices: dict[str, Any],
-) -> None:
+def test_some_users_of_a_catalogue_have_the_report_of_their_test_rows(choices: Any) -> None:
     """The report has the ranks of the test items, not the whole lists."""
-    surprise = pytest.importorskip("surprise")
-    from recsys_ndcg.surprise import evaluate_catalogue  # noqa: PLC0415 - an extra
-
+    samples = pytest.importorskip("tests.surprise.samples")
+    plugin = pytest.importorskip("recsys_ndcg.surprise")
     rng = np.random.default_rng(0)
     pairs = rng.permutation(8 * 12)[:70]
     rows = pd.DataFrame({"user": pairs // 12, "item": pairs % 12})
     rows["rating"] = rng.integers(1, 6, len(rows)).astype(float)
-    data = surprise.Dataset.load_from_df(rows[:35], surprise.Reader(rating_scale=(1, 5)))
-    trainset = data.build_full_trainset()
-    algo = surprise.KNNBasic(k=2, verbose=False).fit(trainset)
+    trainset = samples.dataset(rows[:35], (1, 5)).build_full_trainset()
+    algo = plugin.KNNBasic(k=2, verbose=False).fit(trainset)
     test = [*rows[35:].itertuples(index=False, name=None), (99, 3, 4.0), (0, 98, 5.0)]
-    how: dict[str, Any] = {
-        "metrics": ["ndcg", "precision", "recall", "ap", "rr", "rprecision", "rbp", "judged"],
-        "k": [2, 5], "threshold": 4, "convention": rn.Convention(**choices),
-    }  # fmt: skip
-    report = evaluate_catalogue(algo, trainset, test, **how)
+    metrics = ["ndcg", "precision", "recall", "ap", "rr", "rprecision", "rbp", "judged"]
+    how = {"k": [2, 5], "threshold": 4, "convention": rn.Convention(**choices)}
+
+    def measure(some: list[Any]) -> Any:
+        return plugin.evaluate_catalogue(algo, trainset, some, metrics=metrics, **how)
+
+    report = measure(test)
     for users in ([99, 1], report.users[::2].tolist()):
-        own = [one for one in test if one[0] in users]
-        taken, expected = report.take(users), evaluate_catalogue(algo, trainset, own, **how)
-        _check_equal(taken, expected, with_remarks=False)
-        pd.testing.assert_frame_equal(taken.baselines, expected.baselines.loc[["chance"]])
+        taken, own = report.take(users), measure([one for one in test if one[0] in users])
+        _check_equal(taken, own, with_remarks=False)
+        pd.testing.assert_frame_equal(taken.baselines, own.baselines.loc[["chance"]])
 
 
-def test_users_that_do_not_exist_are_rejected(report: rn.Report, tmp_path: Path) -> None:
+def test_users_that_do_not_exist_are_rejected(tmp_path: Path) -> None:
     """By a report of data, and by one from a file."""
+    report = rn.evaluate(ROWS, metrics=["ndcg@10", "rr", "recall@2", "rmse"], threshold=2)
     report.save(tmp_path / "r.json")
     no_dan = "This report has 3 users, but no user 'dan'. The users run from 'ann' to"
     cases: dict[str, list[Any]] = {
@@ -151,15 +130,13 @@ def test_users_that_do_not_exist_are_rejected(report: rn.Report, tmp_path: Path)
     for one in (report, rn.Report.load(tmp_path / "r.json")):
         for message, several in cases.items():
             for users in several:
-                with rejects(message):
-                    one.take(users)
+                assert_rejected(message, one.take, users)
 
 
 def test_user_ids_may_be_in_any_collection() -> None:
     """Text is no number; a number of NumPy is one. Users keep the order of the report."""
     report = rn.evaluate([(7, 1, 2.0, 1), (7, 2, 1.0, 3), (8, 1, 1.0, 2)])
-    with rejects("no user '7'. .*whose id is of type int, not str"):
-        report.take(["7"])
+    assert_rejected("no user '7'. .*whose id is of type int, not str", report.take, ["7"])
     for users in ({7}, np.array([7]), pd.Series([7]), iter([7]), {7: "x"}):
         assert report.take(users).users.tolist() == [7]
     assert report.take([8, 7]) == report
@@ -167,12 +144,12 @@ def test_user_ids_may_be_in_any_collection() -> None:
 
 
 @examples(0.25)
-@given(data=drawn_reports.data_of, chosen=drawn_reports.chosen_of, draw=st.data())
+@given(data=data_of, chosen=chosen_of, draw=st.data())
 def test_some_users_of_a_loaded_report_have_all_that_needs_no_lists(
     tmp_path_factory: pytest.TempPathFactory, data: Sample, chosen: Choices, draw: st.DataObject
 ) -> None:
     """Scores, chance, adjusted, z; columns about ties and labels are NaN."""
-    report = drawn_reports.evaluated(data, chosen, (2,))
+    report = evaluated(data, chosen, (2,))
     path = tmp_path_factory.mktemp("reports") / "r.json"
     report.save(path)
     users = _some(draw, report)
@@ -182,7 +159,7 @@ def test_some_users_of_a_loaded_report_have_all_that_needs_no_lists(
     assert own.counts == loaded.counts
     assert loaded.audit[OF_LISTS].isna().all(axis=None)
     for left, right in ((own.audit, loaded.audit), (own.summary, loaded.summary)):
-        known = [name for name in left if name not in OF_LISTS]
+        known = left.columns.difference(OF_LISTS, sort=False)
         pd.testing.assert_frame_equal(left[known], right[known], check_exact=True)
     for name in own:
         pd.testing.assert_frame_equal(own.per_user_audit(name), loaded.per_user_audit(name))
@@ -193,20 +170,18 @@ def test_some_users_of_a_loaded_report_have_all_that_needs_no_lists(
     again = rn.Report.load(path)
     assert again == loaded
     assert str(again) == str(loaded)
-    with rejects("read from a file"):
-        loaded.explain(users[0])
+    assert_rejected("read from a file", loaded.explain, users[0])
 
 
 @pytest.mark.parametrize("choices", [{}, {"ap_over": "hits", "ties": "item_asc"}])
 def test_chance_is_averaged_over_the_users_of_the_mean(choices: dict[str, Any]) -> None:
     """With short_list="drop", ap@5 decides which users rr has: for chance as for the mean."""
     frame = drawn_lists(200, 0)
-    convention = rn.Convention(short_list="drop", **choices)
-    how: dict[str, Any] = {"threshold": 4, "convention": convention}
-    report = rn.evaluate(frame, metrics=["rr", "ap@5"], **how)
-    lengths = frame.groupby("user")["item"].transform("size")
-    long = frame[lengths >= 5]
-    own = rn.evaluate(long, metrics=["rr", "ap@5"], **how)
+    long = frame[frame.groupby("user")["item"].transform("size") >= 5]
+    how: dict[str, Any] = {"convention": rn.Convention(short_list="drop", **choices)}
+    report, own = (
+        rn.evaluate(one, metrics=["rr", "ap@5"], threshold=4, **how) for one in (frame, long)
+    )
     columns = ["chance", "tie_low", "tie_high", "worst", "best", "trivial", "judged"]
     pd.testing.assert_frame_equal(report.audit.loc[["rr"], columns], own.audit.loc[["rr"], columns])
     assert report["rr"] == pytest.approx(own["rr"])

@@ -20,7 +20,7 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
 from recsys_ndcg.scale.accumulator import MAX_REMEMBERED, find_seen, merge_smallest
 from tests import strategies
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.scale.alike import check_alike
 
@@ -193,18 +193,15 @@ def test_a_user_in_two_batches_raises() -> None:
     with rejects("1 user came in an earlier batch, such as 'bob'. Give all rows"):
         scores.update(["bob", "cy"], [2, 1], [5, 1])
     other = rn.Accumulator(["ndcg@2"]).update(["bob"], [2], [5])
-    with rejects(r"1 user came in both accumulators.*repeated='count'"):
-        scores.merge(other)
+    assert_rejected(r"1 user came in both accumulators.*repeated='count'", scores.merge, other)
     assert state(scores) == before
     scores.merge(rn.Accumulator(["ndcg@2"]).update(["dee"], [2], [5]))
     for user in ("ann", "dee"):  # of both
-        with rejects(f"in an earlier batch, such as '{user}'"):
-            scores.update([user], [2], [5])
+        assert_rejected(f"in an earlier batch, such as '{user}'", scores.update, [user], [2], [5])
     users = np.arange(MAX_REMEMBERED)  # all of so many are remembered
     scores = rn.Accumulator("ndcg@2").update(users, users, users % 5)
     for number in (0, 777.0, MAX_REMEMBERED - 1):
-        with rejects("in an earlier batch"):
-            scores.update([number], [1], [1])
+        assert_rejected("in an earlier batch", scores.update, [number], [1], [1])
 
 
 def test_repeated_users_may_count_each_time() -> None:
@@ -273,8 +270,7 @@ def test_reports_and_copies_do_not_change(per_user: bool) -> None:  # noqa: FBT0
     scores.update([2, 2], [2, 1], [4, 1])
     pd.testing.assert_frame_equal(first.summary, summary)
     assert len(scores.reset()) == 0
-    with rejects("There are no users yet"):
-        scores.report()
+    assert_rejected("There are no users yet", scores.report)
     assert state(scores.update([1, 1], [2, 1], [1, 3])) == before
     with pytest.raises(TypeError):
         _ = scores | 3  # type: ignore[operator]
@@ -303,8 +299,7 @@ def test_accumulators_of_other_processes_are_merged() -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         far = pool.submit(shard, 50).result(timeout=120)
     assert state(shard(0).merge(far)) == state(shard(0).merge(shard(50)))
-    with rejects("50 users came in both accumulators"):
-        shard(50).merge(far)
+    assert_rejected("50 users came in both accumulators", shard(50).merge, far)
 
 
 OTHER: list[tuple[Settings, str]] = [
@@ -331,14 +326,10 @@ def test_wrong_settings_raise_at_once() -> None:
     """Before there is any data; an accumulator is not merged with itself."""
     scores = rn.Accumulator("ndcg@2")
     for other in (scores, 3):
-        with rejects("Merge with another accumulator"):
-            scores.merge(other)  # type: ignore[arg-type]
-    with rejects("repeated must be one of 'raise', 'count'"):
-        rn.Accumulator(repeated="ignore")
-    with rejects("per_user must be True or False, not 1"):
-        rn.Accumulator(per_user=1)  # type: ignore[arg-type]
-    with rejects("threshold must be a finite number"):
-        rn.Accumulator(threshold="4")  # type: ignore[arg-type]
+        assert_rejected("Merge with another accumulator", scores.merge, other)
+    assert_rejected("repeated must be one of 'raise', 'count'", rn.Accumulator, repeated="ignore")
+    assert_rejected("per_user must be True or False, not 1", rn.Accumulator, per_user=1)
+    assert_rejected("threshold must be a finite number", rn.Accumulator, threshold="4")
 
 
 @pytest.mark.parametrize("per_user", [True, False])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import recsys_ndcg as rn
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 USERS, ITEMS = [3, 3, 1, 1, 1], [5, 6, 5, 6, 7]
@@ -240,8 +240,7 @@ def test_rows_of_tables_without_users_are_numbered() -> None:
     scores.update(None, [[1, 2], [3, 4]], [[1, 2], [3, 4]], mask=mask)
     scores.update(None, [[1, 2], [3, 4]], [[1, 2], [4, 3]])
     assert scores.report().users.tolist() == [0, 2, 3]
-    with rejects("Some users have ids, and others are numbered"):
-        scores.update([9], [1], [1])
+    assert_rejected("Some users have ids, and others are numbered", scores.update, [9], [1], [1])
     with rejects("Some users have ids, and others are numbered"):
         rn.Accumulator("ndcg@2").update([9], [1], [1]).update(None, [[1, 2]], [[1, 2]])
     with rejects("The users of both are numbered from 0,"):

@@ -14,7 +14,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.scale import engines
 from recsys_ndcg.scale.engines import evaluate_batches, map_columns, split_tables
 from recsys_ndcg.scale.facts import LazyTable, collect_facts
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, predictions
 
@@ -85,8 +85,7 @@ def test_it_raises_as_in_memory(column: str, missing: Any, message: str) -> None
     table = pl.from_pandas(predictions(1, counts=[20, 30]))
     first = table["user"].to_list().index(3)
     values = [missing if place == first else one for place, one in enumerate(table[column])]
-    with rejects(message):
-        rn.evaluate(table.with_columns(pl.Series(column, values)).lazy())
+    assert_rejected(message, rn.evaluate, table.with_columns(pl.Series(column, values)).lazy())
 
 
 def test_it_warns_of_ranks_without_a_first() -> None:
@@ -103,5 +102,4 @@ def test_ids_of_two_types_of_time_are_named_by_type() -> None:
     user = pl.col("user").dt.replace_time_zone("UTC")
     other = one.with_columns(user).rename({"true": "estimated"})
     match = r"the labels have ids of type Datetime.*None.* \(such as .*, the results of type .*UTC"
-    with rejects(match):
-        rn.evaluate({"labels": one, "results": other})
+    assert_rejected(match, rn.evaluate, {"labels": one, "results": other})

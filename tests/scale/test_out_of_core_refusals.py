@@ -17,7 +17,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.scale.database import Memory
-from tests.errors import rejects
+from tests.errors import assert_rejected, rejects
 from tests.scale.cases import predictions
 
 pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
@@ -135,8 +135,7 @@ def test_columns_that_are_not_numbers(tmp_path: Path) -> None:
     table = pa.Table.from_pandas(FRAME.assign(true=FRAME["true"].astype("float16")))
     parquet.write_table(table, path)
     for data in (path, table.to_reader()):
-        with rejects("true is halffloat, not a number"):
-            rn.evaluate(data, memory_limit="2GB")
+        assert_rejected("true is halffloat, not a number", rn.evaluate, data, memory_limit="2GB")
     wider = pa.Table.from_pandas(FRAME).append_column("other", table.column("true"))
     with rejects("Drop such columns or convert them"):
         rn.evaluate(wider.to_reader(), memory_limit="2GB")
@@ -158,11 +157,9 @@ def test_damaged_parquet(path: Path) -> None:
     whole = path.read_bytes()
     for content in (whole[:-100], b"", b"user,item\n"):
         path.write_bytes(content)
-        with rejects("p.parquet: cannot be read as Parquet"):
-            rn.evaluate([path])
+        assert_rejected("p.parquet: cannot be read as Parquet", rn.evaluate, [path])
     path.write_bytes(whole[:60] + b"\xff" * 400 + whole[460:])
-    with rejects("p.parquet"):
-        rn.evaluate([path])
+    assert_rejected("p.parquet", rn.evaluate, [path])
 
 
 @pytest.mark.parametrize(
@@ -179,8 +176,7 @@ def test_damaged_parquet(path: Path) -> None:
 def test_damaged_text(content: bytes, message: str, tmp_path: Path) -> None:
     """The line is named."""
     (tmp_path / "t.csv").write_bytes(content)
-    with rejects(message):
-        rn.evaluate(tmp_path / "t.csv", memory_limit="2GB")
+    assert_rejected(message, rn.evaluate, tmp_path / "t.csv", memory_limit="2GB")
 
 
 @pytest.mark.parametrize(
@@ -202,8 +198,7 @@ def test_data_that_is_not_read(
     monkeypatch.chdir(tmp_path)
     for name in ("p.json", "p.csv.zip"):
         (tmp_path / name).write_bytes(b"x")
-    with rejects(message):
-        rn.evaluate(data, memory_limit="2GB")
+    assert_rejected(message, rn.evaluate, data, memory_limit="2GB")
 
 
 @pytest.mark.parametrize("limit", ["much", "", "-2GB", 0, None.__class__, "2XB", True, "100MB"])
@@ -254,8 +249,7 @@ def test_files_that_cannot_take_the_users(
 ) -> None:
     """They are named before anything is measured; the data stays as it is."""
     whole = path.read_bytes()
-    with rejects(message):
-        rn.evaluate(path, memory_limit=limit, per_user=path.parent / name)
+    assert_rejected(message, rn.evaluate, path, memory_limit=limit, per_user=path.parent / name)
     assert path.read_bytes() == whole
 
 
