@@ -6,6 +6,7 @@ import math
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
@@ -69,6 +70,16 @@ class Steep(rn.Metric):
 number = 3
 """
 NAMES = ["early@2", "extent@2", "steep(power=3.0,base=2)@2"]
+LEVELS = ["chance", "worst", "best", "adjusted", "z", "tie_low", "tie_high", "decided_by_ties"]
+JOINED, USUAL = sample_lists.joined_data(), Choices(threshold=3.0, max_grade=5.0)
+
+
+@contextmanager
+def limited_blocks(rows: int) -> Iterator[None]:
+    """Let a block have no more rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_MAX_ROWS", rows)
+        yield
 
 
 @pytest.fixture(name="folder")
@@ -105,7 +116,7 @@ def level(rank: Any) -> Any:
     return rank**0
 
 
-@examples(1)
+@examples(1.5)
 @given(
     data=strategies.datasets(),
     chosen=strategies.choices,
@@ -113,46 +124,28 @@ def level(rank: Any) -> Any:
     weight=st.sampled_from([halved, level, strategies.stairs]),
     rows=st.sampled_from([1, 1 << 16]),
 )
+@example(JOINED, USUAL, 2, halved, 1 << 16)
+@example(JOINED, replace(USUAL, ideal="local", ties="best"), 2, halved, 1)
+@example(JOINED, replace(USUAL, ideal="max"), None, halved, 1)
+@example(JOINED, replace(USUAL, mean_over="labelled"), 2, halved, 1 << 16)
 def test_a_function_of_ranks_equals_the_formula(
     data: strategies.Sample, chosen: Choices, k: int | None, weight: Callable[[Any], Any], rows: int
 ) -> None:
-    """Every combination of `of` and `over`, with blocks of any size."""
+    """NDCG and DCG of the same weights, with relevance as a gain of 0 or 1."""
     assume(strategies.is_usable(data))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_MAX_ROWS", rows)
-        _check_formulas(data, chosen, k, weight)
-
-
-@pytest.mark.parametrize("k", [None, 2])
-@pytest.mark.parametrize(
-    "changes", [{}, {"ideal": "max"}, {"ideal": "local", "ties": "best"}, {"mean_over": "labelled"}]
-)
-def test_a_function_of_ranks_on_lists_made_to_show_it(changes: Any, k: int | None) -> None:
-    """With ties across the cutoff, and with users who have no list or no label."""
-    chosen = replace(Choices(threshold=3.0, max_grade=5.0), **changes)
-    _check_formulas(sample_lists.joined_data(), chosen, k, halved)
-
-
-def _check_formulas(data: strategies.Sample, chosen: Choices, k: int | None, weight: Any) -> None:
-    """Compare with NDCG and DCG of the same weights; relevance is a gain of 0 or 1.
-
-    The sum of the weights of all places is added up here.
-    """
     convention = strategies.to_convention(replace(chosen, discount=weight))
-    lists = data.lists
-    for of, gains in (
-        ("gain", convention),
-        ("relevance", convention.replace(gain="binary", ideal="global")),
-    ):
+    binary, levels = convention.replace(gain="binary", ideal="global"), LEVELS[:5]
+    for of, gains in (("gain", convention), ("relevance", binary)):
         kinds = [
             rn.metric(name=f"{weight.__name__}_{of}_{over}", of=of, over=over)(weight)
             for over in ("ideal", "nothing", "weights")
         ]
         how: dict[str, Any] = {"threshold": chosen.threshold, "k": None}
-        own = rn.evaluate(lists, metrics=[kind(k) for kind in kinds], convention=convention, **how)
-        metrics: list[Metric] = [rn.NDCG(k), rn.DCG(k)]
-        expected = rn.evaluate(lists, metrics=metrics, convention=gains, **how)
-        levels = ["chance", "worst", "best", "adjusted", "z"]
+        with limited_blocks(rows):
+            metrics = [kind(k) for kind in kinds]
+            own = rn.evaluate(data.lists, metrics=metrics, convention=convention, **how)
+        known: list[Metric] = [rn.NDCG(k), rn.DCG(k)]
+        expected = rn.evaluate(data.lists, metrics=known, convention=gains, **how)
         for tables in (
             (own.per_user.iloc[:, 2:4], expected.per_user.iloc[:, 2:]),
             (own.summary.iloc[:2], expected.summary),
@@ -161,12 +154,10 @@ def _check_formulas(data: strategies.Sample, chosen: Choices, k: int | None, wei
             left, right = (np.asarray(table, dtype=float) for table in tables)
             np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-10)
         places = own.per_user["n_items"] if k is None else np.full(len(own.users), k)
-        total = [math.fsum(weight(np.arange(1.0, n + 1))) for n in places]
+        total = np.array([math.fsum(weight(np.arange(1.0, n + 1))) for n in places])
         np.testing.assert_allclose(own.scores.numerator[:, 2], own.scores.numerator[:, 1])
-        counted = own.scores.denominator[:, 1] != 0
-        np.testing.assert_allclose(
-            own.scores.denominator[counted, 2], np.array(total)[counted], rtol=1e-12
-        )
+        sums, counted = own.scores.denominator[:, 2], own.scores.denominator[:, 1] != 0
+        np.testing.assert_allclose(sums[counted], total[counted], rtol=1e-12)
         assert own.bounded.tolist() == [True, False, of == "relevance"]
 
 
@@ -232,11 +223,8 @@ def test_a_function_of_a_list_gets_the_sorted_rows(
     assume(strategies.is_usable(data))
     chosen = replace(chosen, short_list="k")
     kind = rn.metric(ties=ties)(digest)
-    how: dict[str, Any] = {
-        "threshold": chosen.threshold, "convention": strategies.to_convention(chosen)
-    }  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_MAX_ROWS", rows)
+    how: Any = {"threshold": chosen.threshold, "convention": strategies.to_convention(chosen)}
+    with limited_blocks(rows):
         report = rn.evaluate(data.lists, metrics=[kind(k)], **how)
         among = rn.evaluate(data.lists, metrics=["ndcg@1", kind(k), "auc", kind(), "rr"], **how)
     name = str(kind(k))
@@ -258,23 +246,21 @@ def test_a_function_of_a_list_gets_the_sorted_rows(
 
 
 def test_a_function_is_not_called_for_users_who_do_not_count() -> None:
-    """Those without a list, or with a list that is too short; another rule calls it for them."""
+    """Without a list, or with a list that is too short; another rule calls it for them."""
     second = rn.metric(ties="input", name="second")(lambda _, true, __: true[1])
     seven = rn.metric(ties="input", name="seven")(lambda *_: 7.0)
-    lists = rn.RankedLists.from_trec(
-        {"ann": {"a": 1, "b": 2}, "bob": {"a": 1}}, {"ann": {"a": 1.0, "b": 0.5}}
+    results = {"ann": {"a": 1.0, "b": 0.5}}
+    lists = rn.RankedLists.from_trec({"ann": {"a": 1, "b": 2}, "bob": {"a": 1}}, results)
+    rows, short = [*ROWS, ("dan", "a", 1.0, 1.0)], rn.Convention(short_list="drop")
+    assert rn.evaluate(rows, metrics=second(2), convention=short)["second@2"] == 1.5
+    skip, zero = (
+        Measurement(seven(), rn.Convention(missing_user=rule)) for rule in ("skip", "zero")
     )
-    skipping = rn.Convention(missing_user="skip")
-    assert rn.evaluate(lists, metrics=second(), convention=skipping)["second"] == 2.0
-    rows = [*ROWS, ("dan", "a", 1.0, 1.0)]
-    dropping = rn.Convention(short_list="drop")
-    assert rn.evaluate(rows, metrics=second(2), convention=dropping)["second@2"] == 1.5
-    rules = [Measurement(seven(), rn.Convention(missing_user=rule)) for rule in ("skip", "zero")]
-    for order in (rules, rules[::-1]):
-        scores = Plan(tuple(order)).measure(lists)
-        expected = {"skip": [7.0, math.nan], "zero": [7.0, 7.0]}
-        for one, values in zip(order, scores.per_user.T, strict=True):
-            np.testing.assert_array_equal(values, expected[one.convention.missing_user])
+    assert rn.evaluate(lists, metrics=second(), convention=skip.convention)["second"] == 2.0
+    scores = {skip: [7.0, math.nan], zero: [7.0, 7.0]}
+    for rules in ((skip, zero), (zero, skip)):
+        for rule, values in zip(rules, Plan(rules).measure(lists).per_user.T, strict=True):
+            np.testing.assert_array_equal(values, scores[rule])
 
 
 def test_items_are_positions_if_the_data_has_no_items() -> None:
@@ -295,8 +281,7 @@ def test_nan_is_undefined() -> None:
     """It is left out of the mean, or counts as the convention says."""
     best = rn.metric(ties="input", name="best")(lambda _, true, __: true.max())  # NaN for bob
     report = rn.evaluate(ROWS, metrics=[best(), best(2)])
-    assert report.mean.tolist() == [5.0, 4.5]
-    assert report.pooled.tolist() == [5.0, 4.5]
+    assert report.mean.tolist() == report.pooled.tolist() == [5.0, 4.5]
     assert report.counts["undefined best"] == 1
     zero = rn.evaluate(ROWS, metrics=best(), convention=rn.Convention(undefined=0.0))
     assert zero.mean["best"] == 2.5
@@ -308,13 +293,14 @@ def test_a_function_of_a_list_has_no_chance_level_and_no_tie_range() -> None:
     """Its values for other orders are unknown: NaN, which no text and no table shows."""
     rows = [(user, ord(item), *rest) for user, item, *rest in ROWS]
     report = rn.evaluate(rows, metrics=[rn.metric(ties="input")(digest)(2), "ndcg@2"])
-    unknown = ["chance", "worst", "best", "adjusted", "tie_low", "tie_high", "decided_by_ties", "z"]
-    assert report.audit.loc["digest@2", unknown].isna().all()
+    assert report.audit.loc["digest@2", LEVELS].isna().all()
     assert report.audit.loc["ndcg@2", ["chance", "worst", "best", "tie_low"]].notna().all()
-    assert report.summary.loc["digest@2", unknown[:1] + unknown[3:6]].isna().all()
+    assert (
+        report.summary.loc["digest@2", ["chance", "adjusted", "tie_low", "tie_high"]].isna().all()
+    )
     users = report.per_user_audit("digest@2")
     assert users["score"].notna().all()
-    assert users[["chance", "worst", "best", "adjusted", "z"]].isna().all(axis=None)
+    assert users[LEVELS[:5]].isna().all(axis=None)
     assert report.leaderboard("digest@2").index.size == 2
     for by in ("adjusted", "z"):
         assert_rejected("digest@2", report.leaderboard, "digest@2", by=by)
@@ -325,20 +311,15 @@ def test_a_function_of_a_list_has_no_chance_level_and_no_tie_range() -> None:
 
 @pytest.mark.parametrize("answer", ["1", None, math.inf, -math.inf, [1.0], np.ones(2), 1j])
 def test_a_function_of_a_list_must_give_a_number(answer: Any) -> None:
-    """Of Python or NumPy, a flag too; the message names the user."""
+    """Of Python or NumPy, a flag too; the message has the user, and the function's own error."""
+    of_list = rn.metric(ties="input", name="odd")
     for number in (1, True, np.True_, np.float32(1), np.int8(1)):
-        answered = rn.metric(ties="input", name="answered")(lambda *_, one=number: one)
-        assert rn.evaluate(ROWS, metrics=answered())["answered"] == 1.0
-    give = lambda _, true, __: answer if np.isnan(true).any() else 1.0  # noqa: E731
-    odd = rn.metric(ties="input", name="odd")(give)
+        assert rn.evaluate(ROWS, metrics=of_list(lambda *_, one=number: one)())["odd"] == 1.0
+    odd = of_list(lambda _, true, __: answer if np.isnan(true).any() else 1.0)
     match = "'odd' must give a number for each list.*for user 'bob' it gave"
     assert_rejected(match, rn.evaluate, ROWS, metrics=odd())
-
-
-def test_a_function_that_fails_is_reported_with_the_user() -> None:
-    """And with its own message; the cause stays attached."""
-    failing = rn.metric(ties="input", name="failing")(lambda _, true, __: 1 / (int(true[0]) - 4))
-    with rejects("'failing' fails for user 'bob': ZeroDivisionError") as caught:
+    failing = of_list(lambda _, true, __: 1 / (int(true[0]) - 4))
+    with rejects("'odd' fails for user 'bob': ZeroDivisionError") as caught:
         rn.evaluate(ROWS, metrics=failing())
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
@@ -361,23 +342,26 @@ def test_a_huge_cutoff_is_rejected_or_harmless(k: int) -> None:
 def test_all_three_kinds_are_printed_saved_pickled_and_taken_apart(
     own: ModuleType, tmp_path: Path
 ) -> None:
-    """Also if the file is read where the metrics are unknown."""
+    """Also if the file is read where the metrics are unknown; a pickle imports their module."""
     report = rn.evaluate(ROWS, metrics=[*NAMES, "ndcg@2"], threshold=4)
-    assert report.metrics == [*NAMES, "ndcg@2"]
-    assert report.metrics[0] == str(own.early(2))
+    assert report.metrics == [str(own.early(2)), *NAMES[1:], "ndcg@2"]
     texts = [str(report), report.to_markdown(), report.to_latex(), report.to_html()]
     assert all(name in text.replace(r"\_", "_") for name in NAMES for text in texts)
     alone = rn.evaluate(ROWS[:3], metrics=[*NAMES, "ndcg@2"], threshold=4)
     path, copy = tmp_path / "own.json", tmp_path / "copy.json"
     report.save(path)
-    for kind in (own.early, own.extent, own.Steep):
+    pickled, kinds = pickle.dumps(report), (own.early, own.extent, own.Steep)
+    for kind in kinds:
         assert pickle.loads(pickle.dumps(kind)) is kind  # noqa: S301
         assert pickle.loads(pickle.dumps(kind(3))) == kind(3)  # noqa: S301
-    loaded = [rn.Report.load(path), pickle.loads(pickle.dumps(report))]  # noqa: S301
+    loaded = [rn.Report.load(path), pickle.loads(pickled)]  # noqa: S301
     assert loaded == [report, report]
-    for kind in (own.early, own.extent, own.Steep):
+    for kind in kinds:
         del METRICS[kind.name]
+    del sys.modules["own_metrics"]
     loaded.append(rn.Report.load(path))
+    assert "own_metrics" not in sys.modules
+    loaded.append(pickle.loads(pickled))  # noqa: S301
     for one in loaded:
         assert str(one) == str(report)
         assert one.to_dict() == report.to_dict()
@@ -385,22 +369,6 @@ def test_all_three_kinds_are_printed_saved_pickled_and_taken_apart(
         pd.testing.assert_frame_equal(one.intervals(), report.intervals())
         one.save(copy)
         assert copy.read_text() == path.read_text()
-
-
-@pytest.mark.slow
-def test_another_process_loads_reports_on_all_three_kinds(own: ModuleType, folder: Path) -> None:
-    """A saved report without the module that made the metrics, a pickle with it."""
-    report = rn.evaluate(ROWS, metrics=NAMES, threshold=4)
-    assert report.metrics[0] == str(own.early(2))
-    report.save(folder / "own.json")
-    Path("own.pickle").write_bytes(pickle.dumps(report))
-    program = (
-        "import pickle, sys, pathlib, recsys_ndcg as rn\n"
-        "report = rn.Report.load('own.json')\n"
-        "assert 'own_metrics' not in sys.modules\n"
-        "print(report, pickle.loads(pathlib.Path('own.pickle').read_bytes()))"
-    )
-    assert run_python("-c", program, paths=[folder]).stdout == f"{report} {report}\n"
 
 
 class Rooted(Metric):
@@ -419,8 +387,7 @@ class Rooted(Metric):
 
     def score(self, ratio: Floats) -> Floats:
         """Return the root."""
-        root: Floats = np.sqrt(np.maximum(ratio, 0))
-        return root
+        return np.sqrt(np.maximum(ratio, 0))
 
 
 def test_a_metric_with_its_own_score_is_loaded_only_if_it_is_known(
@@ -459,10 +426,9 @@ class Late(Rooted):
 def test_a_metric_whose_best_order_is_unknown_has_chance_only() -> None:
     """Worst, best, what follows from them and the tie range are missing."""
     report = rn.evaluate(ROWS, metrics=[Late(), Rooted()], threshold=4)
-    late = report.audit.loc["late"].to_dict()
+    late = report.audit.loc["late"]
     assert late["chance"] == pytest.approx((2 / 3 + 1 / 3) / 2)
-    unknown = ["worst", "best", "adjusted", "z", "trivial", "tie_low", "decided_by_ties"]
-    assert all(np.isnan(late[name]) for name in unknown)
+    assert late[["trivial", *LEVELS[1:]]].isna().all()
     assert report.counts["trivial late"] == 0
     with rejects("late has no adjusted for any user", whole=False):
         report.leaderboard("late", by="adjusted")
@@ -487,10 +453,8 @@ class Started(Late):
 def test_reference_levels_are_over_the_users_who_have_a_score() -> None:
     """Under random order every user would have one."""
     rows = [*ROWS[:3], ("bob", "a", 2.0, 1), ("bob", "b", 1.0, 5)]
-    levels = ["chance", "worst", "best"]
-    audit = rn.evaluate(rows, metrics=[Started()], threshold=4).audit[levels]
-    ann = rn.evaluate(rows[:3], metrics=[Started()], threshold=4).audit[levels]
-    pd.testing.assert_frame_equal(audit, ann)
+    both, ann = (rn.evaluate(one, metrics=Started(), threshold=4).audit for one in (rows, rows[:3]))
+    pd.testing.assert_frame_equal(both[LEVELS[:3]], ann[LEVELS[:3]])
 
 
 @pytest.mark.usefixtures("own")
@@ -506,12 +470,12 @@ def test_a_signature_names_the_function_or_class() -> None:
         assert rn.Signature(one.text) == one
         assert rn.Signature(one.short) == one
         assert f"own:{one.fields['own']}" in one.short
-    linear = rn.evaluate(ROWS, metrics=NAMES, threshold=4, convention=rn.Convention(gain="linear"))
-    assert linear.signature(NAMES[0]) == early  # it reads no gains
-    assert linear.signature(NAMES[2]) != steep
-    other = rn.evaluate(ROWS, metrics=NAMES, threshold=4, convention=rn.Convention(ties="worst"))
-    assert other.signature(NAMES[0]) != early
-    assert other.signature(NAMES[1]) == extent  # it breaks ties by its own rule
+    linear, worst = (
+        rn.evaluate(ROWS, metrics=NAMES, threshold=4, convention=one).signature
+        for one in (rn.Convention(gain="linear"), rn.Convention(ties="worst"))
+    )
+    assert (linear(NAMES[0]) == early, linear(NAMES[2]) == steep) == (True, False)  # of gains
+    assert (worst(NAMES[0]) == early, worst(NAMES[1]) == extent) == (False, True)  # its own rule
 
 
 def test_a_fingerprint_depends_on_the_function_only() -> None:
@@ -530,21 +494,14 @@ def test_a_fingerprint_depends_on_the_function_only() -> None:
 
 
 SEARCH = """
-import surprise
-from surprise.model_selection import KFold
-from recsys_ndcg.datasets import sample_ratings
-from recsys_ndcg.surprise import GridSearchCV
+from recsys_ndcg.surprise import SVD, GridSearchCV
+from tests.surprise.samples import DATA, GRID, TWO
 
-if __name__ == "__main__":
-    data = surprise.Dataset.load_from_df(sample_ratings(20, 25)[["user", "item", "rating"]],
-                                         surprise.Reader(rating_scale=(0.5, 5)))
-    names = [early(3), "extent@3", "steep(power=3.0,base=2)@3", "early@3:catalogue"]
-    grid = {"n_epochs": [2], "n_factors": [2, 5], "random_state": [0]}
-    for jobs in (1, 2):
-        search = GridSearchCV(surprise.SVD, grid, names, n_jobs=jobs, refit="extent@3",
-                              cv=KFold(2, random_state=0), threshold=4)
-        search.fit(data)
-        print(search.best_score, search.best_params)
+names = [early(3), "extent@3", "steep(power=3.0,base=2)@3", "early@3:catalogue"]
+for jobs in (1, 2) if __name__ == "__main__" else ():
+    search = GridSearchCV(SVD, GRID, names, n_jobs=jobs, refit="extent@3", cv=TWO, threshold=4)
+    search.fit(DATA)
+    print(search.best_score, search.best_params)
 """
 
 
@@ -559,47 +516,17 @@ def test_surprise_searches_by_all_three_kinds(heading: str, folder: Path) -> Non
     assert all(name in one for name in ("early@3:catalogue", "extent@3", "steep(power=3.0,base=2)"))
 
 
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_a_catalogue_takes_functions_of_ranks_and_auc_but_no_functions_of_lists() -> None:
-    """AUC is over all items that a user has not rated in training; the unlabelled are irrelevant.
+def test_a_catalogue_takes_no_functions_of_lists() -> None:
+    """It has positions instead of whole lists."""
+    samples = pytest.importorskip("tests.surprise.samples")
+    from recsys_ndcg.surprise import cross_validate, evaluate_catalogue  # noqa: PLC0415
 
-    A catalogue has positions instead of whole lists.
-    """
-    surprise = pytest.importorskip("surprise")
-    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
-    from recsys_ndcg.surprise import cross_validate, evaluate_catalogue, predict_all  # noqa: PLC0415
-
-    table = sample_ratings(20, 25)[["user", "item", "rating"]]
-    reader = surprise.Reader(rating_scale=(0.5, 5))
-    test = table[::3]
-    rest = table.drop(test.index)
-    train = surprise.Dataset.load_from_df(rest, reader).build_full_trainset()
-    model = surprise.KNNBasic(verbose=False, k=2, min_k=2).fit(train)  # ties: many means
-    rows = [*test.itertuples(index=False, name=None)]
-    ranks, of_list = rn.metric(over="weights")(level), rn.metric(ties="input")(digest)
-    how: dict[str, Any] = {"threshold": 4}
-    metrics: list[Any] = [ranks(5), "precision@5", "auc"]
-    report = evaluate_catalogue(model, train, rows, metrics=metrics, **how)
-    assert report.mean["level@5"] == pytest.approx(report.mean["precision@5"])
-    assert report.audit.loc["level@5", "z"] == pytest.approx(report.audit.loc["precision@5", "z"])
-    estimates = predict_all(model, clip=False).rename_axis(index="user", columns="item")
-    results = estimates.reset_index().melt("user", value_name="estimated")
-    rated = pd.MultiIndex.from_frame(rest[["user", "item"]])
-    results = results[~pd.MultiIndex.from_frame(results[["user", "item"]]).isin(rated)]
-    labels = test[test["item"].isin(results["item"])].rename(columns={"rating": "true"})
-    lists = rn.RankedLists.from_labels(labels, results)
-    step = rn.Convention(tie_tolerance=1e-9)
-    expected = rn.evaluate(lists, metrics="auc", convention=step, **how)
-    users = report.users.tolist()
-    assert report.per_user["auc"].tolist() == pytest.approx(
-        expected.per_user["auc"].loc[users].tolist(), nan_ok=True
-    )
-    assert report.audit.loc["auc", "chance"] == pytest.approx(0.5)
+    of_list = rn.metric(ties="input")(digest)
+    trainset, testset = next(samples.TWO.split(samples.DATA))
     with rejects("digest@5 reads whole lists"):
-        evaluate_catalogue(model, train, rows, metrics=[of_list(5)], **how)
-    data = surprise.Dataset.load_from_df(test, reader)
+        evaluate_catalogue(samples.svd().fit(trainset), trainset, testset, metrics=[of_list(5)])
     with rejects("digest@5.* reads whole lists"):
-        cross_validate(model, data, ["digest@5:catalogue"], cv=2, **how)
+        cross_validate(samples.svd(), samples.DATA, ["digest@5:catalogue"], cv=2)
 
 
 # the command line
@@ -609,19 +536,17 @@ def test_a_catalogue_takes_functions_of_ranks_and_auc_but_no_functions_of_lists(
 @pytest.mark.parametrize(
     "words",
     [
-        ["own_metrics:early@2, rr,own_metrics:extent"],
+        ["own_metrics:early@2, rr,own_metrics:extent"], ["own_metrics:early", "rr"],
         ["own_metrics:Steep(power=3.0,base=2)@2,own_metrics:early@2"],
-        ["own_metrics:early", "own_metrics:extent", "rr"],
     ],
-)
+)  # fmt: skip
 def test_the_command_line_imports_metrics(words: list[str]) -> None:
     """From the current folder, with parameters, several, after a comma."""
     given = [part for word in words for part in ("--metrics", word)]
     result = run("evaluate", "p.csv", *given, "--threshold", "4", "-k", "2")
     assert result.exit_code == 0, result.stderr
-    names = options.parse_metric_names(
-        [",".join(words).replace("own_metrics:", "").replace(" ", "")]
-    )
+    text = ",".join(words).replace("own_metrics:", "").replace(" ", "")
+    names = options.parse_metric_names([text])
     report = rn.evaluate(ROWS, metrics=[name.lower() for name in names], threshold=4, k=2)
     lines = result.stdout.splitlines()[1 : 1 + len(names)]
     assert [line.split()[:2] for line in lines] == [
@@ -639,22 +564,21 @@ def test_the_current_folder_is_on_the_path_of_an_installed_program(folder: Path)
     program = (
         "import sys\n"
         f"sys.path[:] = [one for one in sys.path if one not in ('', {str(folder)!r})]\n"
-        f"sys.argv[1:] = {words!r}\n"
         "from recsys_ndcg.cli import main\n"
         "main()"
     )
-    lines = run_python("-c", program, paths=[folder]).stdout.splitlines()[1:4]
+    lines = run_python("-c", program, *words, paths=[folder]).stdout.splitlines()[1:4]
     assert [line.split()[0] for line in lines] == ["rr", "early@2", "extent@2"]
 
 
 def test_words_that_are_metrics_are_distinguished_from_files() -> None:
     """Wherever in a word the user's own metric is."""
     for words, n_metrics in (
-        (["rr", "own_metrics:early@2", "p.csv"], 2),
-        (["rr", "ndcg,own_metrics:early@2", "p.csv"], 2),
-        (["rr", "data:v2.csv"], 1),
-    ):
-        assert options.repeat_options(["--metrics", *words]).count("--metrics") == n_metrics
+        ("rr own_metrics:early@2 p.csv", 2), ("rr ndcg,own_metrics:early@2 p.csv", 2),
+        ("rr data:v2.csv", 1),
+    ):  # fmt: skip
+        given = options.repeat_options(["--metrics", *words.split()])
+        assert given.count("--metrics") == n_metrics
 
 
 @pytest.mark.parametrize(
@@ -733,10 +657,7 @@ WRONG_DEFINITIONS: list[tuple[Any, dict[str, Any], str]] = [
     (halved, {"ties": "input", "over": "nothing"}, "a list has no option over"),
     (halved, {"bounded": True}, "ranks has no option bounded"),
     (halved, {"ties": "input", "bounded": "yes"}, "bounded must be one of True, False, not 'yes'"),
-    *(
-        (source, {}, "from a function or a subclass of")
-        for source in (3, "early", int, {1: 2}, Any)
-    ),
+    *((one, {}, "from a function or a subclass of") for one in (3, "early", int, {1: 2}, Any)),
 ]
 
 
@@ -768,34 +689,29 @@ def test_a_notebook_cell_may_run_twice() -> None:
         return [again, twice, rn.metric(type("Thrice", (Rooted,), {"name": "thrice"}))]
 
     first, last = run_cell(1.0), run_cell(2.0)
-    names = ["again@2", "twice", "thrice"]
-    by_name = rn.evaluate(ROWS, metrics=names, threshold=4)
-    by_kind = rn.evaluate(ROWS, metrics=[kind(2) for kind in last], threshold=4)
+    by_name = rn.evaluate(ROWS, metrics=["again@2", "twice", "thrice"], threshold=4)
+    earlier, by_kind = (
+        rn.evaluate(ROWS, metrics=[kind(2) for kind in kinds], threshold=4)
+        for kinds in (first, last)
+    )
     assert by_name.mean.tolist() == by_kind.mean.tolist()
-    earlier = rn.evaluate(ROWS, metrics=[kind(2) for kind in first], threshold=4)
     assert earlier.mean["twice@2"] == 1.0
     assert by_name.mean["twice"] == 2.0
     assert earlier.mean["again@2"] != by_name.mean["again@2"]
 
 
-@pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
     ("text", "printed"),
     [
         ("Steep( base = 2 , POWER=3.0 )@5", "steep(power=3.0,base=2)@5"),
-        ("steep(power=3.0)", "steep(power=3.0)"),
-        ("steep(power=2.0,base=1)@3", "steep@3"),
+        ("steep(power=2.0,base=1)@3", "steep@3"), ("steep(power=3.0)", "steep(power=3.0)"),
         ("steep(base=1e-3)@3", "steep(base=0.001)@3"),
     ],
-)
-def test_parameters_read_and_print(text: str, printed: str) -> None:
-    """By name, in any order, without those at their defaults."""
+)  # fmt: skip
+def test_parameters_read_and_print(own: ModuleType, text: str, printed: str) -> None:
+    """By name, in any order, without defaults; equal numbers of any type are equal."""
     for one in (text, printed):
         assert rn.evaluate(ROWS, metrics=one, threshold=4, k=None).metrics == [printed]
-
-
-def test_parameters_are_numbers_of_any_type(own: ModuleType) -> None:
-    """So that a name reads back, and equal metrics are equal."""
     assert own.Steep(2, np.float64(3.0)) == own.Steep(2, 3.0) == own.Steep(2, np.float32(3))
     assert str(own.Steep(2, np.float64(3.0))) == "steep(power=3.0)@2"
 
@@ -848,20 +764,17 @@ def test_a_package_can_bring_metrics(install: Callable[..., None], text: str) ->
 
 def test_a_packages_metric_is_found_by_name_everywhere(install: Callable[..., None]) -> None:
     """By the command line, by reconcile, in a loaded report and by Surprise's cross-validation."""
-    surprise = pytest.importorskip("surprise")
-    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    samples = pytest.importorskip("tests.surprise.samples")
     from recsys_ndcg.surprise import cross_validate  # noqa: PLC0415
 
     install("early = brought:early")
     rn.evaluate(ROWS, metrics="early@2", threshold=4).save("r.json")
-    words = ["--metrics", "early@2", "--threshold", "4"]
-    table, reader = sample_ratings(20, 25)[["user", "item", "rating"]], surprise.Reader()
-    data, model = surprise.Dataset.load_from_df(table, reader), surprise.BaselineOnly(verbose=False)
+    words, given = ["--metrics", "early@2", "--threshold", "4"], (samples.svd(), samples.DATA)
     uses: list[Callable[[], bool]] = [
         lambda: run("evaluate", "p.csv", *words).exit_code == 0,
         lambda: set(rn.reconcile(ROWS, "early@2", threshold=4)["metric"]) == {"early@2"},
         lambda: rn.Report.load("r.json").metrics == ["early@2"],
-        lambda: "test_early@2" in cross_validate(model, data, ["early@2"], cv=2, threshold=4),
+        lambda: "test_early@2" in cross_validate(*given, ["early@2"], cv=2, threshold=4),
     ]
     for use in uses:
         METRICS.pop("early", None)

@@ -16,21 +16,11 @@ from tests.errors import assert_rejected, rejects
 
 ROWS = {"ann": [(4.5, 5), (3.0, 2), (2.0, 4)], "bob": [(2.0, 4), (3.5, 3)]}
 TYPED = {
-    "p@5": "precision@5",
-    "prec@10": "precision@10",
-    "f@10": "f1@10",
-    "map": "ap",
-    "mean_average_precision@3": "ap@3",
-    "MRR@10": "rr@10",
-    "recip_rank": "rr",
-    "hr@10": "hit@10",
-    "hit_rate@10": "hit@10",
-    "success@1": "hit@1",
-    "Rprec": "rprecision",
-    "roc_auc": "auc",
-    "nDCG@10": "ndcg@10",
-    "MSE": "mse",
-}
+    "p@5": "precision@5", "prec@10": "precision@10", "f@10": "f1@10", "map": "ap",
+    "mean_average_precision@3": "ap@3", "MRR@10": "rr@10", "recip_rank": "rr",
+    "hr@10": "hit@10", "hit_rate@10": "hit@10", "success@1": "hit@1", "MSE": "mse",
+    "Rprec": "rprecision", "roc_auc": "auc", "nDCG@10": "ndcg@10",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("typed", TYPED)

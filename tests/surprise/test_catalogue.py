@@ -32,7 +32,7 @@ from tests.strategies import choices, to_convention
 from tests.surprise.samples import TABLE, dataset, svd
 
 METRICS = ["ndcg@2", "ndcg", "dcg@3", "precision@2", "recall@2", "f1@3", "ap@2", "ap", "rr", "rr@2"]
-METRICS += ["hit@2", "rprecision", "rbp@3", "judged@2", "cg@2"]
+METRICS += ["hit@2", "rprecision", "rbp@3", "judged@2", "cg@2", "auc"]
 
 
 class Tabled(surprise.AlgoBase):  # type: ignore[misc]
@@ -84,6 +84,11 @@ def ranked_the_long_way(
     return rn.RankedLists.from_labels(labels, rows)
 
 
+def halved(rank: Any) -> Any:
+    """Halve the weight from rank to rank."""
+    return 0.5 ** (rank - 1)
+
+
 def estimated(lists: rn.RankedLists) -> rn.RankedLists:
     """Return joined lists under the protocol whose estimates are ratings."""
     return replace(lists, protocol="rated")
@@ -106,9 +111,9 @@ def test_the_report_is_that_of_all_candidates_ranked(
     convention = to_convention(chosen).replace(impossible=impossible)
     if coarse or convention.tie_tolerance == 0:
         convention = convention.replace(tie_tolerance=coarse or 1e-9)
-    names = METRICS
+    names: list[Any] = [*METRICS, rn.metric(over="weights")(halved)(2)]
     if convention.ties == "expected" and convention.ap_over == "hits":
-        names = [name for name in METRICS if not name.startswith("ap")]
+        names = [name for name in names if not str(name).startswith("ap")]
     how = {"metrics": names, "k": None, "threshold": chosen.threshold, "convention": convention}
     known = {trainset.to_raw_uid(inner) for inner in trainset.all_users()}
     assume(trainset.n_items >= 3 and known & {user for user, _, _ in test})
