@@ -1,1 +1,1 @@
-"""The real libraries on drawn data: what runs them, and what they said."""
+"""The real libraries on drawn data: what runs them, and their answers."""

@@ -1,7 +1,7 @@
 """Build the environments of the real libraries, run them, and write or check the golden files.
 
 ``python tests/peers/build.py`` builds all; with names of libraries, some; with ``--live`` those
-that CI builds. ``--check`` compares what they say now with the golden files, to 1e-12.
+that CI builds. ``--check`` compares their answers with the golden files, to 1e-12.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ TOLERANCE = 1e-12
 
 def python_of(name: str, requirements: list[str]) -> Path:
     """Return the interpreter of an environment that has the requirements."""
-    home = ENVIRONMENTS / name
-    python = home / "bin" / "python"
-    installed = home / "requirements.txt"
-    wanted = "\n".join(requirements)
+    home, wanted = ENVIRONMENTS / name, "\n".join(requirements)
+    python, installed = home / "bin" / "python", home / "requirements.txt"
     if not installed.exists() or installed.read_text() != wanted:
         venv.create(home, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "-q", *requirements], check=True)
@@ -35,7 +33,7 @@ def python_of(name: str, requirements: list[str]) -> Path:
 
 
 def same(now: Any, before: Any) -> bool:
-    """Tell whether two answers agree, numbers to the tolerance."""
+    """Return whether two answers agree, numbers to the tolerance."""
     if isinstance(now, dict) and isinstance(before, dict):
         return now.keys() == before.keys() and all(same(now[key], before[key]) for key in now)
     if isinstance(now, float) and isinstance(before, float):
@@ -57,11 +55,11 @@ def main() -> None:
             if library not in (options.libraries or [library]) or options.live > one["live"]:
                 continue
             command = [python_of(name, one["requirements"]), "-m", "tests.peers.run", library]
-            said = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+            run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
             folder, _, file = library.rpartition(".")
-            path, now = HERE / folder / "golden" / f"{file}.json", json.loads(said.stdout)
+            path, now = HERE / folder / "golden" / f"{file}.json", json.loads(run.stdout)
             if not options.check:
-                path.write_text(said.stdout)
+                path.write_text(run.stdout)
             elif not same(now["answers"], json.loads(path.read_text())["answers"]):
                 different.append(library)
             verdict = "differs" if library in different else f"{len(now['answers'])} answers"

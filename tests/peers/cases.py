@@ -6,7 +6,9 @@ The standard library alone, so that every environment draws the same.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 K = 5
 INTEGERS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
@@ -44,6 +46,25 @@ class Case:
             for user, own in self.run.items()
         }
 
+    def whole_grades(self) -> dict[str, dict[str, Any]]:
+        """Return the labels, whole grades as integers, for libraries that take only these."""
+        return {
+            user: {item: int(grade) if grade.is_integer() else grade for item, grade in own.items()}
+            for user, own in self.labels.items()
+        }
+
+    def relevance(self) -> dict[str, list[float]]:
+        """Return 1 for each relevant item of each list, else 0."""
+        return {
+            user: [float(grade >= self.threshold) for grade in own]
+            for user, own in self.grades().items()
+        }
+
+    def best_first(self, user: str) -> list[str]:
+        """Return the items of a user's list, best first, equal scores in the order of the input."""
+        own = self.run.get(user, {})
+        return sorted(own, key=own.__getitem__, reverse=True)
+
     def liked(self) -> dict[str, dict[str, float]]:
         """Return the relevant items of the users who have some, for tables of relevant items."""
         relevant = {
@@ -53,8 +74,18 @@ class Case:
         return {user: own for user, own in relevant.items() if own}
 
 
+def per_user(
+    values: Mapping[str, float], refused: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return a library's answer to one metric, without the users for whom it is refused."""
+    refused = refused or {}
+    own = {user: float(value) for user, value in values.items() if user not in refused}
+    return {"per_user": own, "refused": refused}
+
+
 def cases() -> list[Case]:
     """Return all cases, the same ones each time."""
+    everything = _drawn("everything", scores=(0.5, 1.5, 2.5, 3.5), lengths=(1, 2, 4, 7, 9))
     return [
         _drawn("plain"),
         _drawn("ties", scores=(1.0, 2.0, 3.0)),
@@ -65,15 +96,7 @@ def cases() -> list[Case]:
         _partly_labelled(_drawn("unlabelled")),
         _without_lists(_drawn("missing_users")),
         _without_labels(_drawn("unlabelled_users")),
-        _without_labels(
-            _without_lists(
-                _without_relevant(
-                    _partly_labelled(
-                        _drawn("everything", scores=(0.5, 1.5, 2.5, 3.5), lengths=(1, 2, 4, 7, 9))
-                    )
-                )
-            )
-        ),
+        _without_labels(_without_lists(_without_relevant(_partly_labelled(everything)))),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Run one library on all cases and print what it says, with the versions: its golden file.
+"""Run one library on all cases and print its answers, with the versions: its golden file.
 
 ``python -m tests.peers.run scikit_learn``, where scikit-learn is installed; those of a folder with
 cases of its own by its name, ``paired.scipy``.
@@ -22,11 +22,8 @@ def golden(library: str) -> str:
         for preset, metrics in adapter.scores(case).items():
             for metric, answer in metrics.items():
                 answers[f"{preset} {case.name} {metric}"] = json.dumps(answer)
-    head = {
-        "library": adapter.DISTRIBUTION,
-        "version": version(adapter.DISTRIBUTION),
-        "python": platform.python_version(),
-    }
+    head = {"library": adapter.DISTRIBUTION, "version": version(adapter.DISTRIBUTION)}
+    head["python"] = platform.python_version()
     lines = ",\n".join(f'  "{key}": {answer}' for key, answer in answers.items())
     return f'{json.dumps(head)[:-1]},\n "answers": {{\n{lines}\n}}}}\n'
 

@@ -6,55 +6,36 @@ strict, so it stands between the threshold and the next lower half star.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 from catboost.utils import eval_metric
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "catboost"
+GRADED = {"ndcg": "NDCG", "dcg": "DCG"}
+BINARY = {"precision": "PrecisionAt", "recall": "RecallAt", "ap": "MAP", "rr": "MRR"}
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
-    k = case.k
-    border = f"border={case.threshold - 0.25}"
-    names = {
-        "catboost": {
-            f"ndcg@{k}": f"NDCG:top={k};type=Base",
-            f"dcg@{k}": f"DCG:top={k};type=Base",
-            f"precision@{k}": f"PrecisionAt:top={k};{border}",
-            f"recall@{k}": f"RecallAt:top={k};{border}",
-            f"ap@{k}": f"MAP:top={k};{border}",
-            f"rr@{k}": f"MRR:top={k};{border}",
-            "rr": f"MRR:{border}",
-            "ndcg": "NDCG:type=Base",
-            "dcg": "DCG:type=Base",
-            "ap": f"MAP:{border}",
-            "precision": f"PrecisionAt:{border}",
-            "recall": f"RecallAt:{border}",
-        },
-        "catboost_exp": {
-            f"ndcg@{k}": f"NDCG:top={k};type=Exp",
-            f"dcg@{k}": f"DCG:top={k};type=Exp",
-            "ndcg": "NDCG:type=Exp",
-            "dcg": "DCG:type=Exp",
-        },
-    }
-    lists = {
-        user: (grades, list(case.run[user].values())) for user, grades in case.grades().items()
-    }
-    return {
-        preset: {
-            metric: {
-                "per_user": {
-                    user: eval_metric(true, given, name, group_id=[0] * len(true))[0]
-                    for user, (true, given) in lists.items()
-                },
-                "refused": {},
+    cutoffs = (f"@{case.k}", f"top={case.k};"), ("", "")
+    answers: dict[str, dict[str, Any]] = {"catboost": {}, "catboost_exp": {}}
+    for preset, names, option in (
+        ("catboost", GRADED, "type=Base"),
+        ("catboost", BINARY, f"border={case.threshold - 0.25}"),
+        ("catboost_exp", GRADED, "type=Exp"),
+    ):
+        for (metric, name), (at, top) in product(names.items(), cutoffs):
+            values = {
+                user: _value(f"{name}:{top}{option}", grades, [*case.run[user].values()])
+                for user, grades in case.grades().items()
             }
-            for metric, name in metrics.items()
-        }
-        for preset, metrics in names.items()
-    }
+            answers[preset][metric + at] = per_user(values)
+    return answers
+
+
+def _value(name: str, grades: list[float], estimates: list[float]) -> Any:
+    """Return a metric of one list."""
+    return eval_metric(grades, estimates, name, group_id=[0] * len(grades))[0]

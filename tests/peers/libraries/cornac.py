@@ -8,13 +8,12 @@ not stable; users without a list are refused, for whom its models fall back on a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from cornac.metrics import MRR, NDCG, FMeasure, HitRatio, Precision, Recall
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "cornac"
 METRICS = {"ndcg": NDCG, "precision": Precision, "recall": Recall, "f1": FMeasure, "hit": HitRatio}
@@ -24,17 +23,15 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
     metrics = {f"{name}@{case.k}": metric(k=case.k) for name, metric in METRICS.items()}
     metrics["rr"] = MRR()
-    answers: dict[str, Any] = {name: {"per_user": {}, "refused": {}} for name in metrics}
+    answers: dict[str, Any] = {name: per_user({}, {}) for name in metrics}
     for user, items in case.liked().items():
         liked = np.array(list(items))
-        own = case.run.get(user)
         for name, metric in metrics.items():
-            if own is None:
+            if user not in case.run:
                 answers[name]["refused"][user] = "it has no users without a list"
                 continue
-            ranked = np.array(sorted(own, key=own.__getitem__, reverse=True))
             try:
-                value = metric.compute(gt_pos=liked, pd_rank=ranked)
+                value = metric.compute(gt_pos=liked, pd_rank=np.array(case.best_first(user)))
             except ValueError as error:
                 answers[name]["refused"][user] = str(error)
             else:

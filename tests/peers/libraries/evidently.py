@@ -9,15 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from evidently.legacy.metrics import (
-    FBetaTopKMetric,
-    HitRateKMetric,
-    MAPKMetric,
-    MRRKMetric,
-    NDCGKMetric,
-    PrecisionTopKMetric,
-    RecallTopKMetric,
-)
+from evidently.legacy import metrics
 from evidently.legacy.pipeline.column_mapping import ColumnMapping
 from evidently.legacy.report import Report
 
@@ -26,21 +18,16 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "evidently"
 METRICS = {
-    "ndcg": NDCGKMetric,
-    "precision": PrecisionTopKMetric,
-    "recall": RecallTopKMetric,
-    "f1": FBetaTopKMetric,
-    "ap": MAPKMetric,
-    "hit": HitRateKMetric,
-    "rr": MRRKMetric,
-}
+    "ndcg": "NDCGK", "precision": "PrecisionTopK", "recall": "RecallTopK", "f1": "FBetaTopK",
+    "ap": "MAPK", "hit": "HitRateK", "rr": "MRRK",
+}  # fmt: skip
 MAPPING = ColumnMapping(target="target", prediction="prediction", user_id="user", item_id="item")
 
 
 def _value(name: str, rows: pd.DataFrame, case: Case) -> float:
     """Return what one metric's report holds for k."""
     options = {} if name == "ndcg" else {"min_rel_score": int(case.threshold)}
-    metric = METRICS[name](k=case.k, **options)
+    metric = getattr(metrics, f"{METRICS[name]}Metric")(k=case.k, **options)
     report = Report(metrics=[metric])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

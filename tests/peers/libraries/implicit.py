@@ -21,18 +21,17 @@ DISTRIBUTION = "implicit"
 
 
 class _Lists:
-    """Recommend from given lists: {user: {item: score}}, users and items by number."""
+    """Recommend from given lists: {user: [item]}, best first, users and items by number."""
 
-    def __init__(self, run: dict[int, dict[int, float]]) -> None:
+    def __init__(self, lists: dict[int, list[int]]) -> None:
         """Keep the lists."""
-        self.run = run
+        self.lists = lists
 
     def recommend(self, users: np.ndarray, _: csr_matrix, N: int) -> tuple[np.ndarray, None]:  # noqa: N803
         """Return the N best items of each user, and no scores."""
         best = np.full((len(users), N), -1, dtype=np.int32)
         for row, user in enumerate(users):
-            own = self.run.get(int(user), {})
-            items = sorted(own, key=own.__getitem__, reverse=True)[:N]
+            items = self.lists.get(int(user), [])[:N]
             best[row, : len(items)] = items
         return best, None
 
@@ -45,7 +44,7 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     truth = np.zeros((len(users), len(items)), dtype=np.float32)
     for user, own in case.liked().items():
         truth[users[user], [items[item] for item in own]] = 1
-    run = {users[user]: {items[i]: s for i, s in own.items()} for user, own in case.run.items()}
+    run = {users[user]: [items[item] for item in case.best_first(user)] for user in case.run}
     values = ranking_metrics_at_k(
         _Lists(run), csr_matrix(truth.shape), csr_matrix(truth), K=case.k, show_progress=False
     )

@@ -8,25 +8,19 @@ where somebody has no test item.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lenskit.data import ItemList, ItemListCollection, UserIDKey
 from lenskit.metrics import NDCG, Hit, Precision, Recall, RecipRank, RunAnalysis
 from lenskit.metrics.ranking import DCG, AveragePrecision
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "lenskit"
 METRICS = {
-    "ndcg": NDCG,
-    "dcg": DCG,
-    "precision": Precision,
-    "recall": Recall,
-    "ap": AveragePrecision,
-    "hit": Hit,
-    "rr": RecipRank,
-}
+    "ndcg": NDCG, "dcg": DCG, "precision": Precision, "recall": Recall,
+    "ap": AveragePrecision, "hit": Hit, "rr": RecipRank,
+}  # fmt: skip
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
@@ -47,8 +41,5 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
         except ZeroDivisionError as error:
             answers[f"{name}@{case.k}"] = {"refused": str(error)}
             continue
-        answers[f"{name}@{case.k}"] = {
-            "per_user": {user: float(value) for user, value in values.items()},
-            "refused": {},
-        }
+        answers[f"{name}@{case.k}"] = per_user(values)
     return {"lenskit": answers}

@@ -8,14 +8,13 @@ alone, and all of it needs a whole grade: unlabelled items get 0. ``map`` takes 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from lightgbm import Booster, Dataset, register_logger
 from lightgbm.basic import LightGBMError
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "lightgbm"
 
@@ -24,20 +23,17 @@ register_logger(logging.getLogger(DISTRIBUTION))  # which prints on standard out
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
-    grades = case.grades()
-    relevance = {
-        user: [float(grade >= case.threshold) for grade in own] for user, own in grades.items()
-    }
     answers: dict[str, Any] = {}
-    for metric, name, labels in (("ndcg", "ndcg", grades), ("ap", "map", relevance)):
+    for metric, name, labels in (
+        ("ndcg", "ndcg", case.grades()),
+        ("ap", "map", case.relevance()),
+    ):
         try:
-            answers[f"{metric}@{case.k}"] = {
-                "per_user": {
-                    user: _value(name, labels[user], list(own.values()), case.k)
-                    for user, own in case.run.items()
-                },
-                "refused": {},
+            values = {
+                user: _value(name, labels[user], list(own.values()), case.k)
+                for user, own in case.run.items()
             }
+            answers[f"{metric}@{case.k}"] = per_user(values)
         except LightGBMError as error:
             answers[f"{metric}@{case.k}"] = {"refused": str(error).splitlines()[0].rstrip(",")}
     return {"lightgbm": answers}
@@ -45,12 +41,7 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
 
 def _value(name: str, labels: list[float], values: list[float], k: int) -> float:
     """Return a metric of one list."""
-    parameters = {
-        "objective": "lambdarank",
-        "metric": name,
-        "eval_at": [k],
-        "verbosity": -1,
-        "num_threads": 1,
-    }
+    parameters = {"metric": name, "eval_at": [k], "verbosity": -1, "num_threads": 1}
+    parameters["objective"] = "lambdarank"
     data = Dataset(np.zeros((len(labels), 1)), labels, group=[len(labels)], init_score=values)
     return float(Booster(parameters, data).eval_train()[0][2])

@@ -7,45 +7,26 @@ Its sort is stable up to 15 items, so ties in these lists keep the order of the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ranx import Qrels, Run, evaluate
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "ranx"
+BINARY = {"precision": "precision", "recall": "recall", "f1": "f1", "ap": "map", "rr": "mrr"}
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
     k, level = case.k, f"-l{int(case.threshold)}"
-    names = {
-        "ranx": {
-            f"ndcg@{k}": f"ndcg@{k}",
-            f"dcg@{k}": f"dcg@{k}",
-            f"precision@{k}": f"precision@{k}{level}",
-            f"recall@{k}": f"recall@{k}{level}",
-            f"f1@{k}": f"f1@{k}{level}",
-            f"ap@{k}": f"map@{k}{level}",
-            f"rr@{k}": f"mrr@{k}{level}",
-            f"hit@{k}": f"hit_rate@{k}{level}",
-            "rr": f"mrr{level}",
-            "rprecision": f"r-precision{level}",
-            "ndcg": "ndcg",
-            "dcg": "dcg",
-            "ap": f"map{level}",
-            "precision": f"precision{level}",
-            "recall": f"recall{level}",
-            "f1": f"f1{level}",
-        },
-        "ranx_burges": {
-            f"ndcg@{k}": f"ndcg_burges@{k}",
-            f"dcg@{k}": f"dcg_burges@{k}",
-            "ndcg": "ndcg_burges",
-            "dcg": "dcg_burges",
-        },
-    }
+    names: dict[str, dict[str, str]] = {"ranx": {}, "ranx_burges": {}}
+    for at in (f"@{k}", ""):
+        for metric in ("ndcg", "dcg"):
+            names["ranx"][metric + at] = metric + at
+            names["ranx_burges"][metric + at] = f"{metric}_burges{at}"
+        names["ranx"] |= {metric + at: name + at + level for metric, name in BINARY.items()}
+    names["ranx"] |= {f"hit@{k}": f"hit_rate@{k}{level}", "rprecision": f"r-precision{level}"}
     if not all(grade.is_integer() for own in case.labels.values() for grade in own.values()):
         refusal = {"refused": "truncates grades to integers"}
         return {preset: dict.fromkeys(metrics, refusal) for preset, metrics in names.items()}
@@ -53,12 +34,6 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     wanted = [name for metrics in names.values() for name in metrics.values()]
     evaluate(Qrels.from_dict(case.labels), run, wanted, make_comparable=True)
     return {
-        preset: {
-            metric: {
-                "per_user": {user: float(value) for user, value in run.scores[name].items()},
-                "refused": {},
-            }
-            for metric, name in metrics.items()
-        }
+        preset: {metric: per_user(run.scores[name]) for metric, name in metrics.items()}
         for preset, metrics in names.items()
     }

@@ -19,22 +19,16 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "recbole"
 METRICS = {
-    "ndcg": "NDCG",
-    "precision": "Precision",
-    "recall": "Recall",
-    "ap": "MAP",
-    "hit": "Hit",
-    "rr": "MRR",
-}
+    "ndcg": "NDCG", "precision": "Precision", "recall": "Recall",
+    "ap": "MAP", "hit": "Hit", "rr": "MRR",
+}  # fmt: skip
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"mean": value}}}."""
     rows = []
     for user, liked in case.liked().items():
-        own = case.run.get(user, {})
-        best = sorted(own, key=own.__getitem__, reverse=True)[: case.k]
-        hits = [int(item in liked) for item in best]
+        hits = [int(item in liked) for item in case.best_first(user)[: case.k]]
         rows.append(hits + [0] * (case.k - len(hits)) + [len(liked)])
     given = DataStruct()
     given.set("rec.topk", torch.tensor(rows))

@@ -7,22 +7,17 @@ since its value is the mean number of hits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recpack.metrics import DCGK, NDCGK, PrecisionK, RecallK, ReciprocalRankK
 from scipy.sparse import csr_matrix, lil_matrix
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "recpack"
 METRICS = {
-    "ndcg": NDCGK,
-    "dcg": DCGK,
-    "precision": PrecisionK,
-    "recall": RecallK,
-    "rr": ReciprocalRankK,
-}
+    "ndcg": NDCGK, "dcg": DCGK, "precision": PrecisionK, "recall": RecallK, "rr": ReciprocalRankK,
+}  # fmt: skip
 
 
 def _matrix(cells: dict[str, dict[str, float]], users: list[str], items: list[str]) -> csr_matrix:
@@ -42,19 +37,13 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     liked = {user: dict.fromkeys(own, 1.0) for user, own in case.liked().items()}
     true, predicted = _matrix(liked, users, items), _matrix(case.run, users, items)
     tied = {user for user, own in case.run.items() if len(set(own.values())) < len(own)}
+    reason = "its order of equal scores is not stable"
     answers = {}
     for name, metric in METRICS.items():
         asked = metric(K=case.k)
         asked.calculate(true, predicted)
-        table = asked.results
-        values = {
-            users[int(row)]: float(score)
-            for row, score in zip(table["user_id"], table["score"], strict=True)
-        }
-        answers[f"{name}@{case.k}"] = {
-            "per_user": {user: value for user, value in values.items() if user not in tied},
-            "refused": {
-                user: "its order of equal scores is not stable" for user in values if user in tied
-            },
-        }
+        rows = zip(asked.results["user_id"], asked.results["score"], strict=True)
+        values = {users[int(row)]: score for row, score in rows}
+        refused = {user: reason for user in values if user in tied}
+        answers[f"{name}@{case.k}"] = per_user(values, refused)
     return {"recpack": answers}

@@ -6,24 +6,18 @@ ranks, not scores: they are drawn up here, best first, equal scores in the order
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from rectools.metrics import MAP, MRR, NDCG, F1Beta, HitRate, Precision, Recall
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "rectools"
 METRICS = {
-    "ndcg": NDCG,
-    "precision": Precision,
-    "recall": Recall,
-    "f1": F1Beta,
-    "ap": MAP,
-    "hit": HitRate,
-    "rr": MRR,
-}
+    "ndcg": NDCG, "precision": Precision, "recall": Recall, "f1": F1Beta,
+    "ap": MAP, "hit": HitRate, "rr": MRR,
+}  # fmt: skip
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
@@ -35,16 +29,13 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     ranked = pd.DataFrame(
         [
             (user, item, rank)
-            for user, own in case.run.items()
-            for rank, item in enumerate(sorted(own, key=own.__getitem__, reverse=True), 1)
+            for user in case.run
+            for rank, item in enumerate(case.best_first(user), 1)
         ],
         columns=["user_id", "item_id", "rank"],
     )
     answers = {}
     for name, metric in METRICS.items():
         values = metric(k=case.k).calc_per_user(ranked, liked)
-        answers[f"{name}@{case.k}"] = {
-            "per_user": {user: float(value) for user, value in values.items()},
-            "refused": {},
-        }
+        answers[f"{name}@{case.k}"] = per_user(values)
     return {"rectools": answers}

@@ -7,23 +7,17 @@ examples are, dictionaries those of the preset replay_dict.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from replay.metrics import MAP, MRR, NDCG, HitRate, PerUser, Precision, Recall
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "replay-rec"
 METRICS = {
-    "ndcg": NDCG,
-    "precision": Precision,
-    "recall": Recall,
-    "ap": MAP,
-    "hit": HitRate,
-    "rr": MRR,
-}
+    "ndcg": NDCG, "precision": Precision, "recall": Recall, "ap": MAP, "hit": HitRate, "rr": MRR,
+}  # fmt: skip
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
@@ -44,8 +38,5 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     for name, metric in METRICS.items():
         for preset, given in (("replay", frames), ("replay_dict", (lists, truth))):
             (values,) = metric(case.k, mode=PerUser())(*given).values()
-            answers[preset][f"{name}@{case.k}"] = {
-                "per_user": {user: float(value) for user, value in values.items()},
-                "refused": {},
-            }
+            answers[preset][f"{name}@{case.k}"] = per_user(values)
     return answers

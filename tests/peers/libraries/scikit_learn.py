@@ -5,12 +5,11 @@ It knows the given list alone, and all of it needs a grade: unlabelled items get
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.metrics import dcg_score, ndcg_score
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "scikit-learn"
 
@@ -23,8 +22,8 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
         for user, true in case.grades().items():
             estimated = [list(case.run[user].values())]
             try:
-                values[user] = float(function([true], estimated, k=case.k))
+                values[user] = function([true], estimated, k=case.k)
             except ValueError as error:
                 refused[user] = str(error)
-        answers[f"{name}@{case.k}"] = {"per_user": values, "refused": refused}
+        answers[f"{name}@{case.k}"] = per_user(values, refused)
     return {"sklearn": answers}

@@ -7,24 +7,18 @@ scores as float32 and shuffles equal ones at random: users with any are left out
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import tensorflow_ranking as library
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "tensorflow-ranking"
 METRICS = {
-    "ndcg": library.keras.metrics.NDCGMetric,
-    "dcg": library.keras.metrics.DCGMetric,
-    "precision": library.keras.metrics.PrecisionMetric,
-    "recall": library.keras.metrics.RecallMetric,
-    "ap": library.keras.metrics.MeanAveragePrecisionMetric,
-    "hit": library.keras.metrics.HitsMetric,
-    "rr": library.keras.metrics.MRRMetric,
-}
+    "ndcg": "NDCG", "dcg": "DCG", "precision": "Precision", "recall": "Recall",
+    "ap": "MeanAveragePrecision", "hit": "Hits", "rr": "MRR",
+}  # fmt: skip
 
 
 def _single(values: Any) -> np.ndarray:
@@ -43,12 +37,10 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     for name, metric in METRICS.items():
         values = {}
         for user, own in case.run.items():
-            if user in tied:
-                continue
             grades = np.array(case.grades()[user])
             target = grades if name in {"ndcg", "dcg"} else grades >= case.threshold
-            asked = metric(topn=case.k)
+            asked = getattr(library.keras.metrics, f"{metric}Metric")(topn=case.k)
             asked.update_state(_single([target]), _single([[*own.values()]]))
-            values[user] = float(asked.result())
-        answers[f"{name}@{case.k}"] = {"per_user": values, "refused": tied}
+            values[user] = asked.result()
+        answers[f"{name}@{case.k}"] = per_user(values, tied)
     return {"tensorflow_ranking": answers}

@@ -7,40 +7,35 @@ labels alone, so they are given the relevance. Without ``@k`` XGBoost cuts at 32
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xgboost import Booster, DMatrix
 from xgboost.core import XGBoostError
 
-if TYPE_CHECKING:
-    from tests.peers.cases import Case
+from tests.peers.cases import Case, per_user
 
 DISTRIBUTION = "xgboost"
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
-    grades = case.grades()
-    relevance = {
-        user: [float(grade >= case.threshold) for grade in own] for user, own in grades.items()
-    }
+    relevance = case.relevance()
     answers: dict[str, Any] = {}
     for metric, name, labels in (
-        (f"ndcg@{case.k}", f"ndcg@{case.k}", grades),
-        (f"precision@{case.k}", f"pre@{case.k}", relevance),
-        (f"ap@{case.k}", f"map@{case.k}", relevance),
+        ("ndcg", "ndcg", case.grades()),
+        ("precision", "pre", relevance),
+        ("ap", "map", relevance),
     ):
         try:
-            answers[metric] = {
-                "per_user": {
-                    user: _value(name, labels[user], list(own.values()))
-                    for user, own in case.run.items()
-                },
-                "refused": {},
+            values = {
+                user: _value(f"{name}@{case.k}", labels[user], list(own.values()))
+                for user, own in case.run.items()
             }
+            answers[f"{metric}@{case.k}"] = per_user(values)
         except XGBoostError as error:  # a stack trace follows its message
-            answers[metric] = {"refused": str(error).splitlines()[0].rsplit(": ", 1)[1]}
+            message = str(error).splitlines()[0].rsplit(": ", 1)[1]
+            answers[f"{metric}@{case.k}"] = {"refused": message}
     return {"xgboost": answers}
 
 

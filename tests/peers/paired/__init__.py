@@ -1,1 +1,1 @@
-"""Real libraries of statistics on the same scores per user: what runs them, and what they said."""
+"""Real libraries of statistics on the same scores per user: what runs them, and their answers."""

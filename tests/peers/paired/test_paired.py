@@ -1,7 +1,7 @@
 """Our significance tests equal the real libraries', if these define them alike.
 
 Their answers on drawn scores are kept in tests/peers/paired/golden; ``python tests/peers/build.py
---live`` asks them anew. Sample p-values, theirs or ours, are compared to within
+--live`` runs them again. Drawn p-values, theirs or ours, are compared to within
 Monte-Carlo error: 4.5 standard errors of their difference.
 """
 
@@ -29,11 +29,7 @@ GOLDEN = Path(__file__).parent / "golden"
 CASES = {case.name: case for case in cases()}
 DRAWS = 40_000
 SCIPYS_DRAWS = 20_000
-CORRECTIONS = {
-    "bonferroni": bonferroni,
-    "holm": holm,
-    "fdr_bh": benjamini_hochberg,
-}
+CORRECTIONS = {"bonferroni": bonferroni, "holm": holm, "fdr_bh": benjamini_hochberg}
 #: where no two sums of differences are equal but for those of opposite signs, and few users' are
 #: the same: how a test counts draws that equal what was observed is of no matter
 WITHOUT_EQUALS = ("plain", "skewed", "many")
@@ -160,9 +156,8 @@ def test_random_signs_against_sacrebleus_approximate_randomisation() -> None:
             assert abs(ours - theirs["p"]) <= near, (case, pair)
         else:
             assert theirs["p"] <= ours + near
-    # so it finds models to differ that are equal for everybody
-    equals = "equal", "A-B"
-    found = _answers("sacrebleu", "randomisation")[equals]
+    # so it reports a difference of models that are equal for every user
+    found = _answers("sacrebleu", "randomisation")["equal", "A-B"]
     assert found["p"] == 1 / (found["draws"] + 1)
     assert _tested("equal", "randomisation")["A-B"]["p"] == 1
 

@@ -45,23 +45,15 @@ def _tests(one: np.ndarray, other: np.ndarray) -> dict[str, dict[str, float]]:
         permuted = stats.permutation_test(
             (one, other),
             lambda one, other, axis: one.mean(axis) - other.mean(axis),
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=DRAWS,
-            batch=500,
+            permutation_type="samples", vectorized=True, n_resamples=DRAWS, batch=500,
             rng=np.random.default_rng(0),
-        )
+        )  # fmt: skip
         ranked = _ranked(difference[difference != 0])
     return {
-        "t": {
-            "p": float(student.pvalue),
-            "statistic": float(student.statistic),
-            "low": float(bounds.low),
-            "high": float(bounds.high),
-        },
-        "permutation": {"p": float(permuted.pvalue), "draws": 0 if exact else DRAWS},
-        "sign": {"p": float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0},
-        **{test: {"p": float(p)} for test, p in ranked.items()},
+        "t": {"p": student.pvalue, "statistic": student.statistic} | bounds._asdict(),
+        "permutation": {"p": permuted.pvalue, "draws": 0 if exact else DRAWS},
+        "sign": {"p": stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0},
+        **{test: {"p": p} for test, p in ranked.items()},
     }
 
 
@@ -86,19 +78,10 @@ def _intervals(own: np.ndarray, denominators: np.ndarray) -> dict[str, dict[str,
     answers = {}
     for name, below in (("mean", np.ones(len(own))), ("pooled", denominators)):
         for method in ("percentile", "BCa"):
-            done = stats.bootstrap(
-                (own * below, below),
-                ratio,
-                paired=True,
-                method=method,
-                n_resamples=2 * DRAWS,
-                batch=500,
-                rng=np.random.default_rng(0),
-            )
-            low, high = done.confidence_interval
-            answers[f"{name}_{method.lower()}"] = {
-                "low": float(low),
-                "high": float(high),
-                "error": float(done.standard_error),
-            }
+            found = stats.bootstrap(
+                (own * below, below), ratio, paired=True, method=method, n_resamples=2 * DRAWS,
+                batch=500, rng=np.random.default_rng(0),
+            )  # fmt: skip
+            ends = found.confidence_interval._asdict()
+            answers[f"{name}_{method.lower()}"] = ends | {"error": found.standard_error}
     return answers
