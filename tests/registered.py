@@ -1,4 +1,4 @@
-"""A plugin of pytest: what a test, an example or a doctest registers is forgotten after it."""
+"""A plugin of pytest: metrics that a test, an example or a doctest registers end with it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests import profiles  # noqa: F401 - loads the profile of the suite
 
 
 @pytest.fixture(autouse=True)
-def _only_those_of_the_package() -> Iterator[None]:
-    with forgotten():
+def _restore_metrics_after_each_test() -> Iterator[None]:
+    with restore_metrics():
         yield
 
 
 @contextmanager
-def forgotten() -> Iterator[None]:
-    """Forget what is registered within: by a fixture of many tests, for instance."""
+def restore_metrics() -> Iterator[None]:
+    """Remove the metrics that the block registers, for example those of a fixture."""
     tables: tuple[dict[str, Any], ...] = (METRICS, METRIC_ALIASES)
-    known = [dict(one) for one in tables]
+    copies = [dict(table) for table in tables]
     try:
         yield
     finally:
-        for table, before in zip(tables, known, strict=True):
+        for table, before in zip(tables, copies, strict=True):
             table.clear()
             table.update(before)

@@ -17,28 +17,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 BENCHMARKS = ROOT / "benchmarks"
 METRICS = ["ndcg@10", "precision@10", "recall@10"]
 INPUT_FORMS = [
-    "pandas, text as objects",
-    "pandas, text as str",
-    "pandas, Arrow strings",
-    "pandas, categories",
-    "pyarrow, text",
-    "pyarrow, dictionaries",
-    "polars, text",
-    "polars, Categorical",
-    "polars, Enum",
-    "polars, lazy, 8 columns",
-    "Parquet, integers",
-    "Parquet, text",
-    "CSV, integers",
-    "CSV, text",
-    "rows as tuples",
-    "Surprise predictions",
-    "from_labels",
-    '1 % repeated rows, "first"',
-    '1 % repeated rows, "mean"',
-    'ties="item_asc"',
-    'ties="text_asc"',
-]
+    "pandas, text as objects", "pandas, text as str", "pandas, Arrow strings", "pandas, categories",
+    "pyarrow, text", "pyarrow, dictionaries", "polars, text", "polars, Categorical", "polars, Enum",
+    "polars, lazy, 8 columns", "Parquet, integers", "Parquet, text", "CSV, integers", "CSV, text",
+    "rows as tuples", "Surprise predictions", "from_labels", '1 % repeated rows, "first"',
+    '1 % repeated rows, "mean"', 'ties="item_asc"', 'ties="text_asc"',
+]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +59,7 @@ def test_a_query_by_hand_gives_our_means(name: str, frame: pd.DataFrame) -> None
 
 
 def test_the_steps_are_those_of_a_real_evaluation(frame: pd.DataFrame) -> None:
-    """The means are the same, every function was met, and all the time is told."""
+    """The means are the same, every function is called, and all the time is counted."""
     steps = import_module("side_by_side.steps")
     means, found = steps.profile(frame)
     assert means.to_dict() == _ours(frame)
@@ -92,18 +76,17 @@ def test_a_clock_counts_once_what_threads_do_at_once() -> None:
     assert clock.seconds("scan") == 0
 
 
-def test_all_doors_are_tested() -> None:
+def test_every_form_of_input_is_tested() -> None:
     """By their names."""
-    assert [
-        one.name for one in import_module("side_by_side.input_forms").INPUT_FORMS
-    ] == INPUT_FORMS
+    forms = import_module("side_by_side.input_forms").INPUT_FORMS
+    assert [form.name for form in forms] == INPUT_FORMS
 
 
 @pytest.mark.parametrize("name", INPUT_FORMS)
-def test_the_same_ratings_come_through_every_door(
+def test_every_form_of_input_gives_the_same_means(
     name: str, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
-    """With the same means, unless a convention tells otherwise."""
+    """With the same means, unless a convention changes them."""
     forms = import_module("side_by_side.input_forms")
     (form,) = [one for one in forms.INPUT_FORMS if one.name == name]
     if form.needs or "Parquet" in name:
@@ -146,8 +129,8 @@ def _result(one: Any, pairs: list[tuple[float, float]], off: float) -> Any:
     return races.Result(one, "1.0", timed, 3 * 2**20, means, off)
 
 
-def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> None:
-    """The ratio is the median of those of the pairs; who did not run stands below."""
+def test_results_are_sorted_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> None:
+    """The ratio is the median of the pairs' ratios; a library that did not run is last."""
     races, them = import_module("side_by_side.races"), import_module("side_by_side.contestants")
     slow, quick, absent = them.PEERS[:3]
     found = {
@@ -157,11 +140,8 @@ def test_results_stand_by_their_ratio(frame: pd.DataFrame, tmp_path: Path) -> No
         them.OURS: _result(them.OURS, [(0.1, 0.1)], 0.0),
     }
     shown = races.format_results(races.Frame(frame, tmp_path, tmp_path), found).splitlines()
-    assert [line.split("  ")[0] for line in shown[1:-1]] == [
-        f"{quick.name} 1.0",
-        f"{them.OURS.name} 1.0",
-        f"{slow.name} 1.0",
-    ]
+    names = [f"{one.name} 1.0" for one in (quick, them.OURS, slow)]
+    assert [line.split("  ")[0] for line in shown[1:-1]] == names
     assert shown[1].split()[-9:-3] == ["0.500", "5.000", "0.10", "1", "run", "3"]
     assert shown[3].split()[-8:-3] == ["1.500", "0.100", "15", "5.00-20", "3"]
     assert shown[3].endswith("2e-03")
@@ -178,7 +158,7 @@ def test_columns_are_as_wide_as_they_must_be() -> None:
 @pytest.mark.parametrize("flat", [True, False])
 @pytest.mark.parametrize("way", ["run_ours", "run_theirs"])
 def test_an_epoch_gives_the_means_of_all_rows(way: str, flat: bool) -> None:  # noqa: FBT001
-    """Whatever the batches; torchmetrics too, where it is there, in single precision."""
+    """Whatever the batches; torchmetrics too, if it is installed, in single precision."""
     loops = import_module("side_by_side.loops")
     if way == "run_theirs":
         pytest.importorskip("torchmetrics", reason="torchmetrics is not installed")
@@ -189,22 +169,19 @@ def test_an_epoch_gives_the_means_of_all_rows(way: str, flat: bool) -> None:  # 
     rows = {"user": user, "item": item, "estimated": estimated, "true": true}
     expected = rn.evaluate(rows, metrics=METRICS, threshold=1, convention="torchmetrics").mean
     epoch = getattr(loops, way)(loops.cut_batches(tables, 15, flat=flat))
-    assert epoch.means == pytest.approx(
-        expected.tolist(), abs=1e-6 if way == "run_theirs" else 1e-12
-    )
+    near = 1e-6 if way == "run_theirs" else 1e-12
+    assert epoch.means == pytest.approx(expected.tolist(), abs=near)
     assert epoch.held > 0
     assert epoch.seconds == epoch.updates + epoch.result > 0
 
 
 def test_epochs_are_compared_run_by_run() -> None:
-    """The ratio is the median of those of the runs; where torchmetrics is not, it has no row."""
+    """The ratio is the median of the runs' ratios; without torchmetrics it has no row."""
     format_rows = import_module("updates").format_rows
     own = [[0.9, 0.1, 1024, [0.5, 0.25], 1.0], [1.8, 0.2, 1024, [0.5, 0.25], 2.0]]
     peer = [[0.1, 2.9, 2048, [0.5, 0.26], 3.0], [0.1, 9.9, 2048, [0.5, 0.26], 10.0]]
-    runs = [
-        {"columns": one, "tables": one, "theirs": other}
-        for one, other in zip(own, peer, strict=True)
-    ]
+    both = zip(own, peer, strict=True)
+    runs = [{"columns": one, "tables": one, "theirs": other} for one, other in both]
     first, _, last = format_rows(32, 10, "1.9.0", runs)
     assert first[:4] == ["32", "recsys_ndcg, columns", "1.500", "1.00"]
     assert last[1:5] == ["torchmetrics 1.9.0", "6.500", "4.00", "3.00-5.00"]

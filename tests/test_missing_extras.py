@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,19 +14,13 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.errors import checks
+from tests.commands import run_python
 
 CHECKOUT = Path(__file__).parent.parent
 EXTRAS = {
-    "surprise": "surprise",
-    "joblib": "surprise",
-    "pyarrow": "scale",
-    "jinja2": "report",
-    "tabulate": "report",
-    "altair": "report",
-    "vl_convert": "report",
-    "typer": "cli",
-    "rich": "cli",
-}
+    "surprise": "surprise", "joblib": "surprise", "pyarrow": "scale", "jinja2": "report",
+    "tabulate": "report", "altair": "report", "vl_convert": "report", "typer": "cli", "rich": "cli",
+}  # fmt: skip
 #: Only one library of a task can be missing at a time.
 ROUNDS = [
     ("surprise", "pyarrow", "jinja2", "tabulate", "altair", "typer"),
@@ -80,15 +71,7 @@ def messages_without(
         for name in names if source else ():
             (folder / name).mkdir()
             (folder / name / "__init__.py").write_text(source, encoding="utf-8")
-        places = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-        done = subprocess.run(  # noqa: S603 - our own
-            [sys.executable, "-c", SCRIPT, str(folder), *names],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
-        )
-        messages |= json.loads(done.stdout)
+        messages |= json.loads(run_python("-c", SCRIPT, folder, *names, paths=[folder]).stdout)
     assert messages.keys() == set(libraries)
     assert all("\n" not in one for one in messages.values())
     return messages
@@ -152,20 +135,20 @@ def test_a_failing_import_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     )
 
 
-@pytest.mark.slow
-def test_every_extra_is_named_if_it_is_not_installed(tmp_path: Path) -> None:
-    """With the command that installs it."""
-    for name, message in messages_without(tmp_path).items():
-        assert f" needs {name}, which is not installed. Run: pip install " in message
-        assert install_command(message)[-1].endswith(f"[{EXTRAS[name]}]")
+FAILED = "is installed .*{}.__init__.py. but cannot be used: No module named 'what_it_needs'. "
 
 
 @pytest.mark.slow
-def test_every_extra_is_named_if_it_fails(tmp_path: Path) -> None:
-    """With the reason and the command that installs it again."""
-    for name, message in messages_without(tmp_path, "import what_it_needs").items():
-        assert re.search(f" needs {name}, which is installed .*{name}.__init__.py. but", message)
-        assert "cannot be used: No module named 'what_it_needs'. " in message
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [("", "is not installed. Run: pip install "), ("import what_it_needs", FAILED)],
+)
+def test_every_extra_is_named_if_it_cannot_be_imported(
+    tmp_path: Path, source: str, reason: str
+) -> None:
+    """With the reason and the command that installs it, or installs it again."""
+    for name, message in messages_without(tmp_path, source).items():
+        assert re.search(f" needs {name}, which {reason.format(name)}", message)
         assert install_command(message)[-1].endswith(f"[{EXTRAS[name]}]")
 
 

@@ -40,10 +40,10 @@ def predictions() -> pd.DataFrame:
     )
 
 
-def _evaluated(predictions: pd.DataFrame, rule: str) -> rn.Report:
-    metrics = ["ndcg", "precision", "recall"]
-    convention = rn.Convention(short_list=rule)
-    return rn.evaluate(predictions, metrics=metrics, k=K, threshold=8, convention=convention)
+@pytest.fixture(scope="module")
+def report(predictions: pd.DataFrame) -> rn.Report:
+    """Return the report under the default choices."""
+    return rn.evaluate(predictions, metrics=["ndcg", "precision"], k=K, threshold=8)
 
 
 def test_item_ids_keep_their_leading_zeros(predictions: pd.DataFrame) -> None:
@@ -51,9 +51,10 @@ def test_item_ids_keep_their_leading_zeros(predictions: pd.DataFrame) -> None:
     assert predictions["item"].str.len().min() == 7
 
 
-def test_precision_of_short_lists_is_over_k_by_default(predictions: pd.DataFrame) -> None:
+def test_precision_of_short_lists_is_over_k_by_default(
+    predictions: pd.DataFrame, report: rn.Report
+) -> None:
     """Most users are short, and hits are divided by k all the same."""
-    report = _evaluated(predictions, "k")
     sizes = predictions.groupby("user").size()
     hits = (predictions["true"] >= 8).groupby(predictions["user"]).sum()
     assert report.counts["short"] == int((sizes < K).sum())
@@ -63,30 +64,7 @@ def test_precision_of_short_lists_is_over_k_by_default(predictions: pd.DataFrame
     np.testing.assert_allclose(report.per_user.loc[short, "precision@10"], hits[short] / K)
 
 
-def test_precision_of_short_lists_is_over_their_length_on_request(
-    predictions: pd.DataFrame,
-) -> None:
-    """Only precision changes, and only for short lists."""
-    over_k, over_n = (_evaluated(predictions, rule).per_user for rule in ("k", "n"))
-    places = np.minimum(over_k["n_items"], K)
-    np.testing.assert_allclose(over_n["precision@10"], over_k["precision@10"] * K / places)
-    pd.testing.assert_series_equal(over_n["ndcg@10"], over_k["ndcg@10"])
-    pd.testing.assert_series_equal(over_n["recall@10"], over_k["recall@10"])
-
-
-def test_short_lists_are_left_out_of_every_metric_on_request(predictions: pd.DataFrame) -> None:
-    """They stay visible in the table, as users without a score."""
-    kept, dropped = (_evaluated(predictions, rule) for rule in ("k", "drop"))
-    short = kept.per_user["n_items"] < K
-    metrics = ["ndcg@10", "precision@10", "recall@10"]
-    assert dropped.per_user.loc[short, metrics].isna().all(axis=None)
-    pd.testing.assert_frame_equal(dropped.per_user[~short], kept.per_user[~short])
-    assert dropped.mean["ndcg@10"] == pytest.approx(kept.per_user.loc[~short, "ndcg@10"].mean())
-    assert dropped.counts["left_out"] == dropped.counts["short"] == int(short.sum())
-
-
-def test_random_order_scores_above_nine_tenths(predictions: pd.DataFrame) -> None:
+def test_random_order_scores_above_nine_tenths(report: rn.Report) -> None:
     """The chance level of the rated protocol, which a bare score hides."""
-    report = _evaluated(predictions, "k")
     assert report.summary["chance"]["ndcg@10"] > 0.9
     assert report.counts["trivial"] > 0.5 * report.counts["users"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import pickle
-import subprocess
-import sys
 
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse_metrics
+from tests.commands import run_python
 
 NAMES = {
     *("Accumulator", "Comparison", "Convention", "DataWarning", "InvalidInputError", "Metric"),
@@ -32,37 +31,16 @@ LISTS = [
     "from_arrays",
 ]
 FIELDS = {
-    "gain": "exponential",
-    "discount": "log2",
-    "ideal": "global",
-    "unlabelled": "zero",
-    "ties": "expected",
-    "tie_tolerance": 0.0,
-    "short_list": "k",
-    "recall_over": "relevant",
-    "ap_over": "relevant",
-    "undefined": "skip",
-    "missing_user": "zero",
-    "unlisted": "count",
-    "impossible": "rank",
-    "mean_over": "all",
-    "duplicates": "raise",
-    "recommend_from": None,
+    "gain": "exponential", "discount": "log2", "ideal": "global", "unlabelled": "zero",
+    "ties": "expected", "tie_tolerance": 0.0, "short_list": "k", "recall_over": "relevant",
+    "ap_over": "relevant", "undefined": "skip", "missing_user": "zero", "unlisted": "count",
+    "impossible": "rank", "mean_over": "all", "duplicates": "raise", "recommend_from": None,
     "max_grade": None,
-}
+}  # fmt: skip
 PLUG_IN = {
     *("LeaveLastOut", "LeaveNOut", "MostPopular", "TimeSplit", "UserKFold", "evaluate_catalogue"),
     *("make_measure", "predict_all", "rank_catalogue"),
 }
-
-
-def run_python(code: str, *options: str) -> str:
-    """Run code in an interpreter of its own, and return what it prints."""
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert not done.stderr
-    return done.stdout
 
 
 def test_the_public_names_are_exactly_these() -> None:
@@ -89,7 +67,8 @@ def test_importing_is_lazy_and_prints_nothing() -> None:
         "assert {*rn.__all__, 'NDCG', '__version__'} <= {*dir(rn)}\n"
         "assert rn.metrics.METRICS['ndcg'] is NDCG and compare is rn.compare\n"
     )
-    assert run_python(code, "-W", "error") == ""
+    done = run_python("-W", "error", "-c", code)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 @pytest.mark.parametrize("name", METRIC_NAMES)
@@ -151,7 +130,8 @@ def test_the_plug_in_offers_all_names_of_surprise_and_its_own() -> None:
 def test_the_plug_in_imports_no_scipy() -> None:
     """Every worker of a search imports the plug-in, and has memory of its own."""
     pytest.importorskip("surprise")
-    run_python("import sys, recsys_ndcg.surprise; assert 'scipy' not in sys.modules")
+    code = "import sys, recsys_ndcg.surprise; assert 'scipy' not in sys.modules"
+    assert run_python("-c", code).stderr == ""
 
 
 @pytest.mark.slow
@@ -159,4 +139,4 @@ def test_the_plug_in_imports_if_the_home_directory_is_not_writable() -> None:
     """Surprise makes a folder there when it is imported, and fails."""
     pytest.importorskip("surprise")
     code = "import os; os.environ['HOME'] = '/proc/nowhere'; import recsys_ndcg.surprise"
-    run_python(code)
+    assert run_python("-c", code).stderr == ""

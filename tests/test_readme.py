@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run_python
 from tests.pages import DOCS, README, ROOT, block, section, text_of
 from tests.peers.table import table
 
@@ -20,11 +19,8 @@ RATINGS = str(Path(DATA or "") / "movietweetings-100k" / "ratings.dat")
 needs_data = pytest.mark.skipif(DATA is None, reason="RECSYS_NDCG_DATA is not set")
 
 
-def _printed(*command: str) -> str:
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, *command], capture_output=True, text=True, check=True
-    )
-    return done.stdout
+def _printed(*words: str) -> str:
+    return run_python(*words).stdout
 
 
 def _rows(printed: str) -> dict[str, list[str]]:

@@ -43,7 +43,7 @@ IR_A, IR_B = [5, 2, 4, 0, 1], [2, 0, 5, 1, 4]
 ONE_LIST: dict[str, list[tuple[Any, Any, int, dict[str, Any], float]]] = {
     "CatBoost and scikit-learn": [
         (rn.dcg_at_k, FIVE, 5, {}, 11.98402424049139),
-        (rn.dcg_at_k, FIVE, 10, {}, 11.98402424049139),
+        (rn.dcg_at_k, FIVE, 10, {}, 11.98402424049139),  # k is beyond the list
         (rn.ndcg_at_k, FIVE, 5, {}, 0.99273940647578),
         (rn.ndcg_at_k, FIVE, 2, {}, 1.0),
         (rn.dcg_at_k, FIVE, 5, {"gain": "linear"}, 6.466241679685391),
@@ -84,6 +84,7 @@ ONE_LIST: dict[str, list[tuple[Any, Any, int, dict[str, Any], float]]] = {
         (rn.ndcg_at_k, GRADES, 5, {"gain": {0: 0, 1: 1, 2: 3, 3: 7}}, 0.950849602851865),
         (rn.ndcg_at_k, GRADES, 5, {"gain": OWN_GAINS}, DCG_OF_OWN[0] / DCG_OF_OWN[1]),
         (rn.dcg_at_k, [2.5, 40, 0], 3, {"gain": {0: 0, 2.5: 1, 40: 5}}, 1 + 5 / math.log2(3)),
+        (rn.dcg_at_k, [3, 2, 1], 3, {"gain": "linear", "discount": "reciprocal"}, 4 + 1 / 3),
     ],
 }
 
@@ -113,11 +114,7 @@ LABELS = pd.DataFrame(
     }
 )
 RESULTS = pd.DataFrame(
-    {
-        "query_id": [1, 1, 2, 2, 2],
-        "rank": [1, 2, 1, 2, 3],
-        "doc_id": [5678, 1122, 1521, 1251, 5125],
-    }
+    {"query_id": [1, 1, 2, 2, 2], "rank": [1, 2, 1, 2, 3], "doc_id": [5678, 1122, 1521, 1251, 5125]}
 )
 COLUMNS = {"user": "query_id", "item": "doc_id", "true": "grade"}
 ZERO = rn.Convention.preset("real_life_ndcg")
@@ -173,11 +170,7 @@ def test_ndcg_depends_on_its_ideal(
     ],
 )
 def test_explain_shows_the_gain_and_discount_of_each_result(
-    convention: rn.Convention,
-    query: int,
-    items: list[int],
-    discounts: list[float],
-    gains: list[float],
+    convention: rn.Convention, query: int, items: list[int], discounts: Any, gains: Any
 ) -> None:
     """With the unlabelled result at rank 2, or without it."""
     table = search(convention).explain(query, len(items))

@@ -40,16 +40,8 @@ def test_each_of_them_is_an_escape(number: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Zoë",
-        "Zoe\u0308",
-        "नमस्ते",
-        "日本",
-        "שלום",
-        "👍🏽",
-        "👩\u200d👩\u200d👧",
-        "क्\u200cष",
-        "🏳️\u200d🌈",
-        "a b\\n",
+        *("Zoë", "Zoe\u0308", "नमस्ते", "日本", "שלום", "a b\\n"),
+        *("👍🏽", "👩\u200d👩\u200d👧", "क्\u200cष", "🏳️\u200d🌈"),
     ],
 )
 def test_ordinary_letters_and_emoji_stay(text: str) -> None:
@@ -93,11 +85,11 @@ def test_a_report_is_printed_by_any_terminal(
     assert ("+-95%" if encoding == "ascii" else "±95%") in text
     assert ("… and 5 more" if encoding == "utf-8" else "... and 5 more") in text
     widths = {len(line) for line in text.splitlines()[1:10]}
-    assert len(widths) == 1  # the columns still stand below their headings
+    assert len(widths) == 1  # the columns are still below their headings
 
 
 def test_text_without_a_place_in_an_encoding_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names of somebody else's."""
+    """And stays if there is a place for it."""
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     assert escape_for_stdout("Zoë – ±1…\x1b") == r"Zo\xeb - +-1...\x1b"
     monkeypatch.setattr(sys, "stdout", io.StringIO())

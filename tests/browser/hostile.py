@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import recsys_ndcg as rn
-from tests.registered import forgotten
+from tests.registered import restore_metrics
 
 #: Shown as they are.
 PLAIN = [
@@ -53,7 +53,7 @@ def pair(one: str, other: str) -> rn.Comparison:
 def report() -> rn.Report:
     """Return a model whose users and items have such names, in metrics of odd names."""
     metrics = ["ndcg@3", "recall@3", "rmse", "constructor@2", f"{LONG}@3"]
-    with forgotten():
+    with restore_metrics():
         for name in ("constructor", LONG):
             register_metric(name)
         return rn.evaluate(rows(NAMES, 3), metrics=metrics, threshold=4)

@@ -26,7 +26,7 @@ from recsys_ndcg.surprise.model_selection import make_measure
 from tests.commands import error_of
 from tests.errors import assert_rejected
 from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run, with_top
-from tests.registered import forgotten
+from tests.registered import restore_metrics
 from tests.surprise.samples import dataset
 
 
@@ -130,7 +130,7 @@ def _size(function: Any, **keywords: Any) -> Any:
 
 
 def _own(function: Any) -> Any:
-    with forgotten():
+    with restore_metrics():
         kind = rn.metric(name="own", of="gain")(_halved)
     kind.function = staticmethod(function)  # type: ignore[attr-defined]
     return [kind(5)]

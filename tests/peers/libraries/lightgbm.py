@@ -24,10 +24,7 @@ register_logger(logging.getLogger(DISTRIBUTION))  # which prints on standard out
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
     answers: dict[str, Any] = {}
-    for metric, name, labels in (
-        ("ndcg", "ndcg", case.grades()),
-        ("ap", "map", case.relevance()),
-    ):
+    for metric, name, labels in (("ndcg", "ndcg", case.grades()), ("ap", "map", case.relevance())):
         try:
             values = {
                 user: _value(name, labels[user], list(own.values()), case.k)
