@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +43,9 @@ def test_the_audit_agrees_with_the_textbook(data: Sample, chosen: Choices, k: in
     """Ties, users without a score, unlabelled items; test_levels.py has the other columns."""
     assume(strategies.is_usable(data))
     chosen = strategies.without_estimate_limit(chosen, data)
-    convention = strategies.to_convention(chosen)
+    how: dict[str, Any] = {"convention": strategies.to_convention(chosen)}
     names = [f"{name}@{k}" for name in ("ndcg", "precision", "recall", "rr", "judged")]
-    report = rn.evaluate(
-        data.lists, metrics=names, threshold=chosen.threshold, convention=convention
-    )
+    audit = rn.evaluate(data.lists, metrics=names, threshold=chosen.threshold, **how).audit
     zero = replace(chosen, unlabelled="zero")
     top = chosen.max_grade or 0.0
     filled = {
@@ -58,7 +57,8 @@ def test_the_audit_agrees_with_the_textbook(data: Sample, chosen: Choices, k: in
         return textbook.table(metric, k, users, data.unlisted, choices)
 
     judged = scores("judged", replace(zero, ties="expected", undefined="skip"))
-    for name, row in report.audit.to_dict("index").items():
+    unlabelled = [float(row.true is None) for rows in data.users.values() for row in rows]
+    for name, row in audit.to_dict("index").items():
         metric = str(name).partition("@")[0]
         low, high = (scores(metric, replace(chosen, ties=ties)) for ties in ("worst", "best"))
         ranges = [high[user] - one for user, one in low.items() if not math.isnan(one)]
@@ -69,6 +69,7 @@ def test_the_audit_agrees_with_the_textbook(data: Sample, chosen: Choices, k: in
             "unlabelled_zero": _mean([*scores(metric, zero).values()]),
             "unlabelled_top": _mean([*scores(metric, zero, filled).values()]),
             "judged": _mean([*judged.values()]),
+            "unlabelled": _mean(unlabelled),
         }
         found = {column: row[column] for column in expected}
         assert found == pytest.approx(expected, abs=1e-11, nan_ok=True)
@@ -132,45 +133,32 @@ def test_the_top_grade_is_max_grade_or_the_highest_grade(max_grade: Any, top: fl
 def test_dropped_items_may_be_of_the_top_grade() -> None:
     """As if their rows had had it from the start."""
     how: dict[str, Any] = {"threshold": 4, "convention": rn.Convention(impossible="drop")}
-    filled, report = (
-        rn.evaluate(
-            [("u", "a", 5.0, 3, {}), ("u", "b", grade, 2, {}), ("u", "c", grade, 1, flag)],
-            metrics="recall@2", **how,
-        )
-        for flag in [{"was_impossible": True}]
+    flag = {"was_impossible": True}
+    filled, unknown = (
+        [("u", "a", 5.0, 3, {}), ("u", "b", grade, 2, {}), ("u", "c", grade, 1, flag)]
         for grade in (5.0, None)
-    )  # fmt: skip
-    assert filled["recall@2"] == pytest.approx(2 / 3)
-    assert report.audit.loc["recall@2", "unlabelled_top"] == filled["recall@2"]
-
-
-def test_the_audit_includes_items_that_a_filter_removes() -> None:
-    """They are unlabelled, and the bounds have them in their places."""
-    rows = {"ann": [(3.0, None), (2.0, 1.0), (1.0, 0.0)]}
-    convention = rn.Convention(unlabelled="filter")
-    report = rn.evaluate(rows, metrics="ndcg@1", convention=convention)
-    assert report["ndcg@1"] == 1
-    columns = ["unlabelled_zero", "judged", "unlabelled"]
-    assert report.audit[columns].iloc[0].tolist() == [0, 0, 1 / 3]
-
-
-@pytest.mark.parametrize(
-    "choices", [{"undefined": "raise", "short_list": "drop"}, {"undefined": 0.0}]
-)
-def test_an_empty_list_has_no_share_of_labels(choices: dict[str, Any]) -> None:
-    """Whatever the convention does with undefined scores."""
-    lists = rn.RankedLists.from_trec(
-        {"ann": {"a": 1, "b": 0}, "bob": {"a": 1}}, {"ann": {"a": 2, "b": 1}}
     )
-    report = rn.evaluate(lists, metrics=["precision@2"], convention=rn.Convention(**choices))
-    assert report.audit["judged"].iloc[0] == 1
-    assert "are labelled (mean" not in str(report)
+    expected = rn.evaluate(filled, metrics="recall@2", **how)["recall@2"]
+    assert expected == pytest.approx(2 / 3)
+    audit = rn.evaluate(unknown, metrics="recall@2", **how).audit
+    assert audit.loc["recall@2", "unlabelled_top"] == expected
+
+
+def test_an_empty_list_has_no_share_of_labels() -> None:
+    """Whatever the convention does with undefined scores."""
+    labels, results = {"ann": {"a": 1, "b": 0}, "bob": {"a": 1}}, {"ann": {"a": 2, "b": 1}}
+    lists = rn.RankedLists.from_trec(labels, results)
+    for choices in ({"undefined": "raise", "short_list": "drop"}, {"undefined": 0.0}):
+        report = rn.evaluate(lists, metrics=["precision@2"], convention=rn.Convention(**choices))
+        assert report.audit["judged"].iloc[0] == 1
+        assert "are labelled (mean" not in str(report)
 
 
 def test_a_top_grade_without_a_gain_is_no_error() -> None:
     """The column is NaN."""
     rows = {"ann": [(3.0, 2), (2.0, None), (2.0, 0)]}
-    for choices in ({"max_grade": 5000}, {"gain": {0: 0, 2: 1}, "max_grade": 5}):
+    several: list[dict[str, Any]] = [{"max_grade": 5000}, {"gain": {0: 0, 2: 1}, "max_grade": 5}]
+    for choices in several:
         report = rn.evaluate(rows, metrics=["ndcg@3"], convention=rn.Convention(**choices))
         assert report.audit["unlabelled_top"].isna().all()
         assert str(report)
@@ -197,22 +185,22 @@ def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
         assert f"{line}{worst:.4f})." in text
     assert "score 0.3750 in precision@2" not in text
     assert "in dcg@2 (the worst" not in text
-    assert "1 of 4 users have fewer items than the cutoff (short lists)." in text
-    assert "Ties affect 25.0% of users; depending on how they are broken, ndcg@2 is" in text
-    assert "Users without a score are left out of the mean: recall@2 over 3 users." in text
-    assert "Listed items without a true value: 1." in text
-    assert "For 75.0% of users precision@2 does not depend on the order (trivial users)." in text
+    for remark in (
+        "1 of 4 users have fewer items than the cutoff (short lists).",
+        "Ties affect 25.0% of users; depending on how they are broken, ndcg@2 is",
+        "Users without a score are left out of the mean: recall@2 over 3 users.",
+        "Listed items without a true value: 1.",
+        "For 75.0% of users precision@2 does not depend on the order (trivial users).",
+    ):
+        assert remark in text
     for form in (constructed.to_markdown(), constructed.to_html()):
         assert "Random order would already score" in form
 
 
 def test_unremarkable_data_have_no_remarks() -> None:
     """Long lists of distinct estimates, all labelled, few of them relevant."""
-    rows = [
-        (user, item, (7 * item + user) % 40, float(item == user))
-        for user in range(9)
-        for item in range(40)
-    ]  # fmt: skip
+    pairs = product(range(9), range(40))
+    rows = [(user, item, (7 * item + user) % 40, float(item == user)) for user, item in pairs]
     report = rn.evaluate(rows, metrics=["ndcg", "precision", "recall"], k=3)
     assert not [line for line in report.remarks if "andom order" not in line]
 
@@ -230,10 +218,8 @@ def test_remarks_mention_few_labels_and_the_range_that_they_leave_open() -> None
     """If the other items are irrelevant, or of the top grade."""
     labels, results = {"ann": {"a": 1, "b": 2}}, {"ann": {"a": 4, "x": 3, "b": 2, "y": 1}}
     report = rn.evaluate(rn.RankedLists.from_trec(labels, results), metrics=["ndcg@4"])
-    row = report.audit.iloc[0]
-    (line,) = [
-        line for line in report.remarks if line.startswith("50.0% of the top-4 items are labelled")
-    ]
+    row, beginning = report.audit.iloc[0], "50.0% of the top-4 items are labelled"
+    (line,) = [line for line in report.remarks if line.startswith(beginning)]
     assert f"irrelevant, ndcg@4 is {row['unlabelled_zero']:.4f};" in line
     assert f"of the top grade, {row['unlabelled_top']:.4f}." in line
 
@@ -256,9 +242,8 @@ def test_remarks_count_users_and_rows() -> None:
     text = remarks({"ann": [(2, 1), (1, 2)]}, metrics=["recall@1", "ndcg@1"], threshold=9)
     assert "No user has a score in recall@1." in text
     assert "left out of the mean" not in text
-    lists = {
-        user: [(item * 7 % 5, item) for item in range(5 if user else 2)] for user in range(200)
-    }
+    lists = {user: [(item * 7 % 5, item) for item in range(5)] for user in range(200)}
+    lists[0] = lists[0][:2]
     assert "short lists" not in remarks(lists, k=[1, 5])
 
 

@@ -20,6 +20,7 @@ from scipy import stats
 import recsys_ndcg as rn
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
+from tests.significance.textbook import holm
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 USERS = ["ann", "bob", "cy", "dee"]
@@ -37,14 +38,13 @@ def _rows(users: list[Any]) -> list[tuple[Any, Any, float, float]]:
     ]
 
 
-def _evaluate(users: list[Any], **options: Any) -> rn.Report:
-    usual: dict[str, Any] = {"metrics": ["ndcg@2", "recall@2", "rmse"], "threshold": 3}
-    return rn.evaluate(_rows(users), **usual | options)
+def _evaluate(users: list[Any], metrics: Any = "ndcg@2", threshold: float | None = 3) -> rn.Report:
+    return rn.evaluate(_rows(users), metrics=metrics, threshold=threshold)
 
 
 @pytest.fixture(name="report", scope="module")
 def _report() -> rn.Report:
-    return _evaluate(USERS)
+    return _evaluate(USERS, ["ndcg@2", "recall@2", "rmse"])
 
 
 def _groups(segments: Any) -> dict[Any, list[Any]]:
@@ -91,12 +91,13 @@ def test_groups_can_be_given_in_many_forms(form: str, report: rn.Report, tmp_pat
     """Users without scores are ignored; users without a group are counted."""
     if form in FORMS:
         segments = report.by(FORMS[form](tmp_path))
+    elif form == "column of CSV":
+        segments = report.by("country", data=FORMS["CSV"](tmp_path))
     elif form == "renamed column":
         renamed = _with_library("polars", "DataFrame").rename({"userId": "who"})
         segments = report.by("country", data=renamed, columns={"user": "who", "true": "x"})
     else:
-        rows = TABLE.iloc[[0, 1, 2, 0, 3, 2]].assign(item=range(6))
-        segments = report.by("country", data=rows if form == "column" else FORMS["CSV"](tmp_path))
+        segments = report.by("country", data=TABLE.iloc[[0, 1, 2, 0, 3, 2]].assign(item=range(6)))
     assert _groups(segments) == {"DE": ["bob"], "PL": ["ann", "dee"]}
     assert segments.counts == {"DE": 1, "PL": 2, None: 1}
     assert segments.groups.dropna().to_dict() == {"ann": "PL", "bob": "DE", "dee": "PL"}
@@ -109,14 +110,14 @@ IDS: list[list[Any]] = [["05", "5", "x"], [*pd.date_range("2026-01-01", periods=
 @pytest.mark.parametrize("users", [*IDS, [(1, "a"), (1, "b"), (2,)]], ids=repr)
 def test_user_ids_of_any_type_are_found(users: list[Any]) -> None:
     """In a mapping of either direction, in a Series and in a table."""
-    report = _evaluate(users, metrics="ndcg@2")
     first, *others = users
-    of_user = {first: "one", **dict.fromkeys(others, "many")}
-    table = {"user": list(of_user), "group": list(of_user.values())}
-    series = pd.Series(list(of_user.values()), pd.Index(list(of_user), tupleize_cols=False))
+    labels = ["one", *["many"] * len(others)]
+    table = {"user": users, "group": labels}
+    series = pd.Series(labels, pd.Index(users, tupleize_cols=False))
     by_group = {"one": [first], "many": set(others)}
+    of_user = dict(zip(users, labels, strict=True))
     for groups in (of_user, by_group, series, table, pd.DataFrame(table)):
-        assert _groups(report.by(groups)) == {"many": others, "one": [first]}
+        assert _groups(_evaluate(users).by(groups)) == {"many": others, "one": [first]}
 
 
 @pytest.mark.parametrize("users", [["007", "12", "3"], ["1", "12", "3"]])
@@ -158,15 +159,15 @@ LABELS: list[tuple[Any, list[Any]]] = [
 @pytest.mark.parametrize(("labels", "expected"), LABELS, ids=repr)
 def test_segments_are_in_ascending_or_categorical_order(labels: Any, expected: list[Any]) -> None:
     """Categories without users are left out."""
-    report = _evaluate([1, 2, 3], metrics="ndcg@2")
+    report = _evaluate([1, 2, 3])
     frame = pd.DataFrame({"user": [1, 2, 3], "size": labels})
     for groups in (lambda _: labels, pd.Series(labels, [1, 2, 3]), frame):
         segments = report.by(groups)
-        assert list(segments) == segments.to_frame()["segment"].tolist() == expected
-        assert list(map(type, segments)) == list(map(type, expected))
+        assert [*segments] == segments.to_frame()["segment"].tolist() == expected
+        assert [*map(type, segments)] == [*map(type, expected)]
         assert segments.groups.cat.categories.tolist() == expected
     assert str(segments)
-    assert list(report.by("size", data=frame)) == expected
+    assert [*report.by("size", data=frame)] == expected
 
 
 def test_polars_enums_keep_their_order() -> None:
@@ -179,13 +180,11 @@ def test_polars_enums_keep_their_order() -> None:
 
 def test_labels_of_a_csv_file_stay_text_unless_they_are_whole_numbers(tmp_path: Path) -> None:
     """The column may have one of our names; a blank label is no group."""
-    report = _evaluate(["u0", "u1", "u2"], metrics="ndcg@2")
+    report = _evaluate(["u0", "u1", "u2"])
     cases: list[tuple[list[str], list[Any]]] = [
-        (["10", "9", ""], [9, 10]),
-        (["10", "9.5", " "], ["9.5", "10"]),
-        (["010", "9", "+1"], ["+1", "9", "010"]),
-        (["NA", "DE", "nan"], ["DE", "NA", "nan"]),
-    ]
+        (["10", "9", ""], [9, 10]), (["10", "9.5", " "], ["9.5", "10"]),
+        (["010", "9", "+1"], ["+1", "9", "010"]), (["NA", "DE", "nan"], ["DE", "NA", "nan"]),
+    ]  # fmt: skip
     for labels, expected in cases:
         rows = "".join(f"u{place},{label}\n" for place, label in enumerate(labels))
         (tmp_path / "g.csv").write_text(f"uid,rating\n{rows}")
@@ -241,14 +240,12 @@ def taste(per_user: pd.DataFrame) -> Any:
 def test_segments_are_named_after_the_column_or_the_function(report: rn.Report) -> None:
     """A function gets a table that it may change."""
     cases: list[tuple[Any, str]] = [
-        (COUNTRY, "segment"),
-        (pd.Series(COUNTRY, name="country"), "country"),
+        (COUNTRY, "segment"), (pd.Series(COUNTRY, name="country"), "country"), (taste, "taste"),
         (pd.DataFrame({"user": USERS, "time": 1, "plan": 2}), "plan"),
         (pd.DataFrame({"user": USERS, "date": 1}), "date"),
         (lambda table: table["n_items"] > 2, "n_items"),
         (lambda table: pd.Series(1, table.index), "segment"),
-        (taste, "taste"),
-    ]
+    ]  # fmt: skip
     for groups, name in cases:
         assert report.by(groups).name == name
     assert report.per_user["n_items"].tolist() == [2, 3, 4, 2]
@@ -259,11 +256,13 @@ def test_compare_takes_the_same_groups() -> None:
     rows = _rows(USERS)
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
     models = {"a": rows, "b": frame.assign(country=frame["user"].map(COUNTRY))}
-    for how in (COUNTRY, "country"):
-        found = rn.compare(models, metrics="ndcg@2", by=how).segments
-        assert {*found.index.get_level_values("segment")} == {"DE", "PL"}
-    found = rn.compare(models, metrics="ndcg@2", by="cold", train=["ann"]).segments
-    assert {*found.index.get_level_values("segment")} == {"known", "unknown"}
+    cases: list[tuple[dict[str, Any], set[str]]] = [
+        ({"by": COUNTRY}, {"DE", "PL"}), ({"by": "country"}, {"DE", "PL"}),
+        ({"by": "cold", "train": ["ann"]}, {"known", "unknown"}),
+    ]  # fmt: skip
+    for how, labels in cases:
+        found = rn.compare(models, metrics="ndcg@2", **how).segments
+        assert {*found.index.get_level_values("segment")} == labels
     with rejects("is named 'country'.*pass its table as data="):
         rn.compare({"a": rows, "b": [*rows]}, metrics="ndcg@2", by="country")
 
@@ -275,14 +274,10 @@ def test_compare_takes_the_same_groups() -> None:
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30))
 def test_built_in_groups_are_cut_at_the_quartiles(numbers: list[int]) -> None:
     """A quartile is the lowest number that at least a quarter of the users do not exceed."""
-    lists = {
-        user: [(0.0, 1), *[(1.0 + rank, 5) for rank in range(number)]]
-        for user, number in enumerate(numbers)
-    }
+    lists = {user: [(0.0, 1), *[(1.0, 5)] * number] for user, number in enumerate(numbers)}
     report = rn.evaluate(lists | {"none": [(1, 1), (0, 5)]}, threshold=4).take([*lists])
-    for name, more, some in (
-        ("list_length", 1, numbers), ("relevant", 0, [*filter(None, numbers)]),
-    ):  # fmt: skip
+    positive = [*filter(None, numbers)]
+    for name, more, some in (("list_length", 1, numbers), ("relevant", 0, positive)):
         ordered = sorted(some)
         cuts = {ordered[math.ceil(len(some) * share) - 1] for share in (0.25, 0.5, 0.75) if some}
         part = [sum(cut < one for cut in cuts) if one in some else -1 for one in numbers]
@@ -348,7 +343,7 @@ def test_all_users_may_be_in_one_segment(report: rn.Report) -> None:
     assert segments["unknown"] == report
     assert segments.summary[["difference", "p", "p_corrected"]].isna().all(axis=None)
     assert any("no other segment to compare" in line for line in segments.remarks)
-    one = _evaluate(["ann"], metrics="ndcg@2").by("list_length")
+    one = _evaluate(["ann"]).by("list_length")
     assert str(one).startswith("1 segment by list_length, 1 users\n")
 
 
@@ -369,14 +364,6 @@ def _welch(one: Sequence[float], other: Sequence[float]) -> float:
     return float(2 * stats.t.sf(abs(t), freedom))
 
 
-def _holm(p: list[float]) -> list[float]:
-    """Return the p values corrected by Holm's method."""
-    ordered = sorted(p)
-    return [
-        min(1.0, max((len(p) - ordered.index(q)) * q for q in ordered if q <= one)) for one in p
-    ]
-
-
 grades = st.lists(st.integers(0, 5), min_size=1, max_size=4)
 
 
@@ -385,10 +372,7 @@ grades = st.lists(st.integers(0, 5), min_size=1, max_size=4)
 def test_differences_agree_with_the_textbook(drawn: list[tuple[int, list[int]]]) -> None:
     """Users with a score in the segment against users with a score in the other segments."""
     assume(len({grade for _, one in drawn for grade in one}) > 1 and any(one for one, _ in drawn))
-    rows = {
-        user: [(float(rank), grade) for rank, grade in enumerate(grades)]
-        for user, (_, grades) in enumerate(drawn)
-    }
+    rows = {user: [*enumerate(grades)] for user, (_, grades) in enumerate(drawn)}
     groups = {user: group for user, (group, _) in enumerate(drawn) if group}
     report = rn.evaluate(rows, metrics=["ndcg@3", "cg@2", "recall@2"], threshold=3)
     summary = report.by(groups).summary
@@ -408,19 +392,16 @@ def test_differences_agree_with_the_textbook(drawn: list[tuple[int, list[int]]])
                 same = mean(own) == pytest.approx(mean(others))
                 assert row["p"] == pytest.approx(1.0 if same else 0.0, abs=1e-9)
         tested = [row for row in found.values() if not math.isnan(row["p"])]
-        corrected = _holm([row["p"] for row in tested])
+        corrected = holm([row["p"] for row in tested])
         assert [row["p_corrected"] for row in tested] == pytest.approx(corrected)
-        untested = [row for row in found.values() if math.isnan(row["p"])]
-        assert all(math.isnan(row["p_corrected"]) for row in untested)
+        assert all(math.isnan(row["p_corrected"]) == math.isnan(row["p"]) for row in found.values())
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e140])
 def test_the_size_of_numbers_does_not_matter(size: float) -> None:
     """Nothing overflows when it is squared, and nothing warns."""
     first, second = [1, 0, 5], [1, 2, 1]
-    rows = {
-        user: [(0.0, 3 * size), (1.0, grade * size)] for user, grade in enumerate(first + second)
-    }
+    rows = {user: [(0, 3 * size), (1, one * size)] for user, one in enumerate(first + second)}
     linear = rn.Convention(gain="linear")
     segments = rn.evaluate(rows, metrics="cg@1", convention=linear).by(lambda _: [*"aaabbb"])
     row = segments.summary.to_dict("index")["a", "cg@1"]
@@ -441,10 +422,8 @@ def test_rounding_errors_of_sums_are_no_difference() -> None:
 
 def _two_kinds() -> rn.Report:
     """Return a report in which ten users are better than ten others."""
-    rows: dict[Any, list[tuple[float, float]]] = {}
-    for user in range(10):
-        rows["good", user] = [(3, 5), (2, 4), (1, 1 + user % 3)]
-        rows["bad", user] = [(3, 1 + user % 2), (2, 4), (1, 5)]
+    rows = {("good", user): [(3, 5), (2, 4), (1, 1 + user % 3)] for user in range(10)}
+    rows |= {("bad", user): [(3, 1 + user % 2), (2, 4), (1, 5)] for user in range(10)}
     return rn.evaluate(rows, metrics=["ndcg@3", "rr"], threshold=4)
 
 
@@ -466,13 +445,12 @@ def test_remarks_name_the_segments_that_differ_and_the_small_ones() -> None:
 def test_remarks_start_with_the_largest_difference_and_count_the_rest() -> None:
     """Of segments, and of metrics."""
     draw = np.random.default_rng(0)
-    lists: dict[Any, list[tuple[float, int]]] = {
-        (group, user): [(tilt * one + draw.normal(), int(one)) for one in draw.permutation(6)]
-        for group, tilt in enumerate((-1, -0.3, 0.3, 2, 4, 8))
-        for user in range(12)
+    lists = {
+        user: [(tilt * one + draw.normal(), int(one)) for one in draw.permutation(6)]
+        for user, tilt in enumerate(np.repeat((-1, -0.3, 0.3, 2, 4, 8), 12))
     }
     report = rn.evaluate(lists, metrics=[f"ndcg@{k}" for k in range(1, 6)])
-    segments = report.by({user: user[0] for user in lists})
+    segments = report.by({user: user // 12 for user in lists})
     lines = [line for line in segments.remarks if "differ" in line]
     assert [line.split(",")[0] for line in lines] == ["In ndcg@1", "In ndcg@2", "In ndcg@3"]
     assert "… and the same in 2 more metrics." in segments.remarks
@@ -488,11 +466,9 @@ def test_remarks_mention_different_chance_levels() -> None:
     lists = {user: [(2.0, 5), (1.0, 1)] for user in range(3)}
     lists |= {user: [(float(rank), rank % 6) for rank in range(12)] for user in range(3, 6)}
     segments = rn.evaluate(lists, metrics="ndcg@5").by("list_length")
-    chance = segments.summary["chance"].tolist()
-    assert (
-        f"Chance in ndcg@5 is {chance[1]:.4f} for list_length 12 and {chance[0]:.4f} for "
-        "list_length 2: compare adjusted scores, not means." in segments.remarks
-    )
+    short, long = (f"{chance:.4f} for list_length" for chance in segments.summary["chance"])
+    both = f"{long} 12 and {short} 2"
+    assert f"Chance in ndcg@5 is {both}: compare adjusted scores, not means." in segments.remarks
 
 
 def test_remarks_mention_segments_whose_order_differs_when_pooled() -> None:
@@ -519,18 +495,16 @@ def test_a_segment_is_the_report_of_its_users(report: rn.Report, tmp_path: Path)
     assert segments["PL"] == report.take(["ann", "dee"])
     summary = segments.summary
     for label, one in segments.items():
-        pd.testing.assert_frame_equal(
-            summary.loc[label][one.summary.columns], one.summary, check_names=False
-        )
+        own = summary.loc[label][one.summary.columns]
+        pd.testing.assert_frame_equal(own, one.summary, check_names=False)
     assert summary.index.names == ["segment", "metric"]
     assert summary.columns.tolist()[-3:] == ["difference", "p", "p_corrected"]
     assert segments.to_frame().columns.tolist()[:3] == ["segment", "metric", "mean"]
     report.save(tmp_path / "r.json")
     loaded, unknown = rn.Report.load(tmp_path / "r.json").by(COUNTRY), ["tie_low", "tie_high"]
     assert loaded.summary[unknown].isna().all(axis=None)
-    pd.testing.assert_frame_equal(
-        loaded.summary.drop(columns=unknown), summary.drop(columns=unknown)
-    )
+    known = summary.drop(columns=unknown)
+    pd.testing.assert_frame_equal(loaded.summary[known.columns], known)
 
 
 def test_segments_do_not_change_with_their_input_or_output(report: rn.Report) -> None:
@@ -582,7 +556,7 @@ def test_the_text_has_all_users_and_every_segment() -> None:
 def test_hostile_labels_are_escaped() -> None:
     """As text and as HTML."""
     users = list(range(len(HOSTILE)))
-    segments = _evaluate(users, metrics="ndcg@2").by(dict(zip(users, HOSTILE, strict=True)))
+    segments = _evaluate(users).by(dict(zip(users, HOSTILE, strict=True)))
     for text in (str(segments), segments._repr_html_()):
         assert all(character.isprintable() for character in text.replace("\n", ""))
     assert len(str(segments).splitlines()) == 2 + 1 + len(HOSTILE) + len(segments.remarks) + 1
@@ -642,7 +616,7 @@ def test_unusable_groups_are_rejected(match: str, report: rn.Report) -> None:
 def test_unusable_groups_of_some_reports_are_rejected(report: rn.Report, tmp_path: Path) -> None:
     """Without a threshold, with too many groups, with a blank id in a file."""
     with rejects(r"threshold=4.0 \(--threshold 4\)"):
-        _evaluate(USERS, metrics="ndcg@2", threshold=None).by("relevant")
+        _evaluate(USERS, threshold=None).by("relevant")
     many = rn.evaluate({user: [(2.0, 5), (1.0, user % 5)] for user in range(1001)})
     with rejects("'segment' has 1001 groups of 1001 users, more than 1000.*qcut"):
         many.by(lambda table: range(len(table)))
