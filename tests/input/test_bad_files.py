@@ -213,18 +213,7 @@ QRELS: list[tuple[str | bytes, str]] = [
 
 @pytest.mark.parametrize(("text", "match"), QRELS)
 def test_bad_qrels_are_rejected(tmp_path: Path, text: str | bytes, match: str) -> None:
-    """The message shows the line and the form that it should have."""
+    """The message shows the line and the form that it should have; a run has its own rules."""
     assert_rejected(match, rn.RankedLists.from_trec, write(tmp_path, text, "q.txt"), RUN)
-
-
-def test_a_trec_score_that_is_not_finite_is_rejected(tmp_path: Path) -> None:
-    """While pytrec_eval would rank it first."""
-    with rejects("row 0"):
-        rn.RankedLists.from_trec({"1": {"d1": 1}}, write(tmp_path, "1 Q0 d1 1 nan tag\n"))
-
-
-def test_a_loaded_report_cannot_explain(tmp_path: Path) -> None:
-    """It has no lists."""
-    rn.evaluate({"a": [(3, 4), (2, 1)]}).save(tmp_path / "r.json")
-    with rejects("read from a file.*Evaluate the rows of this user again"):
-        rn.Report.load(tmp_path / "r.json").explain("a")
+    not_finite = write(tmp_path, "1 Q0 d1 1 nan tag\n")  # pytrec_eval would rank it first
+    assert_rejected("row 0", rn.RankedLists.from_trec, {"1": {"d1": 1}}, not_finite)

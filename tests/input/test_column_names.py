@@ -17,21 +17,14 @@ ROWS = [("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2), ("bob", "a", 2.0, 4), ("bob"
 OURS = ["user", "item", "estimated", "true"]
 EXPECTED = rn.evaluate(pd.DataFrame(ROWS, columns=OURS), threshold=4)
 NAMES = [
-    "uid iid est r_ui",
-    "USER_ID Item-ID Predicted_Rating True_Rating",
-    "query_id doc_id score relevance",
-    "user_id:token item_id:token score:float rating:float",
-    "user item pred label",
-    "visitorid ISBN pred y_true",
-]
-
-
+    "uid iid est r_ui", "USER_ID Item-ID Predicted_Rating True_Rating",
+    "query_id doc_id score relevance", "user_id:token item_id:token score:float rating:float",
+    "user item pred label", "visitorid ISBN pred y_true",
+]  # fmt: skip
 FORMS: dict[str, Any] = {
-    "pandas": pd.DataFrame,
-    "polars": pl.from_pandas,
-    "arrow": lambda frame: pl.from_pandas(frame).to_arrow(),
-    "columns": lambda frame: frame.to_dict("list"),
-}
+    "pandas": pd.DataFrame, "polars": pl.from_pandas, "columns": lambda one: one.to_dict("list"),
+    "arrow": lambda one: pl.from_pandas(one).to_arrow(),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("names", NAMES)
@@ -95,12 +88,9 @@ RESULTS = pd.DataFrame({"user": [1, 1], "item": [10, 12]})
 @pytest.mark.parametrize("bad", [-1, 0.93, 3.7])
 def test_scores_instead_of_ranks_are_rejected(bad: float) -> None:
     """They would reverse every list."""
-    results = RESULTS.assign(rank=[1, bad])
-    with rejects(
-        rf"rank: {bad}, which is not a rank, in row 1 .*columns=\{{'estimated': 'rank'\}}"
-    ):
+    results, columns = RESULTS.assign(rank=[1, bad]), {"estimated": "rank"}
+    with rejects(rf"rank: {bad}, which is not a rank, in row 1 .*columns=\{columns}"):
         rn.RankedLists.from_labels(LABELS, results)
-    columns = {"estimated": "rank"}
     assert not rn.RankedLists.from_labels(LABELS, results, columns=columns).order_only
 
 

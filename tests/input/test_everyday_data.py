@@ -23,35 +23,24 @@ FRAME = pd.DataFrame(KNOWN, columns=["user", "item"])
 LABELLED = FRAME.assign(estimated=1.0, true=1)
 SCORES = pd.DataFrame(SCORED, columns=["user", "item", "estimated"])
 PER_USER = {"ann": [("x", 0.9), ("z", 0.5)], "bob": [("x", 0.7), ("y", 0.6)]}
-LABELS: dict[str, Callable[[], Any]] = {
-    "rows": lambda: KNOWN,
-    "rows with grades": lambda: [(*row, 1) for row in KNOWN],
-    "array": lambda: np.array(KNOWN),
-    "frame": lambda: FRAME,
-    "polars": lambda: pl.from_pandas(FRAME),
-    "columns": lambda: FRAME.to_dict("list"),
-    "objects": lambda: FRAME.to_dict("records"),
-    "records": lambda: FRAME.assign(true=1).to_records(index=False),
-    "both in the index": lambda: FRAME.assign(true=1).set_index(["user", "item"]),
-    "sets": lambda: {user: set(one) for user, one in GRADED.items()},
-    "lists": lambda: {user: list(one)[::-1] for user, one in GRADED.items()},
-    "series": lambda: FRAME.groupby("user")["item"].agg(set).to_dict(),
-    "dicts": lambda: GRADED,
-    "pairs": lambda: {user: list(one.items()) for user, one in GRADED.items()},
-}
-RESULTS: dict[str, Callable[[], Any]] = {
-    "lists": lambda: RANKED,
-    "series": lambda: {user: pd.Series(one) for user, one in RANKED.items()},
-    "generators": lambda: {user: iter(one) for user, one in RANKED.items()},
-    "pairs": lambda: PER_USER,
-    "pairs, shuffled": lambda: {user: one[::-1] for user, one in PER_USER.items()},
-    "dicts": lambda: {user: dict(one) for user, one in PER_USER.items()},
-    "rows": lambda: SCORED,
-    "generated": lambda: iter(SCORED),
-    "frame": lambda: SCORES,
-    "user in the index": lambda: SCORES.set_index("user"),
-    "and an empty list": lambda: {**RANKED, "cid": []},
-}
+LABELS: dict[str, Any] = {
+    "rows": KNOWN, "rows with grades": [(*row, 1) for row in KNOWN], "array": np.array(KNOWN),
+    "frame": FRAME, "polars": pl.from_pandas(FRAME), "columns": FRAME.to_dict("list"),
+    "objects": FRAME.to_dict("records"), "records": FRAME.assign(true=1).to_records(index=False),
+    "both in the index": FRAME.assign(true=1).set_index(["user", "item"]),
+    "sets": {user: {*one} for user, one in GRADED.items()},
+    "lists": {user: [*one][::-1] for user, one in GRADED.items()},
+    "series": FRAME.groupby("user")["item"].agg(set).to_dict(), "dicts": GRADED,
+    "pairs": {user: [*one.items()] for user, one in GRADED.items()},
+}  # fmt: skip
+RESULTS: dict[str, Any] = {
+    "lists": RANKED, "series": {user: pd.Series(one) for user, one in RANKED.items()},
+    "generators": lambda: {user: iter(one) for user, one in RANKED.items()}, "pairs": PER_USER,
+    "pairs, shuffled": {user: one[::-1] for user, one in PER_USER.items()},
+    "dicts": {user: dict(one) for user, one in PER_USER.items()}, "rows": SCORED,
+    "generated": lambda: iter(SCORED), "frame": SCORES,
+    "user in the index": SCORES.set_index("user"), "and an empty list": {**RANKED, "cid": []},
+}  # fmt: skip
 
 
 def evaluated(labels: Any, results: Any) -> rn.Report:
@@ -65,7 +54,7 @@ EXPECTED = evaluated(FRAME.assign(true=1), SCORES)
 @pytest.mark.parametrize("labels", LABELS)
 def test_labels_in_every_form_give_the_same_report(labels: str) -> None:
     """Without a warning; each label without a grade counts as 1."""
-    report = evaluated(LABELS[labels](), SCORES)
+    report = evaluated(LABELS[labels], SCORES)
     assert report == EXPECTED
     assert report.metrics == ["ndcg@2", "precision@2", "recall@2"]
 
@@ -73,15 +62,16 @@ def test_labels_in_every_form_give_the_same_report(labels: str) -> None:
 @pytest.mark.parametrize("results", RESULTS)
 def test_results_in_every_form_give_the_same_scores(results: str) -> None:
     """Lists best first, or items with scores."""
-    report = evaluated(FRAME, RESULTS[results]())
+    data = RESULTS[results]
+    report = evaluated(FRAME, data() if callable(data) else data)
     pd.testing.assert_frame_equal(report.per_user, EXPECTED.per_user)
 
 
 @pytest.mark.parametrize("results", ["lists", "pairs", "dicts", "rows", "frame"])
 def test_overlaps_accept_results_in_every_form(results: str) -> None:
     """They need no labels."""
-    assert rn.jaccard_at_k(RESULTS[results](), SCORES, 2).tolist() == [1.0, 1.0]
-    assert rn.rbo(RESULTS[results](), SCORES).tolist() == pytest.approx([1.0, 1.0])
+    assert rn.jaccard_at_k(RESULTS[results], SCORES, 2).tolist() == [1.0, 1.0]
+    assert rn.rbo(RESULTS[results], SCORES).tolist() == pytest.approx([1.0, 1.0])
 
 
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array, coo_matrix])
@@ -207,10 +197,10 @@ def test_a_set_is_not_a_ranked_list(act: Callable[[Any], Any], unordered: Any) -
     assert_rejected("a set, .* has no order: give a list, best first", act, unordered)
 
 
-ONLY_RESULTS: list[Any] = [RANKED, PER_USER, {"ann": {"x": 0.5, "z": 0.25}}, SCORED, SCORES]
+ONLY_RESULTS = [RANKED, PER_USER, {"ann": {"x": 0.5}}, SCORED, SCORES, SCORES.to_dict("list")]
 
 
-@pytest.mark.parametrize("results", [*ONLY_RESULTS, SCORES.to_dict("list")])
+@pytest.mark.parametrize("results", ONLY_RESULTS)
 def test_results_without_labels_are_rejected(results: Any) -> None:
     """The message proposes to join them; otherwise items would be read as grades."""
     assert_rejected(r"RankedLists\.from_labels\(labels, results\)", rn.evaluate, results)
@@ -231,13 +221,12 @@ def test_lists_of_other_libraries_are_converted_to_python() -> None:
 
 def test_a_column_takes_precedence_over_the_index() -> None:
     """The index is a column only if no column has its meaning."""
-    indexed = LABELLED.set_index(pd.Index(["q", "q", "q"], name="userId"))
-    known = indexed.rename(columns={"user": "uid"})
+    indexed = LABELLED.set_index(pd.Index([*"qqq"], name="userId"))
     named = LABELLED.rename(columns={"user": "who"}).set_index("who")
     with pytest.warns(rn.DataWarning, match="Using uid as user. To silence"):
-        of_known = rn.RankedLists.from_frame(known)
+        renamed = rn.RankedLists.from_frame(indexed.rename(columns={"user": "uid"}))
     of_named = rn.RankedLists.from_frame(named, columns={"user": "who"})
-    for lists in (rn.RankedLists.from_frame(indexed), of_known, of_named):
+    for lists in (rn.RankedLists.from_frame(indexed), renamed, of_named):
         assert lists.users.tolist() == ["ann", "bob"]
 
 

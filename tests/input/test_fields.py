@@ -81,23 +81,20 @@ def test_ids_are_those_that_a_dict_distinguishes(values: list[Any]) -> None:
     assert outcome(read) == outcome(expected)
 
 
-EIGHT_BYTES: list[Any] = [
-    [(1, 2, 3.0, 4.0), (1, 3, "abcd", 4.0)], [(1, 2, 3.0, 4.0), (1, 3, 3.0, "abcd")],
-    [("a", "b", 3.0, 4.0), ("a", "c", "abcd", 4.0)],
-]  # fmt: skip
+EIGHT_BYTES: list[Any] = [(1, 3, "abcd", 4.0), (1, 3, 3.0, "abcd"), ("a", "c", "abcd", 4.0)]
 
 
-@pytest.mark.parametrize("rows", EIGHT_BYTES)
-def test_text_of_eight_bytes_is_not_a_number(rows: Any) -> None:
+@pytest.mark.parametrize("row", EIGHT_BYTES)
+def test_text_of_eight_bytes_is_not_a_number(row: Any) -> None:
     """Though a float has as many bytes."""
+    rows = [(row[0], row[0], 3.0, 4.0), row]
     assert_rejected("text such as 'abcd' in row 1", read_objects, rows, whole=False)
 
 
 @pytest.mark.parametrize("ids", [[1, ""], [(1, "")[at > 2] for at in range(9)]])
 def test_an_empty_text_is_not_a_whole_number(ids: list[Any]) -> None:
     """Though it takes as many bytes."""
-    rows = [(one, at, 1.0, 2.0) for at, one in enumerate(ids)]
-    found: Any = read_objects(rows).user
+    found: Any = read_objects([(one, at, 1.0, 2.0) for at, one in enumerate(ids)]).user
     assert ids_of_rows(found) == ids
 
 
@@ -107,18 +104,13 @@ FORM = r"Row 5 .*counted from 0.*each must be \(u.*, .*, .*, "
 
 
 ODD: list[tuple[Any, Any, str]] = [
-    (USUAL, {1, "a", 2.0, 3.0}, FORM),
-    (USUAL, {1: 0, "a": 0, 2.0: 0, 3.0: 0}, FORM),
-    (("u", "i", 3.0, 4.0), "abcd", FORM),
-    (("u", "i", 3.0, 4.0), (1, "a", 2, 3, 4), FORM),
-    (PREDICTION, PREDICTION[:4], FORM),
-    (PREDICTION, (*PREDICTION[:4], 9.0, {}), FORM),
-    (PREDICTION, dict(zip("abcde", PREDICTION, strict=True)), FORM),
-    (PREDICTION, {1, 2, 3, 4, 5}, FORM),
-    (PREDICTION, (), FORM),
     (PREDICTION, ("ann", "y", 4.0, 3.5, 7), "Row 5 .*its details must be a dict"),
     (PREDICTION, ("ann", "y", 4.0, "3.5", {}), r"estimated \(est\): text .* row 5 .*convert"),
     (PREDICTION, ("ann", "y", [4.0], 3.5, {}), r"true \(r_ui\): \[4.0\], .* in row 5"),
+    *((USUAL, odd, FORM) for odd in ({1, "a", 2.0, 3.0}, {1: 0, "a": 0, 2.0: 0, 3.0: 0})),
+    *((("u", "i", 3.0, 4.0), odd, FORM) for odd in ("abcd", (1, "a", 2, 3, 4))),
+    *((PREDICTION, odd, FORM) for odd in (PREDICTION[:4], (), {1, 2, 3, 4, 5})),
+    *((PREDICTION, odd, FORM) for odd in ((*PREDICTION[:4], 9.0, {}), dict.fromkeys("abcde"))),
 ]
 
 

@@ -170,7 +170,8 @@ def test_some_users_of_a_loaded_report_have_all_that_needs_no_lists(
     again = rn.Report.load(path)
     assert again == loaded
     assert str(again) == str(loaded)
-    assert_rejected("read from a file", loaded.explain, users[0])
+    match = "read from a file.*Evaluate the rows of this user again"
+    assert_rejected(match, loaded.explain, users[0])
 
 
 @pytest.mark.parametrize("choices", [{}, {"ap_over": "hits", "ties": "item_asc"}])
