@@ -53,9 +53,7 @@ def harmless(page: Page, scripts: int = 2) -> None:
 
 @pytest.mark.parametrize("kind", ["report", "comparison"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=str)
-def test_names_are_only_shown(
-    opening: Opening, many: dict[str, Path], kind: str, size: tuple[int, int]
-) -> None:
+def test_names_are_only_shown(opening: Opening, many: Any, kind: str, size: Any) -> None:
     """With every user opened, searched for, and the charts pointed at."""
     page = opening.page(many[kind], size)
     harmless(page)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -97,9 +97,7 @@ def test_a_button_shows_all_users(opening: Opening, pages: dict[str, Path]) -> N
     assert not button.is_visible()
 
 
-def test_a_user_opens_both_lists(
-    opening: Opening, pages: dict[str, Path], report: rn.Report
-) -> None:
+def test_a_user_opens_both_lists(opening: Opening, pages: dict[str, Path], report: Any) -> None:
     """As in `explain`, next to the best order; and closes them."""
     page = opening.page(pages["report"])
     page.get_by_label("Find a user").fill("u0007")
@@ -122,9 +120,7 @@ def test_a_user_opens_both_lists(
     assert opened.count() == 0 or not opened.is_visible()
 
 
-def test_two_models_are_opened_side_by_side(
-    opening: Opening, pages: dict[str, Path], compared: rn.Comparison
-) -> None:
+def test_two_models_are_side_by_side(opening: Opening, pages: Any, compared: rn.Comparison) -> None:
     """With their names as captions."""
     page = opening.page(pages["comparison"])
     page.locator(f"{_ROWS} button").first.click()
@@ -159,9 +155,7 @@ def test_the_keyboard_reaches_everything(page: Page) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_numbers_are_there_without_scripts(
-    opening: Opening, pages: dict[str, Path], kind: str
-) -> None:
+def test_scripts_are_not_needed(opening: Opening, pages: dict[str, Path], kind: str) -> None:
     """Tables of all users, and the descriptions of the charts."""
     page = opening.page(pages[kind], java_script_enabled=False)
     text = page.locator("main").inner_text()

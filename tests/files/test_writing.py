@@ -46,9 +46,7 @@ def is_only_file(path: Path) -> bool:
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("at", ["os.fsync", "pathlib.Path.replace"])
-def test_a_failed_write_leaves_the_file_as_it_was(
-    path: Path, writer: str, error: BaseException, at: str
-) -> None:
+def test_a_failed_write_leaves_the_old_file(path: Path, writer: str, error: Any, at: str) -> None:
     """After an error of the system, and after an interrupt."""
     expected = rn.InvalidInputError if isinstance(error, OSError) else KeyboardInterrupt
     with patch(at, side_effect=error), pytest.raises(expected):

@@ -73,14 +73,10 @@ def _zstd(_: random.Random) -> bytes:
 
 
 KINDS: dict[str, Callable[[random.Random], bytes]] = {
-    "p.csv.gz": lambda _: gzip.compress(CSV, mtime=0),
-    "p.csv.bz2": lambda _: bz2.compress(CSV),
-    "p.csv.xz": lambda _: lzma.compress(CSV),
-    "p.csv.zst": _zstd,
-    "p.zip": _zipped,
-    "p.jsonl": _lines,
-    "p.feather": _feather,
-}
+    "p.csv.gz": lambda _: gzip.compress(CSV, mtime=0), "p.csv.bz2": lambda _: bz2.compress(CSV),
+    "p.csv.xz": lambda _: lzma.compress(CSV), "p.csv.zst": _zstd, "p.zip": _zipped,
+    "p.jsonl": _lines, "p.feather": _feather,
+}  # fmt: skip
 
 
 def run(case: bytes, folder: Path) -> None:

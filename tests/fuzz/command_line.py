@@ -26,104 +26,85 @@ if TYPE_CHECKING:
 
 HEADING = "user,item,estimated,true\n"
 ROWS = "ann,a,4.5,5\nann,b,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,b,3.5,3\n"
-ODD = "\x1b[31mred,=1+1,4,1\n\x9b2J,\u202ebob,3,0\n'=x,[bold]y,2,1\n:car:,[/],1,1\n"
+HOSTILE = "\x1b[31mred,=1+1,4,1\n\x9b2J,\u202ebob,3,0\n'=x,[bold]y,2,1\n:car:,[/],1,1\n"
 OWN = "import recsys_ndcg as rn\n\n@rn.metric\ndef early(ranks):\n    return 1 / ranks\n"
 FILES = {
-    "data.csv": HEADING + ROWS,
-    "odd.csv": HEADING + ODD,
-    "headings.csv": "\x1b]0;x\x07,\u2066b\u2069,c\td,e\n" + ROWS,
-    "binary.csv": HEADING + "ann,a,4.5,1\nann,b,3.0,0\nbob,a,2.0,0\n",
+    "data.csv": HEADING + ROWS, "odd.csv": HEADING + HOSTILE, "\x1b[31m.csv": HEADING + ROWS,
+    "headings.csv": "\x1b]0;x\x07,\u2066b\u2069,c\td,e\n" + ROWS, "bare.csv": ROWS,
+    "binary.csv": HEADING + "ann,a,4.5,1\nann,b,3.0,0\nbob,a,2.0,0\n", "packed.csv.gz": "no gzip",
     "lines.jsonl": '{"user": "\\u001b[31m", "item": 1, "estimated": 2, "true": 3}\n{"user": [1]}\n',
-    "bare.csv": ROWS,
-    "packed.csv.gz": "no gzip",
-    "qrels": "1 0 d1 2\n1 0 d2 1\n",
-    "run": "1 Q0 d2 1 0.5 \x1b[31m\n",
-    "numbers.csv": HEADING + "1,1,2,3\n1,2,1,4\n2,1,5,0\n",
-    "same.csv": HEADING + ROWS.replace("3.0", "1.0"),
-    "other.csv": HEADING + ROWS.replace("bob", "cid"),
-    "huge.csv": HEADING + "1,1,1e308,1023\n1,2,-1e308,1e5\n",
-    "bad.csv": HEADING + "ann,a,\x1b[2J,5\n",
-    "ragged.csv": HEADING + "ann,a,1,5,\x07\n",
-    "empty.csv": "",
+    "qrels": "1 0 d1 2\n1 0 d2 1\n", "run": "1 Q0 d2 1 0.5 \x1b[31m\n", "bad.parquet": "PAR1\x00",
+    "numbers.csv": HEADING + "1,1,2,3\n1,2,1,4\n2,1,5,0\n", "bad.pickle": "\x80\x04\x95",
+    "same.csv": HEADING + ROWS.replace("3.0", "1.0"), "bad.csv": HEADING + "ann,a,\x1b[2J,5\n",
+    "other.csv": HEADING + ROWS.replace("bob", "cid"), "ragged.csv": HEADING + "ann,a,1,5,\x07\n",
+    "huge.csv": HEADING + "1,1,1e308,1023\n1,2,-1e308,1e5\n", "empty.csv": "", "own.py": OWN,
     "ratings.csv": "".join(f"{n % 9},{n // 9},{n % 5 + 1}\n" for n in range(81)),
-    "bad.parquet": "PAR1\x00",
-    "bad.pickle": "\x80\x04\x95",
-    "\x1b[31m.csv": HEADING + ROWS,
-    "own.py": OWN,
-    "raises.py": "raise ValueError('\\x1b[31m')\n",
-    "leaves.py": "import sys\nsys.exit('\\x1b[31m')\n",
-    "ends.py": "class End(BaseException): pass\nraise End\n",
-}
-WORDS: dict[str, list[str]] = {
-    "file": [*FILES, "none.csv", "", ".", "folder.csv", "folder.parquet", "ok.parquet", "ok.pickle",
-             "/dev/null", "/nowhere/x.csv", "n" * 300, "\0", "\udcff.csv", "-"],
-    "other": ["data.csv", "qrels", "run", "-", "none", "odd.csv"],
-    "sep": [",", ";", "tab", "::", "", "\x1b", "\n", '"', "ab", "\udcff"],
-    "decimal": [".", ",", "", "x"],
-    "encoding": ["utf-8", "latin-1", "utf-16", "cp500", "base64", "", "x", "\0", "\udcff"],
-    "form": ["text", "markdown", "latex", "json", "JSON", "x", "", "\x1b"],
-    "output": ["-", "out.parquet", "out.csv.gz", "out",
-               "out.json", "out.csv", "data.csv", "folder.csv", "/dev/null", "/dev/full", "",
-               "/nowhere/x", "n" * 300, "\x1b[31m.json", "\udcff", "\0", "./data.csv"],
-    "k": ["1", "2", "10", "5,10", "0", "-1", "1e9", "99999999999999999999", "9223372036854775807",
-          "9" * 5000, "", ",", "1,", " 3 ", "٣", "1_0", "nan", "2.0"],
-    "number": ["4", "0", "-1", "nan", "inf", "-inf", "1e400", "1e308", "-0", "", "x", "4,5", "1_0",
-               "0x1", "٣", "1e-400"],
-    "metric": ["ndcg", "ndcg@5", "precision@2", "map@10", "rr", "rbp(p=0.9)@3", "rbp(2)", "auc",
-               "rmse", "ndcg@", "ndcg@_", "ndcg@-1", "ndcg@1e9", "ndcg@99999999999999999999",
-               "ndcg@" + "9" * 5000, "rbp(p=((((", "rbp(p='\x1b')", "rbp(p=1or 2)", "ndgc", "", ",",
-               "own:early", "own:early@5", "own:late", "raises:x", "leaves:x", "ends:x",
-               "os:system",
-               "os.:x", "a..b:c", ":", "none:x", "(", "ndcg(", "@", "rbp(p=1e400)@2", "hit@1,rr"],
-    "preset": ["sklearn", "catboost", "trec_eval", "sklaern", "", "\x1b[31m"],
-    "choice": ["gain=linear", "ties=input", "ties=worst", "gain=0:0/1:1", "gain=1:0/5", "gain=map(",
-               "gain=map(0=0,5=1)", "gain=callable(x)", "gain=:", "gain=nan:1", "undefined=0",
-               "undefined=raise", "ideal=max", "max_grade=1e400", "max_grade=5", "tie_tolerance=-1",
-               "tie_tolerance=nan", "tie_tolerance=1e-400", "tie_tolerance=1e308", "x=y", "=",
-               "ties", "recommend_from=threshold", "recommend_from=inf", "short_list=drop", "a|b",
-               "|", "x|threshold:4.0.0", "mean_over=relevant", "unlabelled=filter", "gain=binary",
-               "ndcg@10|defaults:50b6cd49|threshold:1e400", "defaults:50b6cd49|threshold:-.-",
-               "ndcg@10|defaults:50b6cd49|threshold:e", "discount=log2_max",
-               "gain=exponential_above", "ideal=max,max_grade=2000", "duplicates=mean",
-               "\x1b=\x1b"],
-    "columns": ["user=uid", "user=item", "user=item,item=user", "estimated=true", "true=rank",
-                "rank=true", "user=\x1b]0;x\x07", "item=\u2066b\u2069,user=c\td", "=", "user", ",",
-                "user=", "x=y", "estimated=user", "user=user,user=item", "true=estimated"],
-    "user": ["ann", "1", "\x1b[31mred", "\u202e", "", "\udcff", "\0", "nan", "none", "[bold]x"],
-    "limit": ["ndcg@10=0.5", "ndcg@2=1", "rmse=1", "mae=0", "ndcg=0", "rr=80", "=", "=1",
-              "ndcg@10=", "ndcg@10=nan", "rmse=1e400", "x=1", "rbp(p=0.9)@3=0.2",
-              "own:early=0.1", "\x1b=1"],
-    "model": ["data.csv", "same.csv", "saved.json", "numbers.csv", "none.csv", "data", "a", "=",
-              "a=", "=data.csv", "-", "a=data.csv", "\x1b[31m=odd.csv", "\x1b[31m.csv", "\u202e",
-              "folder.csv", "", "\0", "cut.json", "./data.csv", "chance", "other.csv", "\udcff"],
-    "by": ["activity", "list_length", "relevant", "cold", "x", "", "data.csv", "same.csv", "\x1b",
-           "none.csv", "folder.csv", "bare.csv", "\udcff", "\0"],
-    "test": ["t", "randomisation", "bootstrap", "wilcoxon", "sign", "f", "", "\x1b"],
-    "correction": ["max-T", "holm", "bonferroni", "bh", "none", "x", "", "\x1b"],
-    "users": ["all", "common", "some", "", "\x1b"],
-    "sort": ["score", "adjusted", "z", "zz", "", "\x1b"],
-    "seed": ["0", "1", "-1", "4294967295", "4294967296", "99999999999", "9" * 5000, "x", ""],
+    "raises.py": "raise ValueError('\\x1b[31m')\n", "leaves.py": "raise SystemExit('\\x1b[31m')\n",
+    "ends.py": "raise GeneratorExit\n",
 }  # fmt: skip
-COMMON = {"--threshold": "number", "--preset": "preset", "--convention": "choice",
-          "--columns": "columns", "--format": "form", "--sep": "sep", "--decimal": "decimal",
-          "--encoding": "encoding", "--labels": "other", "--results": "other", "--qrels": "other",
-          "--run": "other"}  # fmt: skip
-GATES = {"--fail-under": "limit", "--fail-above": "limit", "--fail-if-worse": "model",
-         "--metric": "metric", "--margin": "number", "--alpha": "number",
-         "--users": "users"}  # fmt: skip
+#: What an option of each kind takes; Ω is a number of 5000 digits, Λ a name of 300 letters.
+WORDS = {
+    "file": "none.csv~.~folder.csv~folder.parquet~ok.parquet~ok.pickle~/dev/null~/nowhere/x.csv~"
+        "Λ~\udcff.csv~-",
+    "other": "data.csv~qrels~run~-~none~odd.csv",
+    "sep": ',~;~tab~::~\n~"~ab',
+    "decimal": ".~,~x",
+    "encoding": "utf-8~latin-1~utf-16~cp500~base64~x",
+    "form": "text~markdown~latex~json~JSON~x",
+    "output": "-~out.parquet~out.csv.gz~out~out.json~out.csv~data.csv~folder.csv~/dev/null~"
+        "/dev/full~/nowhere/x~Λ~\x1b[31m.json~./data.csv",
+    "k": "1~2~10~5,10~0~-1~1e9~99999999999999999999~9223372036854775807~Ω~,~1,~ 3 ~٣~1_0~nan~2.0",
+    "number": "4~0~-1~nan~inf~-inf~1e400~1e308~-0~x~4,5~1_0~0x1~٣~1e-400",
+    "metric": "ndcg~ndcg@5~precision@2~map@10~rr~rbp(p=0.9)@3~rbp(2)~auc~rmse~ndcg@~ndcg@_~"
+        "ndcg@-1~ndcg@1e9~ndcg@99999999999999999999~ndcg@Ω~rbp(p=((((~rbp(p='\x1b')~"
+        "rbp(p=1or 2)~ndgc~,~own:early~own:early@5~own:late~raises:x~leaves:x~ends:x~os:system~"
+        "os.:x~a..b:c~:~none:x~(~ndcg(~@~rbp(p=1e400)@2~hit@1,rr",
+    "preset": "sklearn~catboost~trec_eval~sklaern~\x1b[31m",
+    "choice": "gain=linear~ties=input~ties=worst~gain=0:0/1:1~gain=1:0/5~gain=map(~"
+        "gain=map(0=0,5=1)~gain=callable(x)~gain=:~gain=nan:1~undefined=0~undefined=raise~"
+        "ideal=max~max_grade=1e400~max_grade=5~tie_tolerance=-1~tie_tolerance=nan~"
+        "tie_tolerance=1e-400~tie_tolerance=1e308~x=y~=~ties~recommend_from=threshold~"
+        "recommend_from=inf~short_list=drop~a|b~|~x|threshold:4.0.0~mean_over=relevant~"
+        "unlabelled=filter~gain=binary~ndcg@10|defaults:50b6cd49|threshold:1e400~"
+        "defaults:50b6cd49|threshold:-.-~ndcg@10|defaults:50b6cd49|threshold:e~"
+        "discount=log2_max~gain=exponential_above~ideal=max,max_grade=2000~duplicates=mean~"
+        "\x1b=\x1b",
+    "columns": "user=uid~user=item~user=item,item=user~estimated=true~true=rank~rank=true~"
+        "user=\x1b]0;x\x07~item=\u2066b\u2069,user=c\td~=~user~,~user=~x=y~estimated=user~"
+        "user=user,user=item~true=estimated",
+    "user": "ann~1~\x1b[31mred~\u202e~nan~none~[bold]x",
+    "limit": "ndcg@10=0.5~ndcg@2=1~rmse=1~mae=0~ndcg=0~rr=80~=~=1~ndcg@10=~ndcg@10=nan~"
+        "rmse=1e400~x=1~rbp(p=0.9)@3=0.2~own:early=0.1~\x1b=1",
+    "model": "data.csv~same.csv~saved.json~numbers.csv~none.csv~data~a~=~a=~=data.csv~-~"
+        "a=data.csv~\x1b[31m=odd.csv~\x1b[31m.csv~\u202e~folder.csv~cut.json~./data.csv~chance~"
+        "other.csv",
+    "by": "activity~list_length~relevant~cold~x~data.csv~same.csv~none.csv~folder.csv~bare.csv",
+    "test": "t~randomisation~bootstrap~wilcoxon~sign~f",
+    "correction": "max-T~holm~bonferroni~bh~none~x",
+    "users": "all~common~some",
+    "sort": "score~adjusted~z~zz",
+    "seed": "0~1~-1~4294967295~4294967296~99999999999~Ω~x",
+}  # fmt: skip
+#: Text that any option may get.
+ODD = ["", "\x1b", "\udcff", "\0"]
+COMMON = (
+    "--threshold=number --preset=preset --convention=choice --columns=columns --format=form "
+    "--sep=sep --decimal=decimal --encoding=encoding --labels=other --qrels=other "
+)
+GATES = (
+    "--fail-under=limit --fail-above=limit --fail-if-worse=model --metric=metric --margin=number "
+    "--alpha=number --users=users -k=k --metrics=metric "
+)
+TABLES = COMMON + "--results=other --run=other "
+#: The options of each command, and the kinds of text that they take.
 COMMANDS = {
-    "evaluate": COMMON | GATES | {"-k": "k", "--metrics": "metric", "--per-user": "output",
-                                  "--json": "output"},
-    "compare": {one: kind for one, kind in COMMON.items() if one not in {"--results", "--run"}}
-               | GATES | {"-k": "k", "--metrics": "metric", "--baseline": "model", "--by": "by",
-                          "--test": "test", "--correction": "correction", "--seed": "seed",
-                          "--save": "output", "--train": "by"},
-    "leaderboard": COMMON | {"--metric": "metric", "--sort": "sort", "-n": "k"},
-    "explain": COMMON | {"-k": "k", "--user": "user"},
-    "reconcile": COMMON | {"--metric": "metric", "--reported": "number"},
-    "demo": {"--threshold": "number", "-k": "k", "--seed": "seed"},
-    "presets": {"--format": "form"},
-    "metrics": {"--format": "form"},
+    "evaluate": f"{TABLES}{GATES}--per-user=output --json=output",
+    "compare": f"{COMMON}{GATES}--baseline=model --by=by --test=test --correction=correction "
+               "--seed=seed --save=output --train=by",
+    "leaderboard": f"{TABLES}--metric=metric --sort=sort -n=k", "presets": "--format=form",
+    "explain": f"{TABLES}-k=k --user=user", "metrics": "--format=form",
+    "reconcile": f"{TABLES}--metric=metric --reported=number",
+    "demo": "--threshold=number -k=k --seed=seed",
 }  # fmt: skip
 NEEDED = ("--user", "--metric")
 FLAGS = ["--no-heading", "--quiet", "--full-signature", "--version"]
@@ -135,18 +116,20 @@ GLUE = [
 
 def case(random: Random) -> bytes:
     """Return arguments, and the encoding of the terminal, as JSON."""
+    takes = {kind: _words(text) for kind, text in WORDS.items()}
+    takes["file"] += [*FILES]
     command = random.choice([*COMMANDS] * 5 + ["", "evalaute", "--help"])
     words = [command]
     if command == "demo":
-        words += ["--ratings", random.choice(["ratings.csv", random.choice(WORDS["file"])])]
-    elif "--columns" in COMMANDS.get(command, {}) and random.random() < 0.95:
-        words.append(random.choice(["data.csv", "odd.csv", random.choice(WORDS["file"])]))
+        words += ["--ratings", random.choice(["ratings.csv", random.choice(takes["file"])])]
+    elif "--columns" in COMMANDS.get(command, "") and random.random() < 0.95:
+        words.append(random.choice(["data.csv", "odd.csv", random.choice(takes["file"])]))
     if command == "compare":
-        words += random.choices(WORDS["model"][:3] * 3 + WORDS["model"], k=random.randrange(4))
-    options = COMMANDS.get(command, COMMON)
+        words += random.choices(takes["model"][:3] * 3 + takes["model"], k=random.randrange(4))
+    options = dict(one.split("=") for one in COMMANDS.get(command, TABLES).split())
     wanted = [one for one in NEEDED if one in options and command not in {"evaluate", "compare"}]
     for option in wanted + random.choices([*options], k=random.randrange(4)):
-        value = random.choice(WORDS[options[option]])
+        value = random.choice(takes[options[option]])
         if random.random() < 0.1 and options[option] != "output":
             place = random.randrange(len(value) + 1)
             value = value[:place] + random.choice(GLUE) + value[place:]
@@ -157,6 +140,10 @@ def case(random: Random) -> bytes:
         words.insert(random.randrange(len(words) + 1), random.choice(GLUE))
     encoding = random.choice(["utf-8", "utf-8", "ascii", "cp1252"])
     return json.dumps({"encoding": encoding, "words": words}).encode()
+
+
+def _words(text: str) -> list[str]:
+    return text.replace("Ω", "9" * 5000).replace("Λ", "n" * 300).split("~") + ODD
 
 
 def run(case: bytes, folder: Path) -> None:
@@ -199,19 +186,17 @@ def run(case: bytes, folder: Path) -> None:
 
 
 def _prepare(folder: Path) -> None:
-    """Write the files that are missing, and those that a case may have written over."""
+    """Write the files that are missing, and the one that a case may have written over."""
     for name, text in FILES.items():
         path = folder / name
         if not path.exists() or name == "data.csv":
             path.write_text(text, encoding="utf-8")
     if not (folder / "ok.pickle").exists():
-        (folder / "folder.csv").mkdir(exist_ok=True)
-        (folder / "folder.parquet").mkdir(exist_ok=True)
+        for name in ("folder.csv", "folder.parquet"):
+            (folder / name).mkdir(exist_ok=True)
         rows: list[Any] = [("\x1b[31m", "a", 1.0, 2.0, {}), ("\u2066", "b", 3.0, 1.0, {})]
-        table = [("\x1b[1m", 1, 1.0, 1.0), ("b", 2, 2.0, 0.0)]
-        names = ["user", "item", "estimated", "true"]
-        pd.DataFrame(table, columns=names).to_parquet(folder / "ok.parquet")
         (folder / "ok.pickle").write_bytes(pickle.dumps(rows))
+        pd.read_csv(folder / "odd.csv").to_parquet(folder / "ok.parquet")
         rn.evaluate(folder / "data.csv").save(folder / "saved.json")
         saved = (folder / "saved.json").read_text(encoding="utf-8")
         (folder / "cut.json").write_text(saved[: len(saved) // 2], encoding="utf-8")

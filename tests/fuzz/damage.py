@@ -19,9 +19,7 @@ def damage(chance: random.Random, content: bytes, times: int, begin: int = 0) ->
         place, few = chance.randrange(first, len(changed)), chance.randrange(9)
         way = chance.randrange(7)
         if way == 0:
-            changed[place] = chance.choice(
-                (0, 1, 255, chance.randrange(128), chance.randrange(256))
-            )
+            changed[place] = chance.choice((0, 1, 255, chance.randrange(128), *chance.randbytes(1)))
         elif way == 1:
             changed[place] ^= 1 << chance.randrange(8)
         elif way == 2:

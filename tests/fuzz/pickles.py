@@ -68,9 +68,8 @@ def _evaluated(path: Path) -> object:
 def _real_ones() -> list[bytes]:
     """Return files as people have them, of every protocol."""
     made: list[object] = [_predictions(), [tuple(one)[:4] for one in _predictions()]]
-    table = sample_ratings(n_users=3, n_items=20)
-    data = Dataset.load_from_df(table[["user", "item", "rating"]], Reader(rating_scale=(0.5, 5)))
-    train = data.build_full_trainset()
+    table = sample_ratings(n_users=3, n_items=20)[["user", "item", "rating"]]
+    train = Dataset.load_from_df(table, Reader(rating_scale=(0.5, 5))).build_full_trainset()
     for algo in (SVD(n_epochs=1), KNNBaseline(verbose=False), NMF(n_epochs=1)):
         predictions = algo.fit(train).test(train.build_testset()[:_ROWS])
         made.append({"predictions": predictions, "algo": algo})
@@ -202,9 +201,8 @@ def _argument(random: Random, opcode: pickletools.OpcodeInfo) -> bytes:
         return random.choice(_NAMES).replace(b" ", b"\n") + b"\n"
     if width == pickletools.UP_TO_NEWLINE:
         return random.choice(_LINES) + b"\n"
-    length = {pickletools.TAKEN_FROM_ARGUMENT1: 1, pickletools.TAKEN_FROM_ARGUMENT8U: 8}.get(
-        width, 4
-    )
+    lengths = {pickletools.TAKEN_FROM_ARGUMENT1: 1, pickletools.TAKEN_FROM_ARGUMENT8U: 8}
+    length = lengths.get(width, 4)
     data = random.choice(_LINES)
     announced = len(data) if random.random() < 0.9 else random.choice(_NUMBERS)
     return (announced % (1 << 8 * length)).to_bytes(length, "little") + data

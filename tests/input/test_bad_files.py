@@ -49,9 +49,7 @@ TABLES: list[tuple[str | bytes, str]] = [
 
 
 @pytest.mark.parametrize(("text", "match"), TABLES)
-def test_a_csv_file_without_a_table_of_predictions_is_rejected(
-    tmp_path: Path, text: str | bytes, match: str
-) -> None:
+def test_a_file_without_predictions_is_rejected(tmp_path: Path, text: Any, match: str) -> None:
     """An empty field is a missing number or a missing id, never an id of its own."""
     assert_rejected(match, rn.evaluate, str(write(tmp_path, text)))
 
@@ -187,9 +185,7 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str)
     assert_rejected(r"p\\udcff|no column", rn.evaluate, path)
 
 
-def test_a_temporary_folder_whose_name_is_not_utf_8_is_rejected(
-    odd: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_odd_temporary_folder_is_rejected(odd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB could not write there."""
     folder = odd.with_name(odd.name + ".d")
     folder.mkdir()

@@ -132,9 +132,7 @@ BAD = [*NOT_ONE_TABLE, *((_lines_with(line), "p.jsonl", match) for line, match i
 
 
 @pytest.mark.parametrize(("content", "name", "match"), BAD)
-def test_bad_archives_and_json_lines_are_rejected(
-    tmp_path: Path, content: str | bytes, name: str, match: str
-) -> None:
+def test_no_table_is_rejected(tmp_path: Path, content: str | bytes, name: str, match: str) -> None:
     """An archive must hold one text file; a line must hold an object."""
     assert_rejected(match, rn.evaluate, write(tmp_path, content, name))
 
@@ -201,9 +199,7 @@ def test_a_file_that_is_not_feather_is_rejected(tmp_path: Path, content: bytes) 
         rn.evaluate(write(tmp_path, content, "p.parquet"))
 
 
-def test_a_feather_file_that_would_unpack_to_far_more_than_its_size_is_rejected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_feather_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that take no room, and text that is compressed tightly."""
     rows = _feather(pa.table({"user": pa.nulls(1_000_000), "item": pa.nulls(1_000_000)}))
     with rejects("p.arrow: 1,000,000 rows in a file of .* bytes. If that is right"):
@@ -337,9 +333,7 @@ PROPOSALS: list[tuple[bytes, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("content", "options", "match"), PROPOSALS)
-def test_the_message_proposes_the_right_text_format(
-    tmp_path: Path, content: bytes, options: Any, match: str
-) -> None:
+def test_a_text_format_is_proposed(tmp_path: Path, content: Any, options: Any, match: str) -> None:
     """If another one would help."""
     with rejects(match):
         rn.RankedLists.from_file(write(tmp_path, content), text=rn.TextFormat(**options))

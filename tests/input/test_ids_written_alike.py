@@ -168,9 +168,7 @@ OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)],
 @pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
 @pytest.mark.parametrize("own", OWN, ids=repr)
 @pytest.mark.parametrize("ties", BY_ITEM)
-def test_the_order_of_a_users_items_does_not_depend_on_other_users(
-    own: list[Any], others: list[Any], ties: str
-) -> None:
+def test_items_are_ordered_as_without_other_users(own: Any, others: Any, ties: str) -> None:
     """Nor on the order of the rows."""
     ann = [("ann", one, 3.0, 5 - 4 * place) for place, one in enumerate(own)]
     bob = [("bob", one, 3.0, 1 + place) for place, one in enumerate(others)]
@@ -252,9 +250,7 @@ def test_whole_numbers_of_64_bits_are_numbers_in_every_form(
 
 
 @pytest.mark.parametrize("older", [True, False])
-def test_ids_that_differ_after_a_zero_character_are_different(
-    monkeypatch: pytest.MonkeyPatch, *, older: bool
-) -> None:
+def test_ids_may_hold_zeros(monkeypatch: pytest.MonkeyPatch, *, older: bool) -> None:
     """Pandas 2 compares texts up to the first zero."""
     monkeypatch.setattr("recsys_ndcg.input.ids._TRUNCATES_TEXT", older)
     users = [f"a\0{user}" for user in range(4)]

@@ -173,9 +173,7 @@ def test_a_small_file_of_very_many_rows_is_rejected_before_they_are_built(path: 
     assert peak < 10_000_000
 
 
-def test_text_that_would_unpack_to_far_more_than_the_file_is_rejected(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_parquet_bomb_is_rejected(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dictionary of long texts that are nearly the same."""
     monkeypatch.setattr(contents, "BYTES_ANYWAY", 1 << 20)
     ids = [f"{'x' * 1_000_000}{place}" for place in range(12)]

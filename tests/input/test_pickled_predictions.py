@@ -228,9 +228,7 @@ def _hostile(marker: Path) -> dict[str, object]:
 
 @pytest.mark.parametrize("kind", list(_hostile(Path())))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_hostile_pickle_is_rejected_and_not_executed(
-    tmp_path: Path, kind: str, protocol: int
-) -> None:
+def test_a_hostile_pickle_is_not_executed(tmp_path: Path, kind: str, protocol: int) -> None:
     """On its own, in the details of a prediction, as an id, or in the algorithm of a dump."""
     marker = tmp_path / "marker"
     bomb = _hostile(marker)[kind]

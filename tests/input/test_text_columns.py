@@ -175,9 +175,7 @@ def drawn_column(values: list[Any], form: str) -> Any:
 @examples(0.5)
 @pytest.mark.parametrize("form", COLUMNS)
 @given(values=VALUES, is_table=st.booleans())
-def test_a_column_gives_the_same_as_its_values(
-    form: str, values: list[Any], *, is_table: bool
-) -> None:
+def test_a_column_is_read_like_its_values(form: str, values: list[Any], *, is_table: bool) -> None:
     """The same lists to the last bit, or the same error."""
     column = drawn_column(values, form)
     # converting from polars to NumPy drops zero characters at the end of a text
@@ -191,9 +189,7 @@ def test_a_column_gives_the_same_as_its_values(
 
 
 @given(known=VALUES, found=VALUES, forms=st.tuples(_FORMS, _FORMS))
-def test_joining_two_tables_gives_the_same_as_joining_their_values(
-    known: list[Any], found: list[Any], forms: tuple[str, str]
-) -> None:
+def test_tables_are_joined_like_their_values(known: Any, found: Any, forms: Any) -> None:
     """With columns of any two forms, and ids that match, differ in type, or are missing."""
     first, second = drawn_column(known, forms[0]), drawn_column(found, forms[1])
     if first is None or second is None or any("\0" in str(one) for one in (*known, *found)):
@@ -220,9 +216,7 @@ BY_ROW = {
 
 @pytest.mark.parametrize("values", [PLAIN, EIGHT])
 @pytest.mark.parametrize("form", [one for one in COLUMNS if one not in BY_ROW])
-def test_text_of_every_other_form_is_read_by_its_distinct_values(
-    form: str, values: list[str]
-) -> None:
+def test_other_text_is_read_by_its_distinct_values(form: str, values: list[str]) -> None:
     """Otherwise each row would get a Python string."""
     found = encode_text(COLUMNS[form](values))
     if form == "pyarrow, views" and int(pa.__version__.partition(".")[0]) < CASTS_VIEWS:

@@ -21,9 +21,7 @@ METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "hit", "ap", "rr", "judge
 LABELS = {"a": 5.0, "b": 1.0, "c": 4.0}
 
 
-def _report(
-    grades: dict[str, float], listed: Any, options: dict[str, Any], **size: Any
-) -> rn.Report:
+def _report(grades: Any, listed: Any, options: dict[str, Any], **size: Any) -> rn.Report:
     lists = rn.RankedLists.from_labels({"u": grades}, {"u": list(listed)}, **size)
     return rn.evaluate(lists, **options)
 

@@ -197,9 +197,7 @@ def test_details_that_are_no_mapping_are_rejected_with_their_row(wrong: Any, ent
 
 @pytest.mark.parametrize("rule", ["first", "last", "max", "mean"])
 @pytest.mark.parametrize("flags", [(True, False), (False, True), (True, True), (False, False)])
-def test_a_merged_row_is_impossible_if_the_rows_that_count_are(
-    rule: str, flags: tuple[bool, bool]
-) -> None:
+def test_a_merged_row_is_impossible_if_the_rows_that_count_are(rule: str, flags: Any) -> None:
     """The row that is taken decides; a mean, and the higher of two, are of both."""
     details = [{"was_impossible": flag} for flag in flags]
     twice = [Prediction("ann", "a", 5, 4.0 - 2 * at, one) for at, one in enumerate(details)]

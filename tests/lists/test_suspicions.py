@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -42,9 +43,7 @@ def rows(draw: st.DrawFn) -> dict[int, list[tuple[float, float | None]]]:
 
 
 @given(rows())
-def test_parts_raise_the_same_suspicions_as_the_whole(
-    lists: dict[int, list[tuple[float, float | None]]],
-) -> None:
+def test_parts_raise_the_same_suspicions_as_the_whole(lists: dict[int, Any]) -> None:
     """In any order of the parts."""
     whole = Facts.of(RankedLists.of(lists))
     parts = [Facts.of(RankedLists.of({user: some})) for user, some in lists.items()]

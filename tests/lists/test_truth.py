@@ -157,9 +157,7 @@ LABELS = st.tuples(IDS, IDS, st.just(1.0), st.sampled_from(GRADES))
 
 @examples(0.8)
 @given(st.lists(LABELS, min_size=2, max_size=8, unique_by=lambda row: row[:2]), st.integers(1, 7))
-def test_digests_of_parts_add_up_to_the_digest_of_the_whole(
-    rows: list[tuple[Any, ...]], cut: int
-) -> None:
+def test_digests_of_parts_add_up_to_the_digest_of_the_whole(rows: list[Any], cut: int) -> None:
     """Modulo 2^32, however the rows are divided, whatever other ids there are."""
     assume(cut < len(rows))
     first, second = _digests(rows[:cut]), _digests(rows[cut:])

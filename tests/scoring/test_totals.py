@@ -40,9 +40,7 @@ def _intervals(totals: Totals) -> Any:
 
 @examples(1.5)
 @given(grades=lists_of_grades, data=st.data())
-def test_totals_of_parts_merge_in_any_order_and_grouping(
-    grades: list[list[float]], data: st.DataObject
-) -> None:
+def test_totals_merge_in_any_order_and_grouping(grades: list[list[float]], data: Any) -> None:
     """With gains from 1 to 1e290: nothing overflows, and nothing cancels."""
     scores = _score(grades)
     whole = Totals.of(scores)

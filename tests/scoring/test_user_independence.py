@@ -67,9 +67,7 @@ OPTIONS = st.builds(
 
 @examples(0.25)
 @given(st.integers(0, 1 << 30), OPTIONS, st.sampled_from([1, 50, 400]))
-def test_scores_do_not_depend_on_other_users_order_or_blocks(
-    seed: int, options: dict[str, Any], rows: int
-) -> None:
+def test_scores_do_not_depend_on_other_users_or_blocks(seed: int, options: Any, rows: int) -> None:
     """Every metric and rule for ties; blocks of any size; rows and users in any order."""
     frame, rng = _make_users(seed, 6), np.random.default_rng(seed)
     together = _score(frame, options)
