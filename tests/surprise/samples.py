@@ -66,9 +66,9 @@ class Formula(AlgoBase):  # type: ignore[misc]
 class NeverFitted(AlgoBase):  # type: ignore[misc]
     """An algorithm that fails the test when it is fitted."""
 
-    def __init__(self, x: Any = None) -> None:
+    def __init__(self, x: Any = None, random_state: Any = None) -> None:
         super().__init__()
-        self.x = x
+        self.x, self.random_state = x, random_state
 
     def fit(self, _: Any) -> Any:
         """Fail: pytest's failure is no Exception that the package could catch."""

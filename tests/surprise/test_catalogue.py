@@ -6,7 +6,7 @@ import copy
 import gc
 import tracemalloc
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ METRICS += ["hit@2", "rprecision", "rbp@3", "judged@2", "cg@2", "auc"]
 class Tabled(surprise.AlgoBase):  # type: ignore[misc]
     """An algorithm that looks estimates up in a table; None in it is an impossible prediction."""
 
-    def __init__(self, table: dict[tuple[int, int], float | None]) -> None:
+    def __init__(self, table: Mapping[tuple[Any, int], float | None]) -> None:
         super().__init__()
         self.table = table
 
@@ -48,8 +48,7 @@ class Tabled(surprise.AlgoBase):  # type: ignore[misc]
         if self.trainset.knows_user(user) and self.trainset.knows_item(item):
             found = self.table[self.trainset.to_raw_uid(user), self.trainset.to_raw_iid(item)]
         if found is None:
-            msg = "unknown or not in the table"
-            raise surprise.PredictionImpossible(msg)
+            raise surprise.PredictionImpossible
         return found
 
 
@@ -89,11 +88,6 @@ def halved(rank: Any) -> Any:
     return 0.5 ** (rank - 1)
 
 
-def estimated(lists: rn.RankedLists) -> rn.RankedLists:
-    """Return joined lists under the protocol whose estimates are ratings."""
-    return replace(lists, protocol="rated")
-
-
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @examples(1.5)
 @given(
@@ -117,7 +111,8 @@ def test_the_report_is_that_of_all_candidates_ranked(
     how = {"metrics": names, "k": None, "threshold": chosen.threshold, "convention": convention}
     known = {trainset.to_raw_uid(inner) for inner in trainset.all_users()}
     assume(trainset.n_items >= 3 and known & {user for user, _, _ in test})
-    lists = estimated(ranked_the_long_way(algo, trainset, test, clip=clip))
+    # joined lists, under the protocol whose estimates are ratings
+    lists = replace(ranked_the_long_way(algo, trainset, test, clip=clip), protocol="rated")
     # the catalogue rejects an anti-testset: every candidate has the same label
     is_unlabelled = lists.n_unlabelled and impossible != "drop"
     assume(is_unlabelled or len({grade for _, _, grade in test}) > 1)
@@ -142,31 +137,10 @@ def test_the_report_is_that_of_all_candidates_ranked(
     assert report.counts == counts
 
 
-def test_impossible_predictions_are_never_recommended(tmp_path: Path) -> None:
-    """Even if the limit is below every estimate; a report without them can be saved."""
-    pairs = [(1, 7), (1, 8), (2, 9), (2, 10), (3, 11)]
-    trainset = dataset(pd.DataFrame([(*pair, 3.0) for pair in pairs])).build_full_trainset()
-    table = {(user, item): None for user in (1, 2, 3) for item in range(7, 12)}
-    algo = Tabled(table | {(1, 9): 4.0, (2, 8): 2.0}).fit(trainset)
-    test = [(1, 9, 4.0), (2, 7, 4.0), (2, 8, 1.0)]
-    how: dict[str, Any] = {"metrics": ["precision", "recall"], "k": None, "threshold": 4}
-    last = rn.Convention(impossible="last", recommend_from=-1000.0, tie_tolerance=1e-9)
-    report = evaluate_catalogue(algo, trainset, test, convention=last, **how)
-    assert report.per_user["precision"].tolist() == [1.0, 0.0]
-    assert report.per_user["recall"].tolist() == [1.0, 0.0]
-    drop = rn.Convention(impossible="drop")
-    report = evaluate_catalogue(algo, trainset, test, convention=drop, **how)
-    assert (report.scores.counts.impossible > report.scores.counts.ratings).all()
-    report.save(tmp_path / "r.json")
-    assert rn.Report.load(tmp_path / "r.json") == report
-
-
 ALGORITHMS: dict[str, Callable[[], Any]] = {
-    "SVD": svd,
-    "KNNBasic": lambda: surprise.KNNBasic(verbose=False),
+    "SVD": svd, "KNNBasic": lambda: surprise.KNNBasic(verbose=False), "MostPopular": MostPopular,
     "CoClustering": lambda: surprise.CoClustering(random_state=0),
-    "MostPopular": MostPopular,
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -238,10 +212,9 @@ def test_a_users_own_algorithm_gets_the_ids_of_unknown_users(split: Any) -> None
     algo = ByContent().fit(trainset)
     table = predict_all(algo, ["a stranger"], ["an item"], clip=False)
     assert table.loc["a stranger", "an item"] == 10.07
+    test = [(user, "i003", 5.0) for user in ("u001", "a stranger", "bob")]
     with pytest.warns(rn.DataWarning, match="2 of 3 users .* such as 'a stranger'"):
-        report = evaluate_catalogue(
-            algo, trainset, [(user, "i003", 5.0) for user in ("u001", "a stranger", "bob")]
-        )
+        report = evaluate_catalogue(algo, trainset, test)
     assert report.explain("a stranger", 1)["estimated"].tolist() == [10.04]
 
 
@@ -316,24 +289,29 @@ def test_a_report_does_not_depend_on_the_algorithm_any_more(split: Any) -> None:
     assert_rejected("keeps the first 10 ranks of each list.*up to 10", own.explain, user, 11)
 
 
-def test_impossible_estimates_come_last_in_each_users_list() -> None:
-    """They are below any estimate, also on a scale that goes below 0, and can be explained."""
-    items = range(8, 12)
+@pytest.mark.filterwarnings("ignore:Ties affect")
+def test_impossible_estimates_come_last_and_are_never_recommended(tmp_path: Path) -> None:
+    """Even if the scale or the limit goes below 0; a report without them can be saved."""
+    items = range(8, 14)
     frame = pd.DataFrame([(user, 8, -3.0) for user in (0, 1)] + [(2, item, 1.0) for item in items])
     trainset = dataset(frame, (-10, 10)).build_full_trainset()
-    values = {9: -2.0, 10: None, 11: -8.0}
-    table = {(user, item): values.get(item, 1.0) for user in (0, 1) for item in items}
+    values = {9: -2.0, 11: -8.0}
+    table = {(user, item): values.get(item) for user in (0, 1) for item in items}
     table[1, 11] = -900.0
-    algo = Tabled(table).fit(trainset)
-    last = rn.Convention(impossible="last", gain="binary")
-    test = [(0, 10, 5.0), (1, 10, 5.0), (1, 9, 0.0)]
-    report = evaluate_catalogue(
-        algo, trainset, test, metrics=["rr", "ndcg@3"], threshold=4, convention=last
-    )
+    algo, test = Tabled(table).fit(trainset), [(0, 10, 5.0), (1, 10, 5.0), (1, 9, 0.0)]
+    how: dict[str, Any] = {"metrics": ["rr", "precision", "recall"], "k": None, "threshold": 4}
+    last = rn.Convention(impossible="last", gain="binary", recommend_from=-1e3, ties="input")
+    report = evaluate_catalogue(algo, trainset, test, convention=last, **how)
     assert report.per_user["rr"].tolist() == [1 / 3, 1 / 3]
-    assert report.counts["impossible"] == 2
+    assert report.per_user[["precision", "recall"]].eq(0).all(axis=None)
+    assert report.counts["impossible"] == 6
     for user in (0, 1):
         assert report.explain(user, 3)["item"].tolist() == [9, 11, 10]
+    drop = rn.Convention(impossible="drop")
+    report = evaluate_catalogue(algo, trainset, test, convention=drop, **how)
+    assert (report.scores.counts.impossible > report.scores.counts.ratings).all()
+    report.save(tmp_path / "r.json")
+    assert rn.Report.load(tmp_path / "r.json") == report
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -390,12 +368,9 @@ def test_many_users_take_little_memory() -> None:
 
 def test_estimates_that_differ_by_rounding_are_tied_at_the_cutoff() -> None:
     """The first of the trainset stays, not the one that rounding favours."""
-    frame = pd.DataFrame([(0, item, 3.0) for item in range(40)])
-    trainset = dataset(frame, (0, 5)).build_full_trainset()
-    table: dict[tuple[int, int], float | None] = {(0, item): 4.0 for item in range(40)}
-    table[0, 0] = 4.0 - 4e-16
-    top = rank_catalogue(Tabled(table).fit(trainset), trainset, 3, exclude=None)
-    assert top["item"].tolist() == [0, 1, 2]
+    trainset = dataset(pd.DataFrame([(0, n, 3.0) for n in range(40)]), (0, 5)).build_full_trainset()
+    algo = Tabled({(0, item): 4.0 if item else 4.0 - 4e-16 for item in range(40)}).fit(trainset)
+    assert rank_catalogue(algo, trainset, 3, exclude=None)["item"].tolist() == [0, 1, 2]
 
 
 def test_a_cutoff_beyond_the_catalogue_and_unknown_users_are_rejected(split: Any) -> None:
@@ -417,36 +392,20 @@ def test_a_cutoff_beyond_the_catalogue_and_unknown_users_are_rejected(split: Any
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "item_asc", "text_desc"])
 def test_one_users_gains_do_not_change_anothers_score(ties: str) -> None:
-    """A gain of 2^100 in one list leaves the other user's score as it is, to the last bit."""
+    """A gain of 2^100 in one list leaves the other user's scores as they are, to the last bit."""
     frame = pd.DataFrame([("ann", 0, 50.0), ("bob", 0, 50.0), *(("eve", i, 9.0) for i in range(9))])
     trainset = dataset(frame, (1, 100)).build_full_trainset()
-    table: dict[tuple[Any, Any], float | None] = {
-        (user, item): float(item % 4) for user in ("ann", "bob", "eve") for item in range(9)
-    }
-    algo = Tabled(table).fit(trainset)
-    test = [("ann", 3, 100.0), ("bob", 1, 2.0), ("bob", 2, 1.0), ("bob", 5, 3.0), ("bob", 7, 1.5)]
-    how: dict[str, Any] = {"k": [2, 4], "threshold": 2, "convention": rn.Convention(ties=ties)}
-    alone = evaluate_catalogue(algo, trainset, test[1:], **how)
-    together = evaluate_catalogue(algo, trainset, test, **how)
+    algo = Tabled(
+        {(user, item): float(item % 4) for user in ("ann", "bob", "eve") for item in range(9)}
+    ).fit(trainset)
+    test = [("ann", 3, 100.0), ("bob", 1, 2.0), ("bob", 2, 1.0), ("bob", 5, 3.5), ("bob", 7, 1.5)]
+    names = ["ndcg", "dcg", "ap", "rr", "rbp", "precision"]
+    how: dict[str, Any] = {"metrics": names, "threshold": 2, "convention": rn.Convention(ties=ties)}
+    alone = evaluate_catalogue(algo, trainset, test[1:], k=[2, 4, None], **how)
     assert alone.mean["ndcg@4"] > 0.1
-    pd.testing.assert_frame_equal(together.per_user.loc[["bob"]], alone.per_user, check_exact=True)
-
-
-@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-def test_a_score_does_not_depend_on_the_other_users_of_the_testset(split: Any) -> None:
-    """Half-star gains, with and without ties: one user, reversed rows and all users agree."""
-    trainset, test = split
-    algo = ALGORITHMS["KNNBasic"]().fit(trainset)
-    test = [(user, item, rating - 0.5) for user, item, rating in test]
-    names = ["ndcg@10", "ndcg", "dcg", "ap", "rr", "rbp", "precision@5"]
-    how: dict[str, Any] = {"metrics": names, "k": None, "threshold": 3.5}
-    together = evaluate_catalogue(algo, trainset, test, **how).per_user
-    mixed = evaluate_catalogue(algo, trainset, test[::-1], **how).per_user
-    pd.testing.assert_frame_equal(mixed, together, check_exact=True)
-    for user in together.index[:5]:
-        own = [row for row in test if row[0] == user]
-        alone = evaluate_catalogue(algo, trainset, own, **how).per_user
-        pd.testing.assert_frame_equal(alone, together.loc[[user]], check_exact=True)
+    for rows in (test, test[::-1]):
+        together = evaluate_catalogue(algo, trainset, rows, k=[2, 4, None], **how).per_user
+        pd.testing.assert_frame_equal(together.loc[["bob"]], alone.per_user, check_exact=True)
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
