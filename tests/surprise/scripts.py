@@ -31,22 +31,6 @@ result = scores["test_rmse"], scores["test_mae"], algo.predict("u001", "i001")
 """
 )
 
-SCRIPTS["ratings from a file, split once"] = """
-from surprise import BaselineOnly, Dataset, Reader, accuracy
-from surprise.model_selection import train_test_split
-
-reader = Reader(line_format="user item rating timestamp", sep=",")
-data = Dataset.load_from_file("ratings.csv", reader=reader)
-trainset, testset = train_test_split(data, test_size=0.25, random_state=1)
-predictions = BaselineOnly(verbose=False).fit(trainset).test(testset)
-result = (
-    accuracy.rmse(predictions),
-    accuracy.mae(predictions, verbose=True),
-    accuracy.mse(predictions, False),
-    accuracy.fcp(predictions, verbose=False),
-)
-"""
-
 SCRIPTS["a grid search on a shuffled part of the ratings"] = (
     "import random\nfrom surprise import SVD, Dataset, Reader, accuracy\n"
     "from surprise.model_selection import GridSearchCV, KFold\n"
@@ -90,9 +74,12 @@ reader = surprise.Reader(line_format="user item rating timestamp", sep=",")
 data = surprise.Dataset.load_from_file("ratings.csv", reader)
 trainset, testset = surprise.model_selection.train_test_split(data, random_state=0)
 algo = surprise.prediction_algorithms.SVD(n_epochs=2, random_state=0).fit(trainset)
-folds = selection.split.KFold(2, random_state=0)
+folds, predictions = selection.split.KFold(2, random_state=0), algo.test(testset)
 result = (
-    surprise.accuracy.rmse(algo.test(testset)),
+    surprise.accuracy.rmse(predictions),
+    surprise.accuracy.mae(predictions, verbose=True),
+    surprise.accuracy.mse(predictions, False),
+    surprise.accuracy.fcp(predictions, verbose=False),
     surprise.model_selection.cross_validate(algo, data, cv=folds, verbose=True)["test_mae"],
     surprise.__version__,
 )

@@ -187,9 +187,8 @@ def test_an_overridden_method_is_called(name: str, where: str) -> None:
     if where == "instance":
         setattr(algo, name, shifted)
     else:
-        algo.__class__ = type(
-            "Own", (surprise.KNNBasic,), {name: lambda _self, *a, **o: shifted(*a, **o)}
-        )
+        own = {name: lambda _self, *given, **options: shifted(*given, **options)}
+        algo.__class__ = type("Own", (surprise.KNNBasic,), own)
     assert_as_predicted(algo, vectorised=False)
 
 
@@ -199,8 +198,7 @@ class _Own(surprise.AlgoBase):  # type: ignore[misc]
     def estimate(self, user: Any, item: Any) -> Any:
         """Return a number for every third pair, without details."""
         if isinstance(user, str) or isinstance(item, str) or (user + item) % 3:
-            msg = "no idea"
-            raise surprise.PredictionImpossible(msg)
+            raise surprise.PredictionImpossible
         return user / 3 + item
 
 
@@ -223,46 +221,31 @@ def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     np.testing.assert_array_equal(values, true)
 
 
-class _Shifted(Factors):
-    """A rule with a small error."""
+def _rule(kind: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a rule with other estimates, which does not report which are impossible."""
 
-    def estimate_block(self, users: Any, items: Any) -> Any:
-        """Return estimates that are 1e-6 too high."""
-        return super().estimate_block(users, items)[0] + 1e-6, None
+    def estimate_block(*given: Any) -> Any:
+        return change(kind.estimate_block(*given)[0]), None
 
-
-class _Silent(Neighbours):
-    """A rule that does not report which estimates are impossible."""
-
-    def estimate_block(self, users: Any, items: Any) -> Any:
-        """Return only the estimates."""
-        return super().estimate_block(users, items)[0], None
-
-
-class _Undefined(Factors):
-    """A rule that gives NaN."""
-
-    def estimate_block(self, users: Any, items: Any) -> Any:
-        """Return NaN for every pair."""
-        return super().estimate_block(users, items)[0] * np.nan, None
+    return type("Rule", (kind,), {"estimate_block": estimate_block})
 
 
 @pytest.mark.parametrize(
-    ("method", "rule", "match"),
+    ("kind", "rule", "match"),
     [
-        (surprise.SVD.estimate, _Shifted, r"^SVD: .*by up to 1e-06\..*slow"),
-        (surprise.KNNBasic.estimate, _Silent, "KNNBasic: "),
-        (surprise.SVD.estimate, _Undefined, "by up to inf"),
+        (surprise.SVD, _rule(Factors, lambda one: one + 1e-6), r"^SVD: .*by up to 1e-06\..*slow"),
+        (surprise.KNNBasic, _rule(Neighbours, lambda one: one), "KNNBasic: "),
+        (surprise.SVD, _rule(Factors, lambda one: one * np.nan), "by up to inf"),
     ],
 )
 def test_a_rule_that_differs_from_predict_is_not_used(
-    method: Any, rule: Any, match: str, monkeypatch: pytest.MonkeyPatch
+    kind: Any, rule: Any, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The warning has the size of the difference; NaN and a missing flag are differences too."""
     algo = FACTORS["SVD"]().fit(TRAINSETS["whole"])
-    if method is surprise.KNNBasic.estimate:
-        algo = neighbours(surprise.KNNBasic, "msd", "whole", user_based=True, k=40, min_k=20)
-    monkeypatch.setitem(RULES, method, rule)
+    if kind is surprise.KNNBasic:
+        algo = neighbours(kind, "msd", "whole", user_based=True, k=40, min_k=20)
+    monkeypatch.setitem(RULES, kind.estimate, rule)
     with pytest.warns(DataWarning, match=match) as caught:
         assert_as_predicted(algo, vectorised=False)
     assert caught[0].filename == __file__
@@ -318,10 +301,8 @@ def test_blocks_and_threads_change_nothing(user_based: Any, monkeypatch: Any) ->
     whole, _ = estimate_all(algo, estimates_of(algo), users)
     threaded = estimates_of(algo)
     with ThreadPoolExecutor(4) as pool:
-        parts = list(
-            pool.map(lambda part: estimate_all(algo, threaded, part)[0], np.array_split(users, 7))
-        )
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
+        some = pool.map(lambda part: estimate_all(algo, threaded, part), np.array_split(users, 7))
+    np.testing.assert_array_equal(np.concatenate([values for values, _ in some]), whole)
     assert estimate_all(algo, threaded, np.arange(0))[0].shape == (0, algo.trainset.n_items)
     for name in ("_CELLS", "_SORTED"):
         monkeypatch.setattr(f"recsys_ndcg.surprise.estimates.{name}", 400)
@@ -338,10 +319,8 @@ def test_more_places_than_sixteen_bits_have() -> None:
 def test_more_ratings_of_a_user_than_sixteen_bits_have() -> None:
     """SlopeOne counts them in a wider type."""
     frame = pd.DataFrame({"user": "a", "item": ["x"] * 40_000 + ["y"], "rating": 3.0})
-    algo = surprise.SlopeOne()
-    surprise.AlgoBase.fit(
-        algo, surprise.Dataset.load_from_df(frame, surprise.Reader()).build_full_trainset()
-    )
+    data, algo = surprise.Dataset.load_from_df(frame, surprise.Reader()), surprise.SlopeOne()
+    surprise.AlgoBase.fit(algo, data.build_full_trainset())
     # its own fit takes the square of the number of ratings
     algo.freq, algo.dev = np.ones((2, 2), dtype=int), np.array([[0.0, 1.0], [-1.0, 0.0]])
     algo.user_mean = [3.0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -128,23 +129,16 @@ def test_leave_last_out_takes_the_last_by_time_then_by_row(
 
 @given(times_drawn, st.integers(1, 5), st.booleans(), st.sampled_from([int, float, str]))
 def test_a_cut_in_time_keeps_equal_times_together(
-    rows: list[tuple[int, int]],
-    size: int,
-    known_users: Any,
-    kind: Callable[[int], Any],
+    rows: list[tuple[int, int]], size: int, known_users: Any, kind: Callable[[int], Any]
 ) -> None:
     """They are tested; users without training ratings are left out of the test."""
     users, times = zip(*rows, strict=True)
     data = rated(*users, times=list(map(kind, times)))
     splits = TimeSplit(size, known_users=known_users)
-    cut = sorted(times)[-size] if size < len(times) else None
-    train = [row for row, time in enumerate(times) if cut is not None and time < cut]
-    known = {users[row] for row in train}
-    test = [
-        row
-        for row in range(len(rows))
-        if row not in train and (users[row] in known or not known_users)
-    ]
+    cut = sorted(times)[-size] if size < len(times) else -math.inf
+    train = [row for row, time in enumerate(times) if time < cut]
+    known = {users[row] for row in train} if known_users else {*users}
+    test = [row for row, time in enumerate(times) if time >= cut and users[row] in known]
     if not train or not test:
         assert_rejected("TimeSplit: .*(leaves no|none)", parts, splits, data)
         return
@@ -174,9 +168,8 @@ def test_every_rating_of_a_user_is_equally_likely_to_be_tested() -> None:
     counts = Counter(row for test in held_out(LeaveNOut(2, 300, 0), data) for row in test)
     assert set(counts) == set(range(6))
     assert all(60 < count < 140 for count in counts.values())
-    first = Counter(
-        row for seed in range(300) for row in held_out(UserKFold(3, random_state=seed), data)[0]
-    )
+    folds = (held_out(UserKFold(3, random_state=seed), data)[0] for seed in range(300))
+    first = Counter(row for fold in folds for row in fold)
     assert all(60 < first[row] < 140 for row in range(6))
 
 
@@ -199,18 +192,14 @@ def test_a_seed_gives_the_same_splits_each_time(make: Callable[..., Any]) -> Non
 
 def test_raw_ratings_keep_their_order_and_their_timestamps() -> None:
     """Surprise's LeaveOneOut drops the timestamps."""
-    data = sample()
-    rows = data.raw_ratings
-    seen: list[Any] = []
-    data.construct_trainset = seen.append
-    data.construct_testset = seen.append
-    before = list(rows)
+    data, seen = sample(), list[Any]()
+    data.construct_trainset = data.construct_testset = seen.append
+    rows, before = data.raw_ratings, [*data.raw_ratings]
     list(LeaveLastOut(2).split(data))
-    train, test = seen
     assert rows == before
-    assert [one for one in rows if one in set(train)] == train
-    assert [one for one in rows if one in set(test)] == test
-    assert {id(one) for one in train + test} == {id(one) for one in rows}
+    for part in seen:
+        assert [one for one in rows if one in set(part)] == part
+    assert {id(one) for part in seen for one in part} == {id(one) for one in rows}
 
 
 def test_timestamps_from_a_file_are_text_and_give_the_same_splits(tmp_path: Path) -> None:
@@ -243,18 +232,13 @@ DAY = 86400
 @pytest.mark.parametrize(
     ("at", "seconds"),
     [
-        (3 * DAY, 3 * DAY),
-        (np.int64(7), 7),
-        ("1970-01-04", 3 * DAY),
-        ("19700104", 3 * DAY),
-        ("1970-01-04 12:00:00Z", 3.5 * DAY),
-        ("1970-01-04T14:00+02:00", 3.5 * DAY),
-        (dt.date(1970, 1, 4), 3 * DAY),
+        (3 * DAY, 3 * DAY), (np.int64(7), 7), ("1970-01-04", 3 * DAY), ("19700104", 3 * DAY),
+        ("1970-01-04 12:00:00Z", 3.5 * DAY), ("1970-01-04T14:00+02:00", 3.5 * DAY),
+        (pd.Timestamp("1970-01-04"), 3 * DAY), (dt.date(1970, 1, 4), 3 * DAY),
         (dt.datetime(1970, 1, 4, 12), 3.5 * DAY),  # noqa: DTZ001 - read as UTC
         (dt.datetime(1970, 1, 4, 14, tzinfo=dt.timezone(dt.timedelta(hours=2))), 3.5 * DAY),
-        (pd.Timestamp("1970-01-04"), 3 * DAY),
     ],
-)
+)  # fmt: skip
 def test_the_cut_may_be_a_number_text_or_a_date(at: Any, seconds: float) -> None:
     """Without a time zone it is UTC, whatever the machine's time zone is."""
     with pytest.MonkeyPatch.context() as patch:
@@ -329,8 +313,7 @@ TIMES: list[tuple[list[Any], str]] = [
 ]
 WRONG = [
     (splits, users, times, f"{type(splits).__name__}: {m}") for splits, users, times, m in EMPTY
-]
-WRONG += [(splits, "aaaaa", *case) for splits in (LeaveLastOut(), TimeSplit()) for case in TIMES]
+] + [(splits, "aaaaa", *case) for splits in (LeaveLastOut(), TimeSplit()) for case in TIMES]
 
 
 @pytest.mark.parametrize(("splits", "users", "times", "match"), WRONG, ids=range(len(WRONG)))
