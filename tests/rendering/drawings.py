@@ -28,17 +28,12 @@ class Layer:
 def layers(chart: alt.LayerChart | alt.ConcatChart) -> list[Layer]:
     """Return the layers of a chart, of all its panels."""
     spec = json.loads(chart.to_json())
-    panels = spec.get("concat", [spec])
-    return [
-        Layer(one["mark"], one["encoding"], _rows(one["data"], spec.get("datasets", {})))
-        for panel in panels
-        for one in panel["layer"]
-    ]
-
-
-def _rows(data: dict[str, Any], named: dict[str, Any]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = data["values"] if "values" in data else named[data["name"]]
-    return rows
+    found = []
+    for one in (layer for panel in spec.get("concat", [spec]) for layer in panel["layer"]):
+        data = one["data"]
+        rows = data["values"] if "values" in data else spec["datasets"][data["name"]]
+        found.append(Layer(one["mark"], one["encoding"], rows))
+    return found
 
 
 def marked(chart: alt.LayerChart | alt.ConcatChart, *marks: str) -> list[Layer]:

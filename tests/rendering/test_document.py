@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,18 +17,14 @@ from recsys_ndcg.rendering.plots import vega
 
 pytest.importorskip("altair")
 CELLS = pd.DataFrame({"model": ["SVD", "KNN"], "mean": ["0.5000", "-0.2500"]})
-NEW = Section(
-    "new",
-    "Something new",
-    "How to read it.",
-    [
-        ShownTable("What it is of", CELLS, bold=[0], note="what is counted"),
-        ["A remark on it."],
-        Charts(vega.chart({"text": "Falling"}, "A line that falls.", [])),
-        Code("To be typed", ["import this"]),
-        Section.folded("More of it", [["Only where it can be opened."]]),
-    ],
-)
+PARTS: list[Any] = [
+    ShownTable("What it is of", CELLS, bold=[0], note="what is counted"),
+    ["A remark on it."],
+    Charts(vega.chart({"text": "Falling"}, "A line that falls.", [])),
+    Code("To be typed", ["import this"]),
+    Section.folded("More of it", [["Only where it can be opened."]]),
+]
+NEW = Section("new", "Something new", "How to read it.", PARTS)
 OLD = Section("old", "The first", "", [ShownTable("All", CELLS, left=1)])
 DOCUMENT = Document("2 models", [OLD, NEW], verdict="SVD is better.", title="Compared")
 TEXTS = ("SVD", "what is counted", "A remark on it.", "A line that falls.", "import this")
@@ -60,9 +57,8 @@ def test_a_section_is_rendered_in_every_form(form: str, monkeypatch: pytest.Monk
 def test_tables_only_gives_nothing_else() -> None:
     """With `--quiet` too."""
     pytest.importorskip("tabulate")
-    for text in (
-        on_a_terminal(DOCUMENT, quiet=True), DOCUMENT.render("markdown", tables_only=True),
-    ):  # fmt: skip
+    markdown = DOCUMENT.render("markdown", tables_only=True)
+    for text in (on_a_terminal(DOCUMENT, quiet=True), markdown):
         assert text.count("SVD") == 2
         assert "remark" not in text
         assert DOCUMENT.verdict not in text
@@ -83,9 +79,8 @@ def test_common_parts_of_signatures_are_printed_once() -> None:
     """In the first one; the terminal shows short forms unless asked for all."""
     full = ["ndcg@10|gain:exponential|users:3", "rr|gain:exponential|users:2"]
     short = ["ndcg@10|users:3", "rr|users:2"]
-    document = Document(
-        "", [Section("s", "S", "", [Code("The signatures", full, short, alike=True)])]
-    )
+    signatures = Code("The signatures", full, short, alike=True)
+    document = Document("", [Section("s", "S", "", [signatures])])
     assert document.render("text").splitlines()[1:] == [full[0], "the same for rr|users:2"]
     assert on_a_terminal(document).splitlines() == [short[0], "the same for rr|users:2"]
     assert on_a_terminal(document, full=True).splitlines()[0] == full[0]

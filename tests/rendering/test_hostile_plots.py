@@ -12,17 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys_ndcg.rendering.plots.means import (
-    plot_intervals_by_tier,
-    plot_score_by_activity,
-    plot_score_by_cutoff,
-)
+from recsys_ndcg.rendering.plots import means, users
 from recsys_ndcg.rendering.plots.trade_off import plot_trade_off
-from recsys_ndcg.rendering.plots.users import (
-    plot_a_against_b,
-    plot_difference_per_user,
-    plot_users_against_chance,
-)
 from recsys_ndcg.rendering.wording import make_label, make_labels
 from tests.rendering.drawings import described, drawn, layers
 
@@ -31,16 +22,9 @@ if TYPE_CHECKING:
 
 pytest.importorskip("altair")
 HOSTILE = [
-    "</script><!--<Script>alert()",
-    "a.b[c]['d'] ${x} {{y}} &amp; %s",
-    "x" * 10_000,
-    "\u202eabc\u202d\nd\x1b[2J\t\0",
-    'datum\\"+b+"',
-    "",
-    "constructor",
-    "valueOf",
-    "__proto__",
-]
+    "</script><!--<Script>alert()", "a.b[c]['d'] ${x} {{y}} &amp; %s", "x" * 10_000,
+    "\u202eabc\u202d\nd\x1b[2J\t\0", 'datum\\"+b+"', "", "constructor", "valueOf", "__proto__",
+]  # fmt: skip
 #: The suite draws the charts of the first name, CI of all.
 NAMES = [
     pytest.param(one, id=str(place), marks=[pytest.mark.slow] if place else [])
@@ -52,19 +36,20 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
     """Return every chart, with a name wherever one is possible."""
     by_k = pd.DataFrame({"metric": [name], "k": [1], "mean": [0.5], "low": [0.4], "high": [0.6]})
     models = pd.DataFrame({"model": [name, "SVD"], "mean": [0.5, 0.4], "tier": [1, 2]})
-    users = pd.DataFrame({"user": [name], "score": [0.5], "chance": [0.25]})
+    models = models.assign(low=0.3, high=0.6)
+    scores = pd.DataFrame({"user": [name], "score": [0.5], "chance": [0.25]})
     activity = pd.DataFrame({"model": [name, "SVD"], "activity": [1, 2], "score": [0.5, 0.75]})
     both = pd.DataFrame({"model": [name, "SVD"], "x": [0.5, 0.4], "y": [0.1, 0.2]})
     both = both.assign(x_low=0.3, x_high=0.6, y_low=0.05, y_high=0.3)
     two, many = np.array([[0.5, 0.5], [0.2, 0.5]]), np.arange(3000.0)
     return [
-        plot_score_by_cutoff(by_k.assign(chance=0.25)),
-        plot_users_against_chance(users, name),
-        plot_intervals_by_tier(models.assign(low=0.3, high=0.6), name, 0.2, baselines={name: 0.3}),
-        plot_difference_per_user(models["mean"].to_numpy(), name, "SVD", name),
-        plot_score_by_activity(activity, name),
-        plot_a_against_b(two[0], two[1], name, "SVD", name, users=[name] * 2),
-        plot_a_against_b(many % 7, many % 5, "SVD", name, name, users=range(3000)),
+        means.plot_score_by_cutoff(by_k.assign(chance=0.25)),
+        users.plot_users_against_chance(scores, name),
+        means.plot_intervals_by_tier(models, name, 0.2, baselines={name: 0.3}),
+        users.plot_difference_per_user(models["mean"].to_numpy(), name, "SVD", name),
+        means.plot_score_by_activity(activity, name),
+        users.plot_a_against_b(two[0], two[1], name, "SVD", name, users=[name] * 2),
+        users.plot_a_against_b(many % 7, many % 5, "SVD", name, name, users=range(3000)),
         plot_trade_off(both, name, name),
         plot_trade_off(both.assign(value=[name, "b"]), name, "rmse", parameter=name),
         plot_trade_off(both.assign(value=[1, 3]), name, "rmse", parameter=name),
@@ -110,10 +95,10 @@ def test_labels_are_short_and_distinct(names: list[str], longest: int) -> None:
         assert one.strip() == one != ""
 
 
-@pytest.mark.parametrize(
-    "names",
-    [["x" * 99, "x" * 98], ["a", "a", "a (1)"], ["a (1)", "a", "a"], ["", " ", "(no name)"]],
-)
+ALIKE = [["x" * 99, "x" * 98], ["a", "a", "a (1)"], ["a (1)", "a", "a"], ["", " ", "(no name)"]]
+
+
+@pytest.mark.parametrize("names", ALIKE)
 def test_names_that_look_alike_are_numbered(names: list[str]) -> None:
     """So that two models never share a row."""
     assert len(set(make_labels(names))) == len(names)

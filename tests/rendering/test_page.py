@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
@@ -20,14 +21,17 @@ pytest.importorskip("vl_convert")
 METRICS = ["ndcg@3", "precision@3", "rmse"]
 
 
-@pytest.fixture(name="report", scope="module")
-def _report() -> rn.Report:
-    return rn.evaluate(models(users=60)["good"], metrics=METRICS, threshold=4)
+def evaluate() -> rn.Report:
+    """Evaluate one model."""
+    return rn.evaluate(models()["good"], metrics=METRICS, threshold=4)
 
 
-@pytest.fixture(name="compared", scope="module")
-def _compared() -> rn.Comparison:
-    return rn.compare(models(users=60), metrics=METRICS, threshold=4, by="list_length")
+def compare() -> rn.Comparison:
+    """Compare three."""
+    return rn.compare(models(), metrics=METRICS, threshold=4, by="list_length")
+
+
+REPORT, COMPARED = evaluate(), compare()
 
 
 def sections(page: Parsed) -> list[str]:
@@ -35,26 +39,26 @@ def sections(page: Parsed) -> list[str]:
     return [one["id"] for one in page.named("section")]
 
 
-def test_a_report_has_its_parts_in_order(report: rn.Report) -> None:
+def test_a_report_has_its_parts_in_order() -> None:
     """Each section has a heading, a link and a sentence."""
-    page = harmless(report.to_html())
+    page = harmless(REPORT.to_html())
     assert sections(page) == ["scores", "audit", "spread", "cutoff", "activity", "users", "how"]
     check_structure(page)
     assert "of the possible improvement from chance" in page.text
-    assert all(remark in page.text for remark in report.remarks)
-    assert all(report.signature(name) in page.text for name in METRICS)
+    assert all(remark in page.text for remark in REPORT.remarks)
+    assert all(REPORT.signature(name) in page.text for name in METRICS)
 
 
-def test_a_comparison_has_its_parts_in_order(compared: rn.Comparison, tmp_path: Path) -> None:
+def test_a_comparison_has_its_parts_in_order(tmp_path: Path) -> None:
     """A saved one too, without the sections that need lists."""
     wanted = ["leaderboard", "audit", "spread", "differences", "cutoff", "activity", "segments"]
     wanted += ["users", "movers", "trade-off", "how"]
-    page = harmless(compared.to_html())
+    page = harmless(COMPARED.to_html())
     assert sections(page) == wanted
     check_structure(page)
-    for text in (compared.verdict, *compared.remarks):
+    for text in (COMPARED.verdict, *COMPARED.remarks):
         assert " ".join(text.split()) in page.text
-    compared.save(tmp_path / "c.json")
+    COMPARED.save(tmp_path / "c.json")
     loaded = harmless(rn.Comparison.load(tmp_path / "c.json").to_html())
     assert sections(loaded) == [name for name in wanted if name != "cutoff"]
     assert "There are no lists to open" in loaded.text
@@ -81,17 +85,15 @@ def check_structure(page: Parsed) -> None:
     assert all(one["tabindex"] == "0" and one["aria-label"] for one in scrolled)
 
 
-def test_equal_reports_give_equal_pages(report: rn.Report, compared: rn.Comparison) -> None:
+def test_equal_reports_give_equal_pages() -> None:
     """To the last byte."""
-    again = rn.evaluate(models(users=60)["good"], metrics=METRICS, threshold=4)
-    assert again.to_html() == report.to_html()
-    other = rn.compare(models(users=60), metrics=METRICS, threshold=4, by="list_length")
-    assert other.to_html() == compared.to_html()
+    assert evaluate().to_html() == REPORT.to_html()
+    assert compare().to_html() == COMPARED.to_html()
 
 
-def test_charts_adapt_to_the_width_and_the_colours_of_the_page(compared: rn.Comparison) -> None:
+def test_charts_adapt_to_the_width_and_the_colours_of_the_page() -> None:
     """No chart has a fixed width, or a colour that is invisible on dark pages."""
-    specs = [one for one in harmless(compared.to_html()).data if "layer" in one]
+    specs = [one for one in harmless(COMPARED.to_html()).data if "layer" in one]
     assert len(specs) >= 6
 
     def colours(part: Any, name: str = "") -> None:
@@ -112,30 +114,28 @@ def test_charts_adapt_to_the_width_and_the_colours_of_the_page(compared: rn.Comp
         colours(spec)
 
 
-def test_users_are_sorted_by_score(report: rn.Report) -> None:
+def test_users_are_sorted_by_score() -> None:
     """The best first; all are there without a script."""
-    page = harmless(report.to_html())
-    rows = [row for row in page.cells if len(row) > 3 and row[0] in set(report.users)]
-    assert sorted(row[0] for row in rows) == report.users.tolist()
+    page = harmless(REPORT.to_html())
+    rows = [row for row in page.cells if len(row) > 3 and row[0] in set(REPORT.users)]
+    assert sorted(row[0] for row in rows) == REPORT.users.tolist()
     scores = [row[3] for row in rows]
     assert scores == sorted(scores, reverse=True)
-    assert scores == [f"{report.per_user['ndcg@3'][row[0]]:.4f}" for row in rows]
+    assert scores == [f"{REPORT.per_user['ndcg@3'][row[0]]:.4f}" for row in rows]
 
 
-def test_users_of_a_comparison_are_sorted_by_the_best_model(compared: rn.Comparison) -> None:
+def test_users_of_a_comparison_are_sorted_by_the_best_model() -> None:
     """With a column per model, the difference of two, and their lists."""
-    page = harmless(compared.to_html())
-    best, other = compared.leaderboard.index[:2]
-    own = compared.per_user["ndcg@3"]
-    rows = [row for row in page.cells if len(row) == 7 and row[0] in set(compared.users)]
-    assert len(rows) == len(compared.users)
-    assert [float(row[3]) for row in rows] == sorted((float(row[3]) for row in rows), reverse=True)
-    for row in rows:
-        assert [float(one) for one in row[3:5]] == pytest.approx(
-            own.loc[row[0], [best, other]].tolist(), abs=1e-4
-        )
+    page = harmless(COMPARED.to_html())
+    best, other = COMPARED.leaderboard.index[:2]
+    rows = [row for row in page.cells if len(row) == 7 and row[0] in set(COMPARED.users)]
+    assert len(rows) == len(COMPARED.users)
+    found = np.array([row[3:5] for row in rows], float)
+    assert found[:, 0].tolist() == sorted(found[:, 0], reverse=True)
+    own = COMPARED.per_user["ndcg@3"].loc[[row[0] for row in rows], [best, other]]
+    np.testing.assert_allclose(found, own, rtol=0, atol=1e-4)
     lists = next(one for one in page.data if "users" in one)
-    assert lists["names"] == [other, compared.baseline, "the best order"]
+    assert lists["names"] == [other, COMPARED.baseline, "the best order"]
     assert len(lists["users"]) == len(rows)
 
 
@@ -143,12 +143,8 @@ def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
     """A thousand in all; the caption says so."""
     draw = np.random.default_rng(0)
     n = MAX_USERS + 500
-    data = {
-        "user": np.repeat(np.arange(n), 4),
-        "item": np.tile(np.arange(4), n),
-        "estimated": draw.random(4 * n),
-        "true": draw.integers(1, 6, 4 * n).astype(float),
-    }
+    frame = pd.DataFrame({"user": np.repeat(np.arange(n), 4), "item": np.tile(np.arange(4), n)})
+    data = frame.assign(estimated=draw.random(4 * n), true=draw.integers(1, 6, 4 * n))
     report = rn.evaluate(data, metrics="ndcg@4")
     page = harmless(report.to_html(tmp_path / "page.html"))
     rows = [row for row in page.cells if len(row) == 6 and row[0].isdecimal()]
@@ -165,53 +161,45 @@ def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
 
 def test_a_long_page_stays_small() -> None:
     """Also if every id of users and items is as long as a page."""
+    users = {f"{user}" + "&" * 10_000: f"{user} " for user in range(120)}
     rows = [
-        (f"{user}" + "&" * 10_000, f"{user} {item}" + "<" * 10_000, item + 0.5, 1.0 + item % 3)
-        for user in range(120)
-        for item in range(5)
+        (user, f"{beginning}{item}" + "<" * 10_000, item + 0.5, 1.0 + item % 3)
+        for (user, beginning), item in product(users.items(), range(5))
     ]
     page = rn.evaluate(rows, metrics="ndcg@5").to_html()
     assert len(page) < 1_500_000
     harmless(page)
 
 
-@pytest.mark.parametrize(
-    ("data", "options", "verdict"),
-    [
-        ({"a": [(1, 2), (2, 1)]}, {"metrics": "recall", "threshold": 5}, "No user has a score"),
-        ({"a": [(1, 2), (2, 1)]}, {"metrics": "rmse"}, "It has no chance level"),
-        ({"a": [(1, 1)], "b": [(2, 1)]}, {}, "every order of these lists has the same score"),
-        ({"a": [(2, 5), (1, 2)]}, {}, "One user is not enough evidence"),
-        ({"a": [(2, 5), (1, 2)], "b": [(2, 1), (1, 2)]}, {}, "cannot be distinguished from chance"),
-        (
-            {user: [(1, 5), (2, 3), (3, 1)] for user in range(30)},
-            {},
-            "this order is worse than chance",
-        ),
-        (
-            {user: [(3, 5), (2, 3), (1, 1)] for user in range(30)},
-            {},
-            "achieves 100 % of the possible",
-        ),
-    ],
-)
-def test_the_verdict_fits_the_evidence(data: Any, options: dict[str, Any], verdict: str) -> None:
+GOOD, BAD = [(2, 5), (1, 2)], [(1, 2), (2, 1)]
+WORST, BEST = [(1, 5), (2, 3), (3, 1)], [(3, 5), (2, 3), (1, 1)]
+VERDICTS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "No user has a score": ({"a": BAD}, {"metrics": "recall", "threshold": 5}),
+    "It has no chance level": ({"a": BAD}, {"metrics": "rmse"}),
+    "every order of these lists has the same score": ({"a": [(1, 1)], "b": [(2, 1)]}, {}),
+    "One user is not enough evidence": ({"a": GOOD}, {}),
+    "cannot be distinguished from chance": ({"a": GOOD, "b": [(2, 1), (1, 2)]}, {}),
+    "this order is worse than chance": (dict.fromkeys(range(30), WORST), {}),
+    "achieves 100 % of the possible": (dict.fromkeys(range(30), BEST), {}),
+}
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_the_verdict_fits_the_evidence(verdict: str) -> None:
     """On the page and in a notebook."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rn.DataWarning)
-        report = rn.evaluate(data, **options)
-        page = harmless(report.to_html())
-    assert verdict in page.text
+    data, options = VERDICTS[verdict]
+    report = rn.evaluate(data, **options)
+    assert verdict in harmless(report.to_html()).text
     assert verdict in report._repr_html_()
 
 
-def test_a_notebook_gets_a_short_form(report: rn.Report, compared: rn.Comparison) -> None:
+def test_a_notebook_gets_a_short_form() -> None:
     """Without scripts and styles."""
-    for shown in (report, compared):
+    for shown in (REPORT, COMPARED):
         text = shown._repr_html_()
         assert len(text) < 10_000
         page = Parsed(f"<div>{text}</div>")
-        assert not page.named("script")
-        assert not page.named("style")
+        assert not [*page.named("script"), *page.named("style")]
         assert page.named("table")
-    assert compared.verdict in compared._repr_html_()
+    assert COMPARED.verdict in COMPARED._repr_html_()

@@ -20,7 +20,6 @@ from tests.rendering.drawings import described, drawn, marked, texts
 
 pytest.importorskip("altair")
 NAN = math.nan
-LOW_FIRST = ["#0072B2", "#BBBBBB", "#E69F00"]
 
 
 def scatter(a: Sequence[float], b: Sequence[float], **how: Any) -> Any:
@@ -39,15 +38,11 @@ def model_table(*points: tuple[float, float], **more: Any) -> pd.DataFrame:
 
 def test_every_user_is_a_dot_on_the_side_of_the_better_model() -> None:
     """A's score upward; users with only one score are left out and counted."""
-    chart = scatter(
-        [0.5, 0.25, 0.5, 0.5, NAN, 1.0], [0.25, 0.75, 0.5, 0.5, 0.5, NAN], users=["u", *"vwxyz"]
-    )
-    above, on, below = marked(chart, "point")
-    assert [one.mark["color"] for one in (above, on, below)] == LOW_FIRST
-    found = [
-        [(one["across"], one["up"], one["users"], one["who"]) for one in layer.rows]
-        for layer in (above, on, below)
-    ]
+    a, b = [0.5, 0.25, 0.5, 0.5, NAN, 1.0], [0.25, 0.75, 0.5, 0.5, 0.5, NAN]
+    chart = scatter(a, b, users=[*"uvwxyz"])
+    sides, names = marked(chart, "point"), ("across", "up", "users", "who")
+    assert [one.mark["color"] for one in sides] == ["#0072B2", "#BBBBBB", "#E69F00"]
+    found = [[tuple(row[name] for name in names) for row in side.rows] for side in sides]
     assert found == [[(0.25, 0.5, 1, "u")], [(0.5, 0.5, 2, "w, x")], [(0.75, 0.25, 1, "v")]]
     assert described(chart) == (
         "ndcg@10 of A against B, of 4 users: mean 0.4375 against 0.5000; above the line: A "
@@ -56,10 +51,8 @@ def test_every_user_is_a_dot_on_the_side_of_the_better_model() -> None:
     )
     (line,) = marked(chart, "line")
     assert all(one["up"] == one["across"] for one in line.rows)
-    written = texts(chart)
-    assert {"ndcg@10 of A", "ndcg@10 of B", "above the line: A better: 1 user (25.0%)"} <= {
-        *written
-    }
+    shown = {"ndcg@10 of A", "ndcg@10 of B", "above the line: A better: 1 user (25.0%)"}
+    assert shown <= {*texts(chart)}
 
 
 def test_of_an_error_less_is_better() -> None:
@@ -87,9 +80,8 @@ def test_users_at_one_place_are_one_larger_dot() -> None:
 def test_no_user_is_lost(pairs: list[tuple[float, float]]) -> None:
     """As dots, or counted in cells."""
     a, b = map(list, zip(*pairs, strict=True))
-    assert sum(one["users"] for part in marked(scatter(a, b), "point") for one in part.rows) == len(
-        a
-    )
+    dots = [one for part in marked(scatter(a, b), "point") for one in part.rows]
+    assert sum(one["users"] for one in dots) == len(a)
     times = 2000 // len(a) + 1
     (cells,) = marked(scatter(a * times, b * times), "rect")
     assert sum(one["users"] for one in cells.rows) == times * len(a)
@@ -118,25 +110,21 @@ def test_a_million_users_are_counted_in_cells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b"),
-    [([0.5], [0.25]), ([0.0], [0.0]), ([0.5] * 3, [0.5] * 3), ([1e30, 1.0], [1.0, 1e30])],
+    "pairs", [[(0.5, 0.25)], [(0, 0)], [(0.5, 0.5)] * 3, [(1e30, 1), (1, 1e30)]]
 )
 @pytest.mark.parametrize("times", [1, 2500])
-def test_odd_numbers_are_drawn(a: list[float], b: list[float], times: int) -> None:
+def test_odd_numbers_are_drawn(pairs: list[tuple[float, float]], times: int) -> None:
     """One user, equal ones, huge next to small; dots and cells."""
-    drawn(scatter(a * times, b * times))
+    drawn(scatter(*zip(*pairs * times, strict=True)))
 
 
 def test_unbeaten_models_are_joined_by_a_line() -> None:
     """In steps; a model without a mean is left out."""
     table = model_table((0.1, 0.9), (0.5, 0.5), (0.4, 0.4), (0.9, 0.1), (NAN, 1.0))
     chart = plot_trade_off(table, "ndcg@10", "recall@10")
-    hollow, filled = marked(chart, "point")
-    assert (hollow.mark["filled"], filled.mark["filled"]) == (False, True)
-    assert [[one["model"] for one in layer.rows] for layer in (hollow, filled)] == [
-        ["m2"],
-        ["m0", "m1", "m3"],
-    ]
+    dots = marked(chart, "point")
+    found = [(layer.mark["filled"], [one["model"] for one in layer.rows]) for layer in dots]
+    assert found == [(False, ["m2"]), (True, ["m0", "m1", "m3"])]
     (line,) = marked(chart, "line")
     assert [(one["x"], one["y"]) for one in line.rows] == [(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)]
     assert line.mark["interpolate"] == "step-before"
@@ -178,24 +166,22 @@ def test_unbeaten_models(points: list[tuple[int, int]]) -> None:
 def test_models_are_coloured_by_a_parameter() -> None:
     """Numbers from light to dark, on a log scale if they span powers; texts by the palette."""
     points = [(place / 10, place / 10) for place in range(9)]
-    for values, kind, scale in (
-        ([10.0 * n for n in range(9)], "quantitative", "linear"),
-        ([10.0**-n for n in range(9)], "quantitative", "log"),
-        ([True, None, "b", *"cdefgh"], "nominal", None),
-        ([None] * 9, "nominal", None),
-        ([2] * 9, "quantitative", "linear"),
-        ([1e30, 1, NAN] * 3, "quantitative", "log"),
-    ):
+    cases: list[tuple[str | None, list[Any]]] = [
+        ("linear", [10.0 * n for n in range(9)]), ("log", [10.0**-n for n in range(9)]),
+        (None, [True, None, "b", *"cdefgh"]), (None, [None] * 9), ("linear", [2] * 9),
+        ("log", [1e30, 1, NAN] * 3),
+    ]  # fmt: skip
+    for scale, values in cases:
         chart = plot_trade_off(model_table(*points, value=values), "ap", "rr", parameter="p.q")
         color = marked(chart, "point")[0].encoding["color"]
+        kind = "quantitative" if scale else "nominal"
         assert (color["type"], color["scale"].get("type")) == (kind, scale)
         assert "p.q" in texts(chart)
-    chart = plot_trade_off(
-        model_table(*points, value=[None, *"abbcdefg"]), "ap", "rr", parameter="p"
-    )
-    scale = marked(chart, "point")[0].encoding["color"]["scale"]
-    assert scale["domain"] == [*"abcdef", "1 other value", "(not set)"]
-    assert scale["range"][-2:] == ["#8C8C8C"] * 2
+    table = model_table(*points, value=[None, *"abbcdefg"])
+    dots = marked(plot_trade_off(table, "ap", "rr", parameter="p"), "point")[0]
+    colours = dots.encoding["color"]["scale"]
+    assert colours["domain"] == [*"abcdef", "1 other value", "(not set)"]
+    assert colours["range"][-2:] == ["#8C8C8C"] * 2
 
 
 def test_a_hundred_models_are_drawn_and_few_named() -> None:
