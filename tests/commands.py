@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from io import BytesIO, TextIOWrapper
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli import build_application
 
 COMMANDS = [
-    "evaluate",
-    "compare",
-    "report",
-    "leaderboard",
-    "explain",
-    "reconcile",
-    "experiment",
-    "demo",
-    "presets",
-    "metrics",
+    *("evaluate", "compare", "report", "leaderboard", "explain", "reconcile", "experiment"),
+    *("demo", "presets", "metrics"),
 ]
 
 
@@ -82,6 +76,21 @@ def run(
 def _text_of(stream: TextIOWrapper[BytesIO]) -> str:
     stream.flush()
     return stream.buffer.getvalue().decode()
+
+
+def json_of(*words: str | Path, stdin: bytes = b"") -> Any:
+    """Run a command that must pass, and return what it prints as JSON."""
+    result = run(*words, "--format", "json", stdin=stdin)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def csv_of(*words: str | Path, **options: Any) -> pd.DataFrame:
+    """Run a command that must pass, and return what it prints as CSV."""
+    result = run(*words, "--format", "csv")
+    assert result.exit_code == 0, result.stderr
+    table: pd.DataFrame = pd.read_csv(StringIO(result.stdout), **options)
+    return table
 
 
 def error_of(*words: str | Path, stdin: bytes = b"") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -12,13 +11,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.sources import name_models, parse_entry
-from recsys_ndcg.cli.terminal import print_document
-from tests.cli.conftest import write
-from tests.commands import error_of, run
+from tests.cli.conftest import FORMATS, show, write
+from tests.commands import csv_of, error_of, json_of, run
 from tests.comparison.models import models
 
 HOSTILE = "\x1b[2J\u202e:car:[red]$_&|"
@@ -56,19 +53,18 @@ def test_options_are_the_keywords_of_rn_compare() -> None:
     words = [
         "--metrics", "precision@3,ndcg@2", "--threshold", "4", "--baseline", "poor",
         "--test", "randomisation", "--correction", "holm", "--alpha", "0.1", "--draws", "500",
-        "--seed", "3", "--margin", "0.01", "--convention", "short_list=n", "--format", "json",
+        "--seed", "3", "--margin", "0.01", "--convention", "short_list=n",
     ]  # fmt: skip
-    found = json.loads(run("compare", *FILES, *words).stdout)
+    found = json_of("compare", *FILES, *words)
     expected = _expected(
         metrics=["precision@3", "ndcg@2"], threshold=4, baseline="poor", test="randomisation",
         correction="holm", alpha=0.1, draws=500, seed=3, margin=0.01,
         convention=rn.Convention(short_list="n"),
     )  # fmt: skip
     assert found == json.loads(json.dumps(expected.to_dict()))
-    preset = json.loads(run("compare", *FILES, "--preset", "sklearn", "--format", "json").stdout)
+    preset = json_of("compare", *FILES, "--preset", "sklearn")
     assert preset["signatures"]["ndcg@10"].split("|")[1] == "gain:linear"
-    chance = run("compare", *FILES, "--baseline", "chance", "--format", "json").stdout
-    assert json.loads(chance)["models"][0] == "chance"
+    assert json_of("compare", *FILES, "--baseline", "chance")["models"][0] == "chance"
 
 
 @pytest.mark.usefixtures("folder")
@@ -76,12 +72,11 @@ def test_every_format_has_the_same_numbers() -> None:
     """CSV and JSON have every digit; Markdown and LaTeX are what Python renders."""
     found = _expected(k=[3, 5])
     words = ["compare", *FILES, "-k", "3,5", "--format"]
-    table = pd.read_csv(io.StringIO(run(*words, "csv").stdout), index_col=["metric", "model"])
-    pd.testing.assert_frame_equal(
-        table.drop(columns="signature"), found.to_frame(), check_dtype=False
-    )
-    assert set(table["signature"]) == {found.signature(name).short for name in found.metrics}
-    pairs = pd.read_csv(io.StringIO(run(*words, "csv", "--pairs").stdout))
+    table = csv_of(*words[:-1], index_col=["metric", "model"])
+    signatures = table.pop("signature")
+    pd.testing.assert_frame_equal(table, found.to_frame(), check_dtype=False)
+    assert set(signatures) == {found.signature(name).short for name in found.metrics}
+    pairs = csv_of(*words[:-1], "--pairs")
     pd.testing.assert_frame_equal(pairs, found.pairwise, check_dtype=False)
     assert json.loads(run(*words, "JSON").stdout)["pairwise"][0]["p"] == found.pairwise["p"][0]
     assert run(*words, "markdown").stdout.strip() == found.to_markdown().strip()
@@ -106,29 +101,27 @@ def test_pairs_and_segments_are_shown_on_request(folder: Path) -> None:
     assert [row[1] for row in rows] == ["good", "fair", "poor"] * 2
     assert {row[2] for row in rows} == {"30"}
     assert "from good, intervals per segment" in both
-    words = ["--by", "list_length", "--format", "csv"]
-    table = pd.read_csv(io.StringIO(run("compare", *FILES, *words).stdout))
-    reports = {name: rn.evaluate(f"{name}.csv") for name in ("good", "fair", "poor")}
-    expected = rn.compare(reports, by="list_length").segments.reset_index()
-    ours, theirs = (one["difference"].dropna().tolist() for one in (table, expected))
+    words = ["compare", *FILES, "--by", "list_length"]
+    tables = csv_of(*words), _expected(by="list_length").segments
+    ours, theirs = (table["difference"].dropna().tolist() for table in tables)
     assert ours == pytest.approx(theirs, rel=1e-14)  # an old pandas reads its neighbours
-    assert "csv has one table" in error_of("compare", *FILES, *words, "--pairs")
+    assert "csv has one table" in error_of(*words, "--format", "csv", "--pairs")
 
 
 def test_a_saved_report_is_a_model(folder: Path) -> None:
     """The other models must be measured under the same options."""
     rn.evaluate("good.csv", metrics=["ndcg@3", "rr"], threshold=4).save(folder / "old.json")
-    words = ["compare", "old.json", "fair.csv", "--metrics", "ndcg@3", "--format", "json"]
-    found = json.loads(run(*words).stdout)
+    words = ["compare", "old.json", "fair.csv"]
+    found = json_of(*words, "--metrics", "ndcg@3")
     assert found["models"] == ["old", "fair"]
     assert found["leaderboards"]["ndcg@3"][0]["mean"] == rn.evaluate("good.csv", k=3)["ndcg@3"]
-    assert run(*words[:3], "--metrics", "rr", "--threshold", "4").exit_code == 0
+    assert run(*words, "--metrics", "rr", "--threshold", "4").exit_code == 0
     for options, message in (
         (["--metrics", "rr", "--threshold", "5"], "threshold is 4.0 for 'old' and 5.0 for 'fair'"),
         (["-k", "9"], "The models share no metric"),
         (["--metrics", "ndcg@9"], "has no ndcg@9"),
     ):
-        assert message in error_of(*words[:3], *options)
+        assert message in error_of(*words, *options)
 
 
 def test_options_without_effect_on_saved_reports_are_errors(folder: Path) -> None:
@@ -161,18 +154,17 @@ def test_results_are_joined_with_labels(folder: Path) -> None:
         ranked[["user", "item", "estimated"]].to_csv(folder / f"{name}.csv", index=False)
         columns = ["user", "q", "item", "rank", "estimated", "tag"]
         ranked[columns].to_csv(folder / f"{name}.run", **text)
-    words = ["compare", "good.csv", "poor.csv", "--labels", "labels.csv", "--format", "json"]
-    found = json.loads(run(*words).stdout)
+    words = ["compare", "good.csv", "poor.csv", "--labels", "labels.csv"]
+    found = json_of(*words)
     names = "good", "poor"
-    lists = {one: rn.RankedLists.from_labels("labels.csv", f"{one}.csv") for one in names}
-    assert (
-        found["leaderboards"] == json.loads(json.dumps(rn.compare(lists).to_dict()))["leaderboards"]
-    )
+    lists = {name: rn.RankedLists.from_labels("labels.csv", f"{name}.csv") for name in names}
+    expected = json.loads(json.dumps(rn.compare(lists).to_dict()))
+    assert found["leaderboards"] == expected["leaderboards"]
     assert "protocol:supplied" in found["signatures"]["ndcg@10"]
-    sized = json.loads(run(*words, "--n-items", "40").stdout)
+    sized = json_of(*words, "--n-items", "40")
     assert "protocol:catalogue" in sized["signatures"]["ndcg@10"]
-    judged = run("compare", "good.run", "poor.run", "--qrels", "qrels", "--format", "json").stdout
-    assert json.loads(judged)["leaderboards"] == found["leaderboards"]
+    judged = json_of("compare", "good.run", "poor.run", "--qrels", "qrels")
+    assert judged["leaderboards"] == found["leaderboards"]
 
 
 def test_names_of_models_are_short_and_unique(
@@ -197,6 +189,10 @@ def test_names_of_models_are_short_and_unique(
         assert list(name_models([parse_entry(word) for word in words])) == names
 
 
+#: What only the data, or its form, shows.
+LATE = {"empty.csv", "--by", "--metrics", "--n-items", "--qrels"}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -217,7 +213,7 @@ def test_names_of_models_are_short_and_unique(
         ([*FILES, "--test", "f"], "test must be one of 't'"),
         ([*FILES, "--correction", "holms"], "Did you mean 'holm'"),
         ([*FILES, "--test", "sign", "--correction", "max-T"], "has no correction 'max-T'"),
-        ([*FILES, "--alpha", "5"], "alpha"),
+        ([*FILES, "--alpha", "1e-300"], "alpha must be at least 1e-12 away from 0 and 1, such as"),
         ([*FILES, "--draws", "0"], "draws"),
         ([*FILES, "--seed", "-1"], "seed"),
         ([*FILES, "--margin", "0"], "--margin must be a number above 0"),
@@ -236,13 +232,7 @@ def test_what_cannot_be_compared_is_an_error(
     """Found before anything is measured, unless only the data shows it."""
     (folder / "empty.csv").touch()
     (folder / "broken.json").write_text('{"format": "recsys_ndcg report 4"}')
-    if len(words) > 1 and not set(words) & {
-        "empty.csv",
-        "--by",
-        "--metrics",
-        "--n-items",
-        "--qrels",
-    }:
+    if len(words) > 1 and LATE.isdisjoint(words):
         monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_in_memory", pytest.fail)
     assert message in error_of("compare", *words)
 
@@ -267,12 +257,8 @@ def test_a_warning_names_its_model(folder: Path) -> None:
 
 def test_standard_input_is_one_model(folder: Path) -> None:
     """With a name like any other."""
-    words = "fair.csv", "--format", "json"
-    result = run("compare", "new=-", *words, stdin=(folder / "good.csv").read_bytes())
-    assert json.loads(result.stdout) == json.loads(run("compare", "new=good.csv", *words).stdout)
-
-
-FORMATS = ("text", "markdown", "latex", "csv", "json")
+    found = json_of("compare", "new=-", "fair.csv", stdin=(folder / "good.csv").read_bytes())
+    assert found == json_of("compare", "new=good.csv", "fair.csv")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
@@ -280,8 +266,8 @@ def test_names_of_files_need_not_be_utf_8(folder: Path) -> None:
     """Other bytes are escapes in the name of the model."""
     odd = folder / os.fsdecode(b"odd\xff.csv")
     os.link(folder / "good.csv", odd)
-    result = run("compare", odd.name, "fair.csv", "--format", "json", "--html", "page.html")
-    assert json.loads(result.stdout)["models"] == [r"odd\udcff", "fair"], result.stderr
+    found = json_of("compare", odd.name, "fair.csv", "--html", "page.html")
+    assert found["models"] == [r"odd\udcff", "fair"]
     assert r"odd\udcff" in (folder / "page.html").read_text()
     for form in FORMATS:
         shown = run("compare", odd.name, f"{odd.stem}2=fair.csv", "--format", form)
@@ -306,17 +292,12 @@ def test_control_characters_of_names_are_escaped(folder: Path) -> None:
 def test_a_terminal_shows_the_top_tier_in_bold(width: int) -> None:
     """And nothing else of the rows."""
     found = rn.compare(models(60, good=0.8, like=0.82, poor=6.0))
-    screen = Console(
-        file=io.StringIO(), width=width, soft_wrap=True, markup=False, force_terminal=True
-    )
-    print_document(found.document("ndcg@10"), screen, quiet=True)
-    text = screen.file.getvalue()  # type: ignore[attr-defined]
+    text = show(width, found.document("ndcg@10"), force_terminal=True)
     top = found.leaderboard.index[found.leaderboard["tier"] == 1].tolist()
     assert top == found.leaderboard.index[:2].tolist()
     for line in text.splitlines():
         names = [name for name in found.models if f" {name} " in line]
         if names and line.strip("\x1b[0m")[:1].isdigit():
             assert line.startswith("\x1b[1m") == (names[0] in top)
-    plain = re.sub(r"\x1b\[\d*m", "", text)
-    assert max(map(len, plain.splitlines())) <= width
-    assert found.leaderboard["mean"].map("{:.4f}".format).isin(plain.split()).all()
+    plain = re.sub(r"\x1b\[\d*m", "", text).split()
+    assert found.leaderboard["mean"].map("{:.4f}".format).isin(plain).all()

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +14,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.errors.wording import escape_invisible
 from tests.cli.conftest import HEADING, ROWS
 from tests.commands import error_of, run
-from tests.fuzz import command_line
 
 HOSTILE = "\x1b[2J\u202e\x9b:car:[red]"
 SIGNATURE = rn.Convention().signature
@@ -207,21 +203,3 @@ def test_per_user_scores_contain_no_formulas(path: Path) -> None:
     assert run("evaluate", path, "--per-user", "u.csv").exit_code == 0
     lines = path.with_name("u.csv").read_text().splitlines()
     assert [line.split(",")[0] for line in lines] == ["user", "''=x", "'=1+1"]
-
-
-def test_random_arguments_are_valid_or_an_error(tmp_path: Path) -> None:
-    """A sample of what `tests.fuzz` runs for longer."""
-    draw = random.Random(0)  # noqa: S311 - no secret
-    for _ in range(15):
-        command_line.run(command_line.case(draw), tmp_path)
-
-
-@pytest.mark.slow
-def test_a_process_prints_the_same(path: Path) -> None:
-    """With warnings as errors."""
-    ran = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-W", "error", "-m", "recsys_ndcg", "evaluate", path, "--threshold", "4"],
-        env=os.environ | {"COLUMNS": "80", "PYTHONUTF8": "1"}, capture_output=True,
-        encoding="utf-8", check=True,
-    )  # fmt: skip
-    assert ran.stdout == run("evaluate", path, "--threshold", "4").stdout

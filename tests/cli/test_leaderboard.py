@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from tests.commands import error_of, run
+from tests.cli.conftest import FORMATS
+from tests.commands import csv_of, error_of, json_of, run
 
 
 def test_the_best_users_come_first(folder: Path) -> None:
@@ -32,9 +31,9 @@ def test_the_best_users_come_first(folder: Path) -> None:
 @pytest.mark.parametrize("worst", [True, False])
 def test_sort_and_ascending_order_the_users(folder: Path, by: str, *, worst: bool) -> None:
     """CSV has every digit."""
-    words = ["--sort", by, "-n", "4", "--metric", "p@2", "--threshold", "4", "--format", "csv"]
-    result = run("leaderboard", folder / "good.csv", *words, *(["--ascending"] if worst else []))
-    table = pd.read_csv(io.StringIO(result.stdout))
+    words = ["--sort", by, "-n", "4", "--metric", "p@2", "--threshold", "4"]
+    order = ["--ascending"] if worst else []
+    table = csv_of("leaderboard", folder / "good.csv", *words, *order)
     report = rn.evaluate("good.csv", metrics=["precision@2"], threshold=4)
     board = report.leaderboard("precision@2", 4, by=by, ascending=worst)
     assert table["user"].tolist() == list(board.index)
@@ -45,11 +44,12 @@ def test_sort_and_ascending_order_the_users(folder: Path, by: str, *, worst: boo
 def test_a_saved_report_has_a_leaderboard(folder: Path) -> None:
     """Of its first metric by default; options of measuring are errors."""
     rn.evaluate("good.csv", metrics=["rr", "ndcg@3"], threshold=4).save(folder / "r.json")
-    words = ["leaderboard", "r.json", "--format", "json"]
+    words = ["leaderboard", "r.json"]
     found = rn.Report.load("r.json")
     for more, name in (([], "rr"), (["--metric", "NDCG@3"], "ndcg@3")):
-        rows = json.loads(run(*words, *more).stdout)
-        assert [row["user"] for row in rows] == list(found.leaderboard(name).index)
+        assert [row["user"] for row in json_of(*words, *more)] == list(
+            found.leaderboard(name).index
+        )
     assert "no metric 'ndcg@10'; it has rr, ndcg@3" in error_of(*words, "--metric", "ndcg")
     assert "saved report, which cannot be evaluated again" in error_of(*words, "--threshold", "4")
 
@@ -75,7 +75,7 @@ def test_an_invalid_leaderboard_is_an_error(path: Path, words: list[str], messag
     assert message in error_of("leaderboard", *words)
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv", "json"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_a_lone_surrogate_is_shown_as_an_escape(tmp_path: Path, form: str) -> None:
     """JSON can have it in an id of a user or an item."""
     path = tmp_path / "p.jsonl"

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import io
-import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli.evaluation import build_explanation_document
-from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.reconciliation import build_document
-from tests.cli.conftest import HEADING
-from tests.commands import COMMANDS, run
-
-if TYPE_CHECKING:
-    from recsys_ndcg.rendering import Document
+from tests.cli.conftest import HEADING, show
+from tests.commands import COMMANDS, csv_of, json_of, run, run_python
 
 ROWS = "ann,a,4.5,5\nann,=b|c,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,=b|c,3.5,3\n"
 
@@ -60,35 +51,34 @@ def test_short_and_full_signatures_are_equal(table: Path) -> None:
 def test_a_report_is_printed_in_every_format(path: Path) -> None:
     """CSV and JSON have every digit and the signature."""
     report = rn.evaluate(path, threshold=4)
-    words = ["evaluate", str(path), "--threshold", "4", "--format"]
-    assert run(*words, "markdown").stdout.strip() == report.to_markdown().strip()
-    assert run(*words, "latex").stdout.strip() == report.to_latex().strip()
-    rows = json.loads(run(*words, "json").stdout)
-    table = pd.read_csv(io.StringIO(run(*words, "CSV").stdout), dtype=str)
+    words = ["evaluate", str(path), "--threshold", "4"]
+    for form in ("markdown", "latex"):
+        expected = getattr(report, f"to_{form}")()
+        assert run(*words, "--format", form.upper()).stdout.strip() == expected.strip()
+    rows, table = json_of(*words), csv_of(*words, dtype=str)
     means = report.summary["mean"].tolist()
     assert [row["mean"] for row in rows] == [*map(float, table["mean"])] == means
     for place, name in enumerate(report.metrics):
         assert rn.Signature(rows[place]["signature"]) == report.signature(name)
-    assert report.to_markdown().startswith(run(*words, "markdown", "--quiet").stdout.strip())
+    quiet = run(*words, "--format", "markdown", "--quiet").stdout.strip()
+    assert report.to_markdown().startswith(quiet)
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["explain", "--user", "ann"],
-        ["reconcile", "--metric", "ndcg@2"],
-        ["reconcile", "--metric", "ndcg@2", "--reported", "0.5"],
-        ["presets"],
-        ["metrics"],
+        *(["presets"], ["metrics"], ["explain", "p.csv", "--user", "ann"]),
+        ["reconcile", "p.csv", "--metric", "ndcg@2"],
+        ["reconcile", "p.csv", "--metric", "ndcg@2", "--reported", "0.5"],
     ],
 )
-def test_other_tables_are_printed_in_every_format(table: Path, words: list[Any]) -> None:
+@pytest.mark.usefixtures("table")
+def test_other_tables_are_printed_in_every_format(words: list[str]) -> None:
     """JSON has null for a missing value; CSV has no formulas."""
-    words = [*words, table] if words[0] in {"explain", "reconcile"} else words
     texts = {form: run(*words, "--format", form).stdout for form in ("markdown", "latex")}
     assert texts["markdown"].startswith("|")
     assert texts["latex"].startswith("\\begin{tabular}")
-    rows = json.loads(run(*words, "--format", "json").stdout)
+    rows = json_of(*words)
     csv = run(*words, "--format", "csv").stdout
     assert len(pd.read_csv(io.StringIO(csv))) == len(rows) > 2
     assert not re.search(r"(^|,)=", csv, flags=re.MULTILINE)
@@ -109,28 +99,17 @@ def test_presets_and_metrics_are_listed() -> None:
     assert any("mrr" in line and "One over the rank" in line for line in lines)
 
 
-def _on_screen(width: int, *documents: Document) -> str:
-    """Return what a terminal shows."""
-    written = io.StringIO()
-    screen = Console(file=written, width=width, soft_wrap=True, markup=False)
-    for document in documents:
-        print_document(document, screen, quiet=True)
-    text = written.getvalue()
-    assert max(map(len, text.splitlines())) <= width
-    assert "…" not in text
-    return text
-
-
 @pytest.mark.parametrize("width", [80, 60, 40, 30])
 def test_a_narrow_terminal_shows_everything(table: Path, width: int) -> None:
     """Columns wrap into blocks, and long rows into paragraphs."""
     report = rn.evaluate(table, metrics=["ndcg", "precision", "recall", "rmse"], threshold=4)
-    text = _on_screen(
+    text = show(
         width,
         report.document(),
         build_document(rn.reconcile(table, "precision@10", threshold=4), None, []),
         build_explanation_document(report.explain("ann"), report.signature("ndcg@10")),
     )
+    assert "…" not in text
     for row in report.summary.itertuples():
         assert f"{row.mean:.4f}" in text
     for word in ("pooled", "adjusted", "undefined", "discounted", "evaluation_for_ir"):
@@ -145,7 +124,7 @@ def test_a_name_that_is_wider_than_the_terminal_is_folded(path: Path) -> None:
     path.write_text(HEADING + f"ann,{'i' * 70},2,5\nann,b,1,2\n")
     report = rn.evaluate(path)
     document = build_explanation_document(report.explain("ann"), report.signature("ndcg@10"))
-    assert _on_screen(40, document).count("i") > 70
+    assert show(40, document).count("i") > 70
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -194,15 +173,16 @@ def test_shells_complete_words(words: str, shell: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_module_is_the_program() -> None:
-    """With its name, and the completion that --help offers."""
+def test_the_module_is_the_program(path: Path) -> None:
+    """With its name, the completion that --help offers and, without a warning, the same output."""
     assert "--install-completion" in run("--help").stdout
-    for words, environment, expected in (
-        (["metrics", "--help"], {"COLUMNS": "80"}, "Usage: recsys-ndcg metrics"),
+    evaluate = "evaluate", path, "--threshold", "4"
+    cases: Any = (
+        (["metrics", "--help"], {}, "Usage: recsys-ndcg metrics"),
         ([], _completion("ev", "bash"), "evaluate"),
-    ):
-        ran = subprocess.run(  # noqa: S603 - our own
-            [sys.executable, "-m", "recsys_ndcg", *words],
-            capture_output=True, text=True, check=False, env=os.environ | environment,
-        )  # fmt: skip
-        assert (ran.stdout[: len(expected)], ran.stderr) == (expected, "")
+        (evaluate, {}, run(*evaluate).stdout),
+    )
+    for words, variables, expected in cases:
+        module = "-W", "error", "-m", "recsys_ndcg"
+        done = run_python(*module, *words, COLUMNS="80", **variables)
+        assert (done.stdout[: len(expected)], done.stderr) == (expected, "")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from recsys_ndcg.cli import main, program
-from tests.commands import COMMANDS
+from tests.commands import COMMANDS, run_python
 
 PROGRAM = "from recsys_ndcg.cli import main; main()"
 #: Runs the command line with each list of arguments, and prints the modules that are imported.
@@ -46,6 +46,19 @@ def test_a_full_output_is_an_error_of_one_line(path: Path) -> None:
     ran = shell(f"$run metrics > /dev/full; echo $? {path.name}")
     assert ran.stdout == "2 p.csv\n"
     assert ran.stderr == "error: The output cannot be written (No space left on device).\n"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("path")
+def test_a_closed_stream_ends_a_command_in_one_line() -> None:
+    """Closed and full outputs, and an input that is closed."""
+    ran = shell("$run evaluate p.csv --per-user - > /dev/full")
+    assert ran.returncode == 2
+    assert ran.stderr.splitlines()[-1].startswith("error: The output cannot be written")
+    assert shell("(sleep 0.1; $run metrics; echo $? >&2) | true").stderr == "1\n"
+    ran = shell("$run evaluate - <&-")
+    (line,) = ran.stderr.splitlines()
+    assert (ran.returncode, line[:7]) == (2, "error: ")
 
 
 @pytest.mark.slow
@@ -129,10 +142,7 @@ def test_a_signal_ends_the_program_like_an_exception(number: signal.Signals) -> 
 
 def _imported(*calls: list[str]) -> set[str]:
     """Return the modules that some calls of the command line import."""
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", IMPORTS, json.dumps(calls)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = run_python("-c", IMPORTS, json.dumps(calls))
     assert done.stdout
     return set(json.loads(done.stderr))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recsys_ndcg as rn
-from tests.cli.conftest import write
+from tests.cli.conftest import FORMATS, write
 from tests.commands import error_of, run
 from tests.comparison.models import models
 from tests.rendering.parsed import harmless
@@ -44,7 +44,7 @@ def test_a_page_of_predictions(saved: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("name", SAVED)
 def test_a_saved_file_is_printed_or_becomes_a_page(saved: Path, name: str) -> None:
     """In every format, and on standard output."""
-    for form in ("text", "markdown", "latex", "csv", "json"):
+    for form in FORMATS:
         assert "ndcg" in run("report", name, "--format", form).stdout
     found = harmless(run("report", name, "--html", "-").stdout)
     assert "There are no lists to open" in found.text

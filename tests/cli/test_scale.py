@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +9,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.scale.database import Memory
-from tests.commands import error_of, run
+from tests.commands import csv_of, error_of, run
 from tests.scale.cases import predictions
 
 pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
@@ -39,9 +38,8 @@ FILES = ["p0.parquet", "p1.parquet", "p2.parquet"]
 
 
 def _mean(*words: str) -> float:
-    result = run("evaluate", *words, "--threshold", "4", "--format", "csv", "-q")
-    assert result.exit_code == 0, result.stderr
-    return float(pd.read_csv(io.StringIO(result.stdout)).set_index("metric")["mean"]["ndcg@10"])
+    table = csv_of("evaluate", *words, "--threshold", "4", "-q", index_col="metric")
+    return float(table["mean"]["ndcg@10"])
 
 
 @pytest.mark.usefixtures("folder")
@@ -97,11 +95,3 @@ def test_none_of_several_inputs_is_overwritten(folder: Path) -> None:
 def test_options_that_exclude_each_other_are_an_error(words: list[str], message: str) -> None:
     """Of one line."""
     assert message in error_of("evaluate", *words)
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_pipe_shows_no_progress_bar() -> None:
-    """It is for a person who watches."""
-    result = run("evaluate", "p.csv", *LIMIT, "--threshold", "4")
-    assert "users" in result.stdout
-    assert "Measuring" not in result.stdout + result.stderr

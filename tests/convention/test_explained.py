@@ -21,29 +21,16 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "of_clicks": {"gain": "binary", "ideal": "max", "mean_over": "relevant"},
     "of_a_function_and_a_step": {
-        "gain": strategies.root,
-        "discount": half_steps,
-        "ideal": "local",
-        "max_grade": 5,  # of which a local ideal knows nothing
-        "ties": "item_desc",
-        "tie_tolerance": 0.5,
-        "recommend_from": 2.5,
-        "impossible": "drop",
-        "short_list": "drop",
-        "ap_over": "hits",
+        "gain": strategies.root, "discount": half_steps, "ties": "item_desc", "tie_tolerance": 0.5,
+        "ideal": "local", "max_grade": 5,  # a local ideal does not use it
+        "recommend_from": 2.5, "impossible": "drop", "short_list": "drop", "ap_over": "hits",
     },
     "of_a_mapping_and_a_top_grade": {
-        "gain": {0: 0, 3.5: 1},
-        "ideal": "max",
-        "max_grade": 3.5,
-        "tie_tolerance": "float32",
-        "recommend_from": "threshold",
-        "recall_over": "capped",
-        "undefined": 0.0,
-        "missing_user": "raise",
-        "duplicates": "max",
+        "gain": {0: 0, 3.5: 1}, "ideal": "max", "max_grade": 3.5, "tie_tolerance": "float32",
+        "recommend_from": "threshold", "recall_over": "capped", "undefined": 0.0,
+        "missing_user": "raise", "duplicates": "max",
     },
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
@@ -54,5 +41,5 @@ def test_the_explanation_is_the_one_that_was_approved(name: str) -> None:
 
 
 def test_every_approved_explanation_is_compared() -> None:
-    """None lies about."""
+    """No file is left over."""
     assert {path.stem for path in FOLDER.iterdir()} == set(CONVENTIONS)

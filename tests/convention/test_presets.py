@@ -58,12 +58,13 @@ def test_a_presets_signature_gives_it_back(name: str) -> None:
 
 def test_a_library_may_treat_its_metrics_differently() -> None:
     """CatBoost's AP is 0 where its NDCG is 1; ir_measures breaks ties of RR@k the other way."""
-    assert rn.Convention.preset("catboost", "ndcg@5").undefined == 1.0
-    assert rn.Convention.preset("catboost", "ap@5").undefined == 0.0
-    assert rn.Convention.preset("ir_measures", "rr").ties == "text_desc"
-    assert rn.Convention.preset("ir_measures", "rr@5").ties == "text_asc"
-    assert rn.Convention.preset("recommenders", "ndcg@5").missing_user == "zero"
-    assert rn.Convention.preset("recommenders", "recall@5").missing_user == "skip"
+    for name, field, values in (
+        ("catboost", "undefined", {"ndcg@5": 1.0, "ap@5": 0.0}),
+        ("ir_measures", "ties", {"rr": "text_desc", "rr@5": "text_asc"}),
+        ("recommenders", "missing_user", {"ndcg@5": "zero", "recall@5": "skip"}),
+    ):
+        found = {metric: getattr(rn.Convention.preset(name, metric), field) for metric in values}
+        assert found == values
 
 
 @pytest.mark.parametrize(
@@ -93,12 +94,8 @@ def test_a_preset_reports_what_the_data_lacks() -> None:
         rn.Convention.preset("rectools").replace(gain="linear")
 
 
-lists = st.dictionaries(
-    st.integers(0, 5),
-    st.lists(st.tuples(st.sampled_from([1.0, 2.5, 3.0, 4.0, 4.5]), st.integers(1, 5)), min_size=1,
-             max_size=7),
-    min_size=1,
-)  # fmt: skip
+pairs = st.tuples(st.sampled_from([1.0, 2.5, 3.0, 4.0, 4.5]), st.integers(1, 5))
+lists = st.dictionaries(st.integers(0, 5), st.lists(pairs, min_size=1, max_size=7), min_size=1)
 
 
 def _mean(values: tuple[float, ...]) -> float:
@@ -168,9 +165,7 @@ def test_elliot_leaves_out_users_without_a_list() -> None:
     """A user without one is left out, and so is one with nothing relevant."""
     labels = {"ann": {"a": 5, "z": 4}, "bob": {"a": 5}, "cy": {"a": 1}}
     data = rn.RankedLists.from_trec(labels, {"ann": {"a": 1, "b": 0.5}, "cy": {"a": 2}})
-    report = rn.evaluate(
-        data, metrics="recall@2", threshold=4, convention=rn.Convention.preset("elliot")
-    )
+    report = rn.evaluate(data, metrics="recall@2", threshold=4, convention="elliot")
     assert report.per_user["recall@2"].dropna().to_dict() == {"ann": 0.5}
 
 
@@ -197,14 +192,11 @@ def _sparse() -> pd.DataFrame:
     """Draw users of whom some have nothing relevant: there a library's metrics differ."""
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 8, 40)
-    return pd.DataFrame(
-        {
-            "user": np.repeat(np.arange(40), lengths),
-            "item": np.concatenate([np.arange(n) for n in lengths]),
-            "estimated": np.round(rng.normal(size=lengths.sum()), 1),
-            "true": rng.integers(0, 5, lengths.sum()).astype(float),
-        }
-    )
+    user = np.repeat(np.arange(40), lengths)
+    item = np.concatenate([np.arange(n) for n in lengths])
+    estimated = np.round(rng.normal(size=lengths.sum()), 1)
+    true = rng.integers(0, 5, lengths.sum()).astype(float)
+    return pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
@@ -225,10 +217,9 @@ def test_a_preset_made_for_one_metric_is_not_used_for_another() -> None:
     """CatBoost's NDCG is 1 where nothing is relevant, and its AP 0."""
     ndcg = rn.Convention.preset("catboost")
     how: dict[str, Any] = {"metrics": ["ndcg@5", "ap@5"], "threshold": 3}
-    with rejects(
-        r"has the choices for ndcg, but catboost measures ap@5 under undefined=0.0. Write "
-        r"convention='catboost', .*or Convention.preset\('catboost', 'ap@5'\)"
-    ):
+    message = "has the choices for ndcg, but catboost measures ap@5 under undefined=0.0. Write "
+    advice = r"convention='catboost', .*or Convention.preset\('catboost', 'ap@5'\)"
+    with rejects(message + advice):
         rn.evaluate(_sparse(), convention=ndcg, **how)
     with rejects("but catboost measures ndcg@5 under undefined=1.0"):
         rn.evaluate(_sparse(), convention=rn.Convention.preset("catboost", "ap"), **how)
@@ -252,11 +243,8 @@ def test_a_preset_made_for_a_metric_measures_another_only_where_it_is_the_same(n
         Plan.of(missing, threshold=3, convention=rn.Convention.preset(name))
     for made_for, measured in permutations(texts, 2):
         own, other = (rn.Convention.preset(name, one) for one in (made_for, measured))
-        changes = {
-            field: getattr(other, field)
-            for field in rn.Convention.field_names()
-            if getattr(own, field) != getattr(other, field)
-        }
+        values = {name: getattr(other, name) for name in rn.Convention.field_names()}
+        changes = {name: one for name, one in values.items() if getattr(own, name) != one}
         for field, value in changes.items():
             with rejects(f"{made_for}, but {name} measures {measured} under .*{field}={value!r}"):
                 Plan.of(measured, threshold=3, convention=own)

@@ -25,23 +25,20 @@ OTHER = {
     "recommend_from": (None, 3.5, -1e-7, "threshold"),
     "max_grade": (None, 5.0, 1e16),
 }
-MAPPINGS = ({0: 0, 1: 1}, {0.1: 1 / 3, -2.5: 1e-300, 5: 1e21})
-EVERY = [
-    (name, value) for name, values in (rn.Convention.CHOICES | OTHER).items() for value in values
-]
+VALUES: dict[str, Any] = {**rn.Convention.CHOICES, **OTHER}
+EVERY = [(name, value) for name, values in VALUES.items() for value in values]
+WITH_MAPPINGS = [*EVERY, ("gain", {0: 0, 1: 1}), ("gain", {0.1: 1 / 3, -2.5: 1e-300, 5: 1e21})]
 
 
-@pytest.mark.parametrize(("name", "value"), [*EVERY, *(("gain", one) for one in MAPPINGS)])
+@pytest.mark.parametrize(("name", "value"), WITH_MAPPINGS)
 def test_a_signature_gives_the_convention_back(name: str, value: Any) -> None:
     """Whatever value a field has, to the last digit; also from a report's signature."""
     given: dict[str, Any] = {"max_grade": 5.0} if (name, value) == ("ideal", "max") else {}
     convention = rn.Convention(**{name: value, **given})
-    for text in (
-        convention.signature,
-        f"ndcg@10|{convention.signature}|threshold:4.0|protocol:rated|users:943|version:0.1.0",
-    ):
-        assert rn.Convention.from_signature(text) == convention
-        assert rn.Convention.from_signature(f" {text}\n") == convention
+    text = convention.signature
+    of_report = f"ndcg@10|{text}|threshold:4.0|protocol:rated|users:943|version:0.1.0"
+    for copied in (text, of_report, f" {text}\n", f" {of_report}\n"):
+        assert rn.Convention.from_signature(copied) == convention
 
 
 @examples(2)
@@ -49,12 +46,9 @@ def test_a_signature_gives_the_convention_back(name: str, value: Any) -> None:
 def test_any_combination_is_read_back(chosen: Choices) -> None:
     """Functions apart, of which only the name is known."""
     convention = strategies.to_convention(chosen)
-    plain = {
-        name: rule
-        for name, rule in (("gain", "linear"), ("discount", "ln"))
-        if callable(getattr(convention, name))
-    }
-    convention = convention.replace(**plain)
+    for name, rule in (("gain", "linear"), ("discount", "ln")):
+        if callable(getattr(convention, name)):
+            convention = convention.replace(**{name: rule})
     assert rn.Convention.from_signature(convention.signature) == convention
 
 
@@ -69,9 +63,8 @@ def test_every_field_is_tried_and_moves_the_signature() -> None:
 
 def test_different_functions_have_different_signatures() -> None:
     """Of one name, in the last digits, in an unlisted item's or the top grade, at the last rank."""
-    lists = rn.RankedLists.from_trec(
-        {"ann": {"a": 1, "c": 2}}, {"ann": {"a": 1, "b": 0.5, "d": 0.2}}
-    )
+    run = {"ann": {"a": 1, "b": 0.5, "d": 0.2}}
+    lists = rn.RankedLists.from_trec({"ann": {"a": 1, "c": 2}}, run)
 
     def signature(**rule: Any) -> str:
         report = rn.evaluate(lists, metrics="ndcg", k=None, convention=rn.Convention(**rule))
@@ -89,17 +82,15 @@ def test_different_functions_have_different_signatures() -> None:
     signatures += [signature(gain=gain, **top) for gain in (gains[0], gains[3])]
     assert len(set(signatures)) == len(signatures)
     assert signature(gain=gains[0], discount=weights[0]) == signatures[0]
-    assert re.search(r"\|gain:callable\(<lambda>#[0-9a-f]{8}\)\|", signatures[0])
-    assert re.search(r"\|discount:callable\(<lambda>#[0-9a-f]{8}\)\|", signatures[0])
+    for field in ("gain", "discount"):
+        assert re.search(rf"\|{field}:callable\(<lambda>#[0-9a-f]{{8}}\)\|", signatures[0])
 
 
 def test_a_function_cannot_be_read_back() -> None:
     """Only its name is known."""
     convention = rn.Convention(gain=np.sqrt)
-    for text in (
-        convention.signature,
-        rn.evaluate(ROWS, convention=convention).signature("ndcg@10"),
-    ):
+    report = rn.evaluate(ROWS, convention=convention)
+    for text in (convention.signature, report.signature("ndcg@10")):
         with rejects("gain:callable.*names a function.*replace"):
             rn.Convention.from_signature(text)
 
@@ -130,7 +121,7 @@ def test_a_malformed_signature_is_refused(text: object, message: str) -> None:
         rn.Convention.from_signature(text)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("name", "value"), [*EVERY, *(("gain", one) for one in MAPPINGS)])
+@pytest.mark.parametrize(("name", "value"), WITH_MAPPINGS)
 def test_every_value_has_its_own_formula_or_sentence(name: str, value: object) -> None:
     """And LaTeX whose braces close."""
     top = rn.Convention(max_grade=4.0)
@@ -142,12 +133,12 @@ def test_every_value_has_its_own_formula_or_sentence(name: str, value: object) -
         assert line.startswith("    ") or "\\" not in line
 
 
-def test_a_signature_does_not_depend_on_what_else_is_asked() -> None:
-    """Not even that of a function of ranks."""
+def test_a_signature_does_not_depend_on_the_other_metrics() -> None:
+    """Not even with a function of ranks."""
     convention = rn.Convention(discount=lambda ranks: 1 / ranks)
     alone = rn.evaluate(ROWS, metrics="ndcg@2", convention=convention)
-    beside = rn.evaluate(ROWS, metrics=["ndcg@2", "ndcg@5"], convention=convention)
-    assert alone.signature("ndcg@2") == beside.signature("ndcg@2")
+    both = rn.evaluate(ROWS, metrics=["ndcg@2", "ndcg@5"], convention=convention)
+    assert alone.signature("ndcg@2") == both.signature("ndcg@2")
 
 
 def test_a_signature_names_the_cutoff_that_leaves_short_lists_out() -> None:
@@ -155,11 +146,11 @@ def test_a_signature_names_the_cutoff_that_leaves_short_lists_out() -> None:
     rows = [*ROWS, ("bob", "c", 0.5, 5)]
     drop = rn.Convention(short_list="drop")
     alone = rn.evaluate(rows, metrics=["rr"], threshold=2, convention=drop)
-    beside = rn.evaluate(rows, metrics=["rr", "ndcg@3"], threshold=2, convention=drop)
-    assert alone.mean["rr"] != beside.mean["rr"]
+    both = rn.evaluate(rows, metrics=["rr", "ndcg@3"], threshold=2, convention=drop)
+    assert alone.mean["rr"] != both.mean["rr"]
     assert "|short_below:0|" in alone.signature("rr")
-    assert "|short_below:3|" in beside.signature("rr")
-    assert rn.Convention.from_signature(beside.signature("rr")) == drop
+    assert "|short_below:3|" in both.signature("rr")
+    assert rn.Convention.from_signature(both.signature("rr")) == drop
 
 
 def test_a_signature_is_read_as_it_is_copied() -> None:
@@ -185,41 +176,27 @@ def test_numbers_are_explained_to_their_last_digit() -> None:
     assert "1234567.25" in text
 
 
+#: The other values are in the texts of `test_explained`.
 EXPLANATIONS = [
     ("gain", "linear", r"g(t) = t"),
-    ("gain", "binary", "g(t) = [t \\geq \\theta]\n"),
     ("discount", "ln", r"D(r) = \frac{1}{\ln(r + 1)}"),
     ("discount", "reciprocal", r"D(r) = \frac{1}{r}"),
     ("short_list", "n", r"\mathrm{F_1@}k = \frac{2h}{\min(k, n) + R}"),
-    ("recall_over", "capped", r"\mathrm{R@}k = \frac{h}{\min(k, R)}"),
     ("ties", "best", "in their best order."),
     ("ties", "worst", "in their worst order."),
     ("ties", "item_asc", "in ascending order of item id."),
-    ("ties", "item_desc", "in descending order of item id."),
     ("ties", "text_asc", "in ascending order of item id as text."),
     ("ties", "text_desc", "in descending order of item id as text."),
     ("ties", "input", "keep the order of the input."),
-    ("tie_tolerance", "float32", "Estimates are first rounded to single precision."),
-    ("tie_tolerance", 0.5, "Estimates are first rounded to steps of 0.5."),
     ("unlabelled", "filter", "Items without a grade are removed before ranking."),
     ("unlisted", "ignore", "A labelled item outside the list does not exist."),
     ("gain", "exponential_above", r"[t \geq \theta] \left(2^{t - \theta + 1} - 1\right)"),
     ("discount", "log2_max", r"D(r) = \frac{1}{\max(\log_2 r, 1)}"),
-    ("ideal", "local", r"\sum_{r=1}^{\min(k, n)} g(t^*_r)\,D(r), \quad"),
-    ("ideal", "global", r"\sum_{r=1}^{\min(k, |L|)} g(t^*_r)\,D(r), \quad"),
-    ("ideal", "max", r"\sum_{r=1}^{k} g(t_{\max})\,D(r)"),
-    ("short_list", "drop", "A user with fewer than k items is left out."),
-    ("recommend_from", "threshold", r"m = |\{i : \mathrm{estimated}_i \geq \theta\}|"),
-    ("ap_over", "relevant", r"\mathrm{AP@}k = \frac{1}{R} \sum"),
     ("ap_over", "capped", r"\mathrm{AP@}k = \frac{1}{\min(k, R)} \sum"),
     ("ap_over", "k", r"\mathrm{AP@}k = \frac{1}{k} \sum"),
-    ("undefined", "skip", "denominator is 0 has no score and is left out of the mean."),
-    ("undefined", 0.0, "denominator is 0 scores 0."),
     ("undefined", 1.0, "denominator is 0 scores 1."),
     ("missing_user", "skip", "A labelled user without a list is left out."),
-    ("mean_over", "all", "Mean: over all users who have a score."),
     ("mean_over", "labelled", "Mean: over the users with a labelled item who have a score."),
-    ("mean_over", "relevant", "Mean: over the users with a relevant item who have a score."),
     ("duplicates", "last", "Rows with the same user and item are replaced by the last."),
 ]
 
@@ -228,10 +205,8 @@ EXPLANATIONS = [
 def test_a_choice_has_its_own_explanation(name: str, value: Any, text: str) -> None:
     """Which no other value of it has."""
     top = rn.Convention(max_grade=4.0)
-    explained = {
-        one: top.replace(**{name: one}).explain() for one in (rn.Convention.CHOICES | OTHER)[name]
-    }
-    assert [one for one in explained if text in explained[one]] == [value]
+    explained = {choice: top.replace(**{name: choice}).explain() for choice in VALUES[name]}
+    assert [choice for choice in explained if text in explained[choice]] == [value]
 
 
 @pytest.mark.filterwarnings("ignore:threshold=0 is at or below every true value")

@@ -9,7 +9,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.significance.paired import PairResults, compare_pairs
+from recsys_ndcg.significance.testing import TESTS, Testing
+from tests.significance.textbook import all_pairs
 
+AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
 GRID = [0.0, 0.1, 0.1 + 0.2, 0.3, 0.5, 0.7, 0.1 * 7, 1.0, -0.4]
 
 
@@ -22,10 +26,14 @@ def tables(
     if gaps:
         score = st.one_of(score, score, score, st.just(float("nan")))
     width = draw(st.integers(2, models))
-    users = draw(st.integers(least, most))
-    rows = draw(st.lists(st.lists(score, min_size=width, max_size=width), min_size=users,
-                         max_size=users))  # fmt: skip
-    return np.array(rows, dtype=np.float64).reshape(users, width)
+    row = st.lists(score, min_size=width, max_size=width)
+    rows = draw(st.lists(row, min_size=least, max_size=most))
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+
+
+def compare_all(table: Floats, how: Testing, **more: Any) -> PairResults:
+    """Compare every two models."""
+    return compare_pairs(table, all_pairs(table.shape[1]), how, **more)
 
 
 def made(users: int, models: int, seed: int, *, apart: float = 0.02) -> Floats:

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance import paired
 from recsys_ndcg.significance.paired import compare_pairs
-from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
+from recsys_ndcg.significance.testing import CORRECTIONS, Testing
 from tests.profiles import examples
-from tests.significance.drawn import made, tables
-from tests.significance.textbook import all_pairs
+from tests.significance.drawn import AGREEING, compare_all, made, tables
 
-AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
 hows = st.builds(
     Testing,
     test=st.sampled_from(AGREEING),
@@ -32,7 +30,7 @@ def test_an_interval_leaves_out_0_if_a_difference_is_significant(
     table: Floats, how: Testing
 ) -> None:
     """By the corrected p of simultaneous intervals, else by the pair's own."""
-    found = compare_pairs(table, all_pairs(table.shape[1]), how)
+    found = compare_all(table, how)
     p = found.p_corrected if how.corrected_by.is_simultaneous else found.p
     there = ~np.isnan(p)
     without_0 = (found.low > 0) | (found.high < 0)
@@ -49,14 +47,14 @@ def test_intervals_are_symmetrical_and_only_their_last_digits_are_adjusted(
     table: Floats, how: Testing
 ) -> None:
     """They would leave out 0 by themselves, but for rounding."""
-    found = compare_pairs(table, all_pairs(table.shape[1]), how)
+    found = compare_all(table, how)
     finite = np.isfinite(found.high)
     below, above = found.difference - found.low, found.high - found.difference
     np.testing.assert_allclose(below[finite], above[finite], rtol=1e-6, atol=1e-12)
     assert np.isneginf(found.low[np.isposinf(found.high)]).all()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paired, "exclude_zero", lambda low, high, *_: (low, high))
-        plain = compare_pairs(table, all_pairs(table.shape[1]), how)
+        plain = compare_all(table, how)
     np.testing.assert_allclose(found.low, plain.low, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(found.high, plain.high, rtol=1e-6, atol=1e-6)
 

@@ -11,31 +11,19 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.significance.paired import PairResults, compare_pairs
+from recsys_ndcg.significance.paired import compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.significance import textbook
-from tests.significance.drawn import made, tables
-
-AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
-BY_NAME: dict[str, Any] = {
-    "holm": textbook.holm,
-    "bonferroni": textbook.bonferroni,
-    "bh": textbook.benjamini_hochberg,
-    "none": list,
-}
+from tests.significance.drawn import AGREEING, compare_all, made, tables
 
 
-def _all(table: Floats, how: Testing, margin: float | None) -> PairResults:
-    return compare_pairs(table, textbook.all_pairs(table.shape[1]), how, margin=margin)
-
-
-@given(tables(2), st.sampled_from(sorted(BY_NAME)), st.sampled_from(tuple(TESTS)))
+@given(tables(2), st.sampled_from(sorted(textbook.BY_NAME)), st.sampled_from(tuple(TESTS)))
 @examples(1)
 def test_each_direction_is_a_one_sided_t_test(table: Floats, correction: str, test: str) -> None:
     """Against the margin, whatever the test of no difference; corrected over all pairs."""
-    found = _all(table, Testing(test, correction, draws=9), 0.125)
+    found = compare_all(table, Testing(test, correction, draws=9), margin=0.125)
     pairs = textbook.all_pairs(table.shape[1])
     columns = [textbook.differences(table.tolist(), *pair) for pair in pairs]
     some = np.array([len(one) > 1 for one in columns])
@@ -46,7 +34,8 @@ def test_each_direction_is_a_one_sided_t_test(table: Floats, correction: str, te
                 p.append(stats.ttest_1samp(values, -0.125, alternative="greater").pvalue)
             else:
                 p.append(0.0 if np.mean(values) > -0.125 else 1.0)
-        assert ours[some].tolist() == pytest.approx(BY_NAME[correction](p), rel=1e-6, abs=1e-12)
+        expected = textbook.BY_NAME[correction](p)
+        assert ours[some].tolist() == pytest.approx(expected, rel=1e-6, abs=1e-12)
         assert np.isnan(ours[~some]).all()
     larger = np.maximum(found.p_not_worse, found.p_not_better)
     np.testing.assert_array_equal(found.p_equivalent, larger)
@@ -72,10 +61,9 @@ def test_max_t_corrects_for_all_pairs_of_a_direction(test: str) -> None:
 def test_a_constant_difference_is_within_any_larger_margin() -> None:
     """And not within itself."""
     table = np.array([[0.25, 0.5], [0.5, 0.75], [0.0, 0.25]])
-    for correction in ("max-T", "holm"):
-        wide, itself, narrow = (
-            _all(table, Testing(correction=correction), margin) for margin in (0.3, 0.25, 0.2)
-        )
+    for how in (Testing(), Testing(correction="holm")):
+        margins = 0.3, 0.25, 0.2
+        wide, itself, narrow = (compare_all(table, how, margin=margin) for margin in margins)
         assert wide.p_not_worse[0] == wide.p_not_better[0] < 1e-300
         assert itself.p_not_worse[0] == narrow.p_not_worse[0] == narrow.p_equivalent[0] == 1
         assert itself.p_not_better[0] == narrow.p_not_better[0] < 1e-300
@@ -84,7 +72,7 @@ def test_a_constant_difference_is_within_any_larger_margin() -> None:
 def test_a_margin_changes_no_other_result() -> None:
     """Without one, nothing is tested against it; it must be a number above 0."""
     table = made(20, 3, 0)
-    plain, with_margin = (_all(table, Testing(), margin) for margin in (None, 0.1))
+    plain, with_margin = (compare_all(table, Testing(), margin=margin) for margin in (None, 0.1))
     np.testing.assert_array_equal(plain.p_corrected, with_margin.p_corrected)
     for name in ("p_not_worse", "p_not_better", "p_equivalent"):
         assert np.isnan(getattr(plain, name)).all()
@@ -92,4 +80,4 @@ def test_a_margin_changes_no_other_result() -> None:
     wrong: list[Any] = [0, -0.1, "0.1", float("nan"), float("inf"), True]
     for margin in wrong:
         with rejects("margin must be a number above 0, such as 0.005, not"):
-            _all(table, Testing(), margin)
+            compare_all(table, Testing(), margin=margin)

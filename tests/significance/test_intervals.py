@@ -14,7 +14,6 @@ from scipy.stats import t
 import recsys_ndcg as rn
 from recsys_ndcg.significance.intervals import mean_interval
 from recsys_ndcg.significance.student import power
-from tests.commands import error_of
 from tests.comparison.models import models
 from tests.errors import rejects
 
@@ -80,11 +79,3 @@ def test_an_alpha_that_cannot_be_computed_exactly_raises(name: str) -> None:
     for alpha in (9e-13, 1e-16, 1 - 1e-14):
         with rejects(_TOO_CLOSE):
             CALLS[name](alpha)
-
-
-def test_the_command_line_raises_it_too() -> None:
-    """Before it looks for the files."""
-    match = "alpha must be at least 1e-12 away from 0 and 1, such as 0.05, not 1e-300"
-    assert match in error_of("compare", "a.csv", "b.csv", "--alpha", "1e-300")
-    gate = ("--fail-if-worse", "b.csv", "--margin", "0.1", "--alpha", "1e-300")
-    assert match in error_of("evaluate", "a.csv", *gate)

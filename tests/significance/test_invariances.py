@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from dataclasses import fields
 from typing import Any
 
@@ -18,17 +16,13 @@ from recsys_ndcg.significance import exact_sums
 from recsys_ndcg.significance.exact_sums import PairColumns, PairedScores
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
+from tests.commands import run_python
 from tests.profiles import examples
-from tests.significance.drawn import made, tables
+from tests.significance.drawn import AGREEING, compare_all, made, tables
 from tests.significance.textbook import all_pairs
 
 IN_UNITS = ("difference", "deviation", "low", "high", "detectable")
-AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
 any_test = st.sampled_from(tuple(TESTS))
-
-
-def _all(table: Floats, how: Testing, **more: Any) -> PairResults:
-    return compare_pairs(table, all_pairs(table.shape[1]), how, **more)
 
 
 def _of(test: str, draws: int = 99) -> Testing:
@@ -45,27 +39,14 @@ def _same(one: PairResults, other: PairResults, *other_fields: str) -> None:
 @given(tables(2), any_test, st.integers(-300, 300))
 @examples(1)
 def test_the_unit_of_the_scores(table: Floats, test: str, power: int) -> None:
-    """Times a power of two, nothing else changes, to the last bit."""
-    one, other = _all(table, _of(test)), _all(np.ldexp(table, power), _of(test))
+    """Times a power of two, as the margin, nothing else changes, to the last bit."""
+    one, other = (
+        compare_all(np.ldexp(table, unit), _of(test), margin=float(np.ldexp(0.125, unit)))
+        for unit in (0, power)
+    )
     _same(one, other, *IN_UNITS)
     for name in IN_UNITS:
         np.testing.assert_array_equal(np.ldexp(getattr(one, name), power), getattr(other, name))
-
-
-def _close(one: PairResults, other: PairResults, unit: float = 1.0, **near: Any) -> None:
-    for field in fields(PairResults):
-        scale = unit if field.name in IN_UNITS else 1.0
-        left, right = getattr(one, field.name) * scale, getattr(other, field.name)
-        np.testing.assert_allclose(left, right, err_msg=field.name, **near)
-
-
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("unit", [1e-30, 1e30])
-def test_tiny_and_huge_scores(test: str, unit: float) -> None:
-    """With a margin in the same unit."""
-    table, how = made(30, 3, 0), _of(test)
-    other = _all(table * unit, how, margin=0.1 * unit)
-    _close(_all(table, how, margin=0.1), other, unit, rtol=1e-9)
 
 
 @given(tables(2), st.sampled_from(["t", "wilcoxon", "sign"]), st.randoms(use_true_random=False))
@@ -74,8 +55,10 @@ def test_the_order_of_the_users(table: Floats, test: str, chance: Any) -> None:
     """If nothing is drawn."""
     order = list(range(len(table)))
     chance.shuffle(order)
-    one, other = _all(table, Testing(test, "holm")), _all(table[order], Testing(test, "holm"))
-    _close(one, other, rtol=1e-6, atol=1e-12)
+    one, other = (compare_all(users, Testing(test, "holm")) for users in (table, table[order]))
+    for field in fields(PairResults):
+        left, right = getattr(one, field.name), getattr(other, field.name)
+        np.testing.assert_allclose(left, right, rtol=1e-6, atol=1e-12, err_msg=field.name)
 
 
 @given(tables(2, models=2), any_test)
@@ -83,7 +66,7 @@ def test_the_order_of_the_users(table: Floats, test: str, chance: Any) -> None:
 def test_users_without_a_score_in_both_models(table: Floats, test: str) -> None:
     """They change nothing."""
     there = ~np.isnan(table).any(axis=1)
-    _same(_all(table, _of(test)), _all(table[there], _of(test)))
+    _same(compare_all(table, _of(test)), compare_all(table[there], _of(test)))
 
 
 @given(tables(2), any_test)
@@ -99,25 +82,19 @@ def test_which_model_of_a_pair_is_first(table: Floats, test: str) -> None:
     np.testing.assert_array_equal(one.wins, other.losses)
 
 
-def _with_outliers() -> Floats:
-    """Return scores of seven models, of which two pairs need columns of their own."""
-    table = made(50, 7, 0, apart=0.005)
-    table[:, 6] *= 1e9  # which has no digits in common with the others
-    table[:, 5] = table[:, 4] + 1e-10 * table[:, 1]  # nor has the difference of these two
-    return table
-
-
 @pytest.mark.parametrize("test", AGREEING)
 def test_whether_pairs_share_columns_of_models(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws of signs and resamples are the same; those of t have the same correlations."""
-    table = _with_outliers()
+    table = made(50, 7, 0, apart=0.005)
+    table[:, 6] *= 1e9  # which has no digits in common with the others
+    table[:, 5] = table[:, 4] + 1e-10 * table[:, 1]  # nor has the difference of these two
     scores = PairedScores(table, all_pairs(7))
     columns = PairColumns(scores, np.arange(21), centred=test != "randomisation")
     assert len(columns) == 6 + 1 + 6
     assert int((columns.second >= 0).sum()) == 14
-    shared = _all(table, _of(test, 2000))
+    shared = compare_all(table, _of(test, 2000))
     monkeypatch.setattr(exact_sums, "_compute_median", lambda *_: None)
-    own = _all(table, _of(test, 2000))
+    own = compare_all(table, _of(test, 2000))
     np.testing.assert_array_equal(shared.p, own.p)
     near = 0.06 if test == "t" else 1e-12
     np.testing.assert_allclose(shared.p_corrected, own.p_corrected, atol=near)
@@ -129,7 +106,7 @@ def test_a_model_that_has_diverged(test: str) -> None:
     table, how = made(30, 3, 0), Testing(test, "none", draws=99)
     one = compare_pairs(table, [(0, 1)], how)
     table[:, 2] *= 1e250
-    among = compare_pairs(table, all_pairs(3), how)
+    among = compare_all(table, how)
     for field in fields(PairResults):
         left, right = getattr(one, field.name)[0], getattr(among, field.name)[0]
         assert right == pytest.approx(left, rel=1e-9, nan_ok=True), field.name
@@ -145,11 +122,11 @@ def test_threads_and_the_size_of_blocks(
     table = made(100, 5, 0)
     if gaps:
         table[::7, 1] = np.nan
-    one = _all(table, _of(test, 300))
+    one = compare_all(table, _of(test, 300))
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     monkeypatch.setattr(exact_sums, "_CELLS", 250)
     monkeypatch.setattr(exact_sums, "_USERS", 16)
-    _same(one, _all(table, _of(test, 300)))
+    _same(one, compare_all(table, _of(test, 300)))
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -174,8 +151,8 @@ def test_rows_have_the_correlations_of_the_differences(
 def test_the_first_draws_do_not_depend_on_their_number() -> None:
     """More draws extend them."""
     table = made(30, 2, 0)
-    few = _all(table, Testing("randomisation", draws=200)).p[0] * 201 - 1
-    more = _all(table, Testing("randomisation", draws=1000)).p[0] * 1001 - 1
+    few = compare_all(table, Testing("randomisation", draws=200)).p[0] * 201 - 1
+    more = compare_all(table, Testing("randomisation", draws=1000)).p[0] * 1001 - 1
     assert few - 1e-9 <= more <= few + 800
 
 
@@ -203,9 +180,7 @@ def test_the_number_of_threads_of_matrix_products() -> None:
     """BLAS has its own; not the last bit depends on them."""
     printed = []
     for threads in ("1", "2"):
-        env = os.environ | {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
-        words = [sys.executable, "-c", SCRIPT, threads]
-        run = subprocess.run(words, capture_output=True, text=True, check=True, env=env)  # noqa: S603 - our own
-        printed.append(run.stdout)
+        limits: dict[str, Any] = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        printed.append(run_python("-c", SCRIPT, threads, **limits).stdout)
     assert len(printed[0].splitlines()) == 6
     assert printed[0] == printed[1]

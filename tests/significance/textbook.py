@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations, product
 
 Numbers = list[float]
@@ -12,7 +12,7 @@ EQUAL = 1e-9
 
 
 def differences(table: Table, first: int, second: int) -> Numbers:
-    """Return those of the users who have a score in both, last digits left out."""
+    """Return the differences of the users with a score in both, without their last digits."""
     found = []
     for row in table:
         a, b = row[first], row[second]
@@ -33,13 +33,18 @@ def z(values: Sequence[float]) -> float:
 
 
 def sign_flips(table: Table) -> tuple[Numbers, Numbers]:
-    """Return the p-values of all pairs over all signs of the users, and those of the largest z."""
+    """Return the p-values of all pairs over all signs of the users, and of the largest z."""
     columns = [differences(table, *pair) for pair in all_pairs(len(table[0]))]
     observed = [z(column) for column in columns]
     drawn = [
         [z([s * d for s, d in zip(signs, column, strict=True)]) for column in columns]
         for signs in product((1, -1), repeat=len(table))
     ]
+    return p_values(observed, drawn)
+
+
+def p_values(observed: Numbers, drawn: Table) -> tuple[Numbers, Numbers]:
+    """Return each pair's share of draws at least as large, and the share of their largest."""
     own = [
         sum(row[place] >= one - EQUAL for row in drawn) / len(drawn)
         for place, one in enumerate(observed)
@@ -81,12 +86,7 @@ def resamples(table: Table) -> tuple[Numbers, Numbers]:
         for picked in product(users, repeat=len(table))
     ]
     observed = [abs(mean) / error for mean, error in zip(means, errors, strict=True)]
-    own = [
-        sum(row[place] >= one - EQUAL for row in drawn) / len(drawn)
-        for place, one in enumerate(observed)
-    ]
-    largest = [sum(max(row) >= one - EQUAL for row in drawn) / len(drawn) for one in observed]
-    return own, largest
+    return p_values(observed, drawn)
 
 
 def holm(p: Numbers) -> Numbers:
@@ -112,3 +112,8 @@ def benjamini_hochberg(p: Numbers) -> Numbers:
 def bonferroni(p: Numbers) -> Numbers:
     """Return p times their number."""
     return [min(1.0, one * len(p)) for one in p]
+
+
+BY_NAME: dict[str, Callable[[Numbers], Numbers]] = {
+    "holm": holm, "bonferroni": bonferroni, "bh": benjamini_hochberg, "none": list,
+}  # fmt: skip
