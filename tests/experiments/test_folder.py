@@ -73,24 +73,18 @@ def test_a_folder_describes_its_run(done: Path) -> None:
 @pytest.mark.parametrize("n_jobs", JOBS)
 def test_an_interrupted_run_resumes(folder: Path, n_jobs: int) -> None:
     """Finished folds are not repeated, and the numbers are the same to the last digit."""
-
-    class StopError(Exception):
-        pass
-
-    seen = []
+    seen: list[Any] = []
 
     def stop(result: Any) -> None:
         seen.append(result.cell)
         if len(seen) == 3:
-            raise StopError
+            raise InterruptedError
 
     options: dict[str, Any] = {"seeds": 2, "protocol": "both", "n_jobs": n_jobs}
-    with pytest.raises(StopError):
+    with pytest.raises(InterruptedError):
         run(folder=folder, on_result=stop, **options)
-    again: list[Any] = []
-    found = run(folder=folder, on_result=lambda one: again.append(one.cell), **options)
-    assert len(again) == 12 - 3
-    assert not {*again} & {*seen}
+    found = run(folder=folder, on_result=lambda one: seen.append(one.cell), **options)
+    assert len(seen) == len({*seen}) == 12
     expected = run(**options)
     pd.testing.assert_frame_equal(found.per_user, expected.per_user)
     assert str(found) == str(expected)
@@ -136,10 +130,6 @@ def _own(function: Any) -> Any:
     return [kind(5)]
 
 
-def _half(_: Any) -> float:
-    return 0.5
-
-
 def _halved(rank: Any) -> Any:
     return 0.5**rank
 
@@ -149,7 +139,7 @@ def _inverse(rank: Any) -> Any:
 
 
 def _conventions(option: str) -> Any:
-    given: list[dict[str, Any]] = [{option: function} for function in (_halved, _inverse)]
+    given: Any = [{option: function} for function in (_halved, _inverse)]
     return [rn.Convention(**one) for one in given]
 
 
@@ -232,10 +222,8 @@ def test_a_run_resumes_after_every_write(done: Path, lost: str) -> None:
 
 
 def _damaged(content: bytes, how: str) -> bytes:
-    middle = len(content) // 2
-    changed = bytes([content[middle] ^ 64])
-    bit = content[:middle] + changed + content[middle + 1 :]
-    return {"cut": content[:middle], "bit": bit, "empty": b""}[how]
+    half, rest = content[: len(content) // 2], content[len(content) // 2 :]
+    return {"cut": half, "bit": half + bytes([rest[0] ^ 64]) + rest[1:], "empty": b""}[how]
 
 
 @pytest.mark.parametrize("how", ["cut", "bit", "empty"])
@@ -253,30 +241,13 @@ def test_a_damaged_file_is_an_error(done: Path, name: str, how: str) -> None:
         run(folder=done, protocol="both")
 
 
-def test_a_missing_file_of_scores_is_an_error(done: Path) -> None:
-    """A missing fold or model is trained again."""
-    cells = done / "cells" / "SVD"
-    for name in ("seed0-fold1.json", "model.json"):
-        (cells / name).unlink()
-        run(folder=done, protocol="both")
-    (cells / "seed0-fold1.rated.parquet").unlink()
-    assert_rejected(r"seed0-fold1.rated.parquet", run, folder=done, protocol="both")
-
-
-def test_a_file_of_another_fold_is_an_error(done: Path) -> None:
-    """So is a folder without run.json."""
-    cells = done / "cells" / "SVD"
-    (cells / "seed0-fold1.json").write_bytes((cells / "seed0-fold2.json").read_bytes())
-    assert_rejected("another cell than SVD, seed 0, fold 1", run, folder=done, protocol="both")
-    (done / "run.json").unlink()
-    assert_rejected(r"not the folder of an experiment", rn.load_runs, done)
-
-
 def test_failed_folds_are_saved_and_repeated(folder: Path) -> None:
     """With the traceback, until they succeed."""
     Failing.forget()
-    with pytest.warns(rn.DataWarning, match=r"seed0-fold2\.failed\.txt"):
-        run({"bad": Failing(fold=2), **models()}, folder=folder)
+    match = r"bad failed in 1 of 2 folds, first in seed 0, fold 2.*no conver.*fold2\.failed\.txt"
+    with pytest.warns(rn.DataWarning, match=match):
+        found = run({"bad": Failing(fold=2), **models()}, folder=folder)
+    assert found.models == [*models()]
     saved = (folder / "cells" / "bad" / "seed0-fold2.failed.txt").read_text()
     assert "Traceback" in saved
     assert "RuntimeError: no convergence" in saved
@@ -304,11 +275,9 @@ def test_a_full_disk_loses_nothing(folder: Path) -> None:
     """Saved files stay whole, and the run resumes when there is room."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    seen: list[Any] = []
 
     def fill(result: Any) -> None:
-        seen.append(result.cell)
-        if len(seen) == 2:
+        if result.cell[0] == [*models()][1]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
 
     try:
@@ -318,7 +287,7 @@ def test_a_full_disk_loses_nothing(folder: Path) -> None:
         signal.signal(signal.SIGXFSZ, ignored)
     assert not list(folder.rglob(".*.part"))
     again: list[Any] = []
-    found = run(folder=folder, on_result=lambda one: again.append(one.cell))
+    found = run(folder=folder, on_result=again.append)
     assert len(again) == 4
     pd.testing.assert_frame_equal(found.per_user, run().per_user)
 
@@ -354,7 +323,7 @@ def test_models_may_have_any_name(name: str, folder: Path) -> None:
 
 def test_a_measure_may_have_the_name_of_a_column(folder: Path) -> None:
     """The table of runs keeps its own column."""
-    own = [make_measure(_half, name) for name in ("users", "data")]
+    own = [make_measure(lambda _: 0.5, name) for name in ("users", "data")]
     run({"top": MostPopular()}, metrics=["ndcg@5", *own], folder=folder)
     row = rn.load_runs(folder).table.iloc[0]
     assert row["users"] == 60
@@ -376,23 +345,25 @@ def test_other_files_in_the_folder_stay(folder: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda row: ("new", *row[1:]),
-        lambda row: (row[0], "new", *row[2:]),
-        lambda row: (*row[:2], row[2] + 0.5, row[3]),
-        lambda row: (*row[:3], row[3] + 1),
-        lambda row: (10**400, *row[1:]),
-        lambda row: (*row[:2], row[2] + 1e-12, row[3]),
+        lambda row: ("new", *row[1:]), lambda row: (row[0], "new", *row[2:]),
+        lambda row: (*row[:2], row[2] + 0.5, row[3]), lambda row: (*row[:3], row[3] + 1),
+        lambda row: (10**400, *row[1:]), lambda row: (*row[:2], row[2] + 1e-12, row[3]),
     ],
-)
+)  # fmt: skip
 def test_every_change_of_the_ratings_changes_the_digests(change: Any) -> None:
-    """One bit of a number in one row; of the ratings and of the split."""
+    """One bit of a number in one row; of the ratings, of the split and of its testset."""
     one, other = build_dataset(ratings()), build_dataset(ratings())
     assert describe_ratings(one) == describe_ratings(other)
-    other.raw_ratings[7] = change(other.raw_ratings[7])
+    row = one.raw_ratings[7]
+    other.raw_ratings[7] = changed = change(row)
     assert describe_ratings(one)["digest"] != describe_ratings(other)["digest"]
-    if other.raw_ratings[7][:3] != one.raw_ratings[7][:3]:
-        splits = (next(iter(KFold(2, random_state=0).split(data))) for data in (one, other))
-        assert len({digest_split(*split) for split in splits}) == 2
+    if changed[:3] != row[:3]:
+        splits = [next(iter(KFold(2, random_state=0).split(data))) for data in (one, other)]
+        testset = [changed[:3], *splits[0][1]]
+        splits += [
+            (splits[0][0], rows) for rows in ([row[:3], *testset[1:]], testset, testset[1:-1])
+        ]
+        assert len({digest_split(*split) for split in splits}) == 5
 
 
 def _svd(n_factors: int) -> dict[str, Any]:
@@ -413,12 +384,25 @@ def test_two_experiments_that_start_together_are_not_mixed(other: Any, folder: P
     run(**other, folder=folder, on_result=pytest.fail)
 
 
+def test_a_missing_or_copied_file_of_a_fold_is_an_error(done: Path) -> None:
+    """A missing fold or model is trained again; a folder without run.json is none of ours."""
+    cells = done / "cells" / "SVD"
+    for name in ("seed0-fold1.json", "model.json"):
+        (cells / name).unlink()
+        run(folder=done, protocol="both")
+    (cells / "seed0-fold1.rated.parquet").unlink()
+    assert_rejected(r"seed0-fold1.rated.parquet", run, folder=done, protocol="both")
+    shutil.copy(cells / "seed0-fold2.json", cells / "seed0-fold1.json")
+    assert_rejected("another cell than SVD, seed 0, fold 1", run, folder=done, protocol="both")
+    (done / "run.json").unlink()
+    assert_rejected(r"not the folder of an experiment", rn.load_runs, done)
+
+
 def test_a_copied_result_of_another_model_is_an_error(folder: Path, tmp_path: Path) -> None:
     """With the name of its file."""
-    other = tmp_path / "other"
-    run(_svd(3), folder=folder)
-    run(_svd(4), folder=other)
-    for path in (other / "cells" / "f").glob("seed0-fold1*"):
+    for n_factors, place in ((3, folder), (4, tmp_path / "other")):
+        run(_svd(n_factors), folder=place)
+    for path in (tmp_path / "other").glob("cells/f/seed0-fold1*"):
         shutil.copy(path, folder / "cells" / "f")
     for call in (lambda: run(_svd(3), folder=folder), lambda: rn.load_runs(folder).table):
         assert_rejected(r"seed0-fold1\.json: this result is of a diff", call)
@@ -446,16 +430,6 @@ def test_a_missing_or_wrong_value_is_an_error(done: Path, file: str, key: str, v
     if value is None:
         assert_rejected(match, rn.load_runs, done)
         assert_rejected(match, run, folder=done, protocol="both")
-
-
-def test_every_change_of_a_testset_changes_its_digest() -> None:
-    """Of a user, an item, a rating, or the number of rows."""
-    trainset, testset = next(iter(KFold(2, random_state=0).split(build_dataset(ratings()))))
-    user, item, rating = testset[3]
-    others = [("new", item, rating), (user, "new", rating), (user, item, rating + 0.5)]
-    changed = [[*testset[:3], one, *testset[4:]] for one in others] + [testset[:-1]]
-    digests = {digest_split(trainset, one) for one in [testset, *changed]}
-    assert len(digests) == 5
 
 
 def test_an_invalid_call_leaves_nothing_behind(folder: Path, done: Path) -> None:
