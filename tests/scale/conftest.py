@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from recsys_ndcg.scale.database import Memory
 from tests.scale import sessions
 
 if TYPE_CHECKING:
@@ -36,6 +37,18 @@ def loaded(session: Any, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
         return session.read.parquet(str(place))
 
     return load
+
+
+@pytest.fixture
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that sets the number of rows in memory, and whether users are kept."""
+
+    def set_to(rows: int, *, keeps: bool = True) -> None:
+        monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
+        monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
+        monkeypatch.setattr(Memory, "can_keep", lambda *_: keeps)
+
+    return set_to
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
 from recsys_ndcg.scale.accumulator import MAX_REMEMBERED, find_seen, merge_smallest
 from tests import strategies
+from tests.drawn_reports import chosen_of
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.scale.alike import check_alike
@@ -33,18 +33,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 Rows = list[tuple[float, float | None]]
 Settings = dict[str, Any]
 
-pairs = st.tuples(
-    st.sampled_from(strategies.ESTIMATES), st.none() | st.sampled_from(strategies.GRADES)
+grades = st.none() | st.sampled_from(strategies.GRADES)
+users_of = st.lists(
+    st.tuples(st.sampled_from(strategies.ESTIMATES), grades), min_size=1, max_size=4
 )
-batches_of = st.lists(
-    st.lists(st.lists(pairs, min_size=1, max_size=4), min_size=1, max_size=3),
-    min_size=1,
-    max_size=4,
-)
-# an ap_over whose denominator depends on the order has no expectation
-chosen_of = strategies.choices.map(
-    lambda one: replace(one, ap_over="capped") if one.ap_over in {"hits", "k"} else one
-)
+batches_of = st.lists(st.lists(users_of, min_size=1, max_size=3), min_size=1, max_size=4)
+modes = st.sampled_from([sorted(METRICS), None, "recall"])
 
 
 def tables_of(batches: Sequence[Sequence[Rows]]) -> list[pd.DataFrame]:
@@ -62,32 +56,18 @@ def tables_of(batches: Sequence[Sequence[Rows]]) -> list[pd.DataFrame]:
 
 
 @examples(0.8)
-@given(
-    batches=batches_of,
-    chosen=chosen_of,
-    metrics=st.sampled_from([sorted(METRICS), None, "recall"]),
-    has_threshold=st.booleans(),
-    per_user=st.booleans(),
-    data=st.data(),
-)
-def test_batches_add_up_to_the_whole(  # noqa: PLR0913, PLR0917 - what is drawn
-    batches: list[list[Rows]],
-    chosen: Choices,
-    metrics: Any,
-    has_threshold: bool,  # noqa: FBT001
-    per_user: bool,  # noqa: FBT001
-    data: st.DataObject,
+@given(batches_of, chosen_of, modes, st.tuples(st.booleans(), st.booleans()), st.data())
+def test_batches_add_up_to_the_whole(
+    batches: list[list[Rows]], chosen: Choices, metrics: Any, flags: Any, data: st.DataObject
 ) -> None:
     """Under every option, in one to three accumulators that are merged; errors are the same.
 
     Without a threshold it is 1 if all grades are 0 or 1; a batch that contradicts this raises.
     """
-    options: Settings = {
-        "metrics": metrics,
-        "k": [1, 3],
-        "threshold": chosen.threshold if has_threshold else None,
-        "convention": strategies.to_convention(chosen),
-    }
+    has_threshold, per_user = flags
+    options: Settings = {"metrics": metrics, "k": [1, 3]}
+    options["threshold"] = chosen.threshold if has_threshold else None
+    options["convention"] = strategies.to_convention(chosen)
     tables = tables_of(batches)
     whole: rn.Report | str
     try:
@@ -120,23 +100,19 @@ def test_batches_add_up_to_the_whole(  # noqa: PLR0913, PLR0917 - what is drawn
         np.testing.assert_array_equal(report.summary["median"], whole.summary["median"])
 
 
-@pytest.mark.parametrize(
-    ("batches", "kind"),
-    [
-        ([np.array([2**60 + 1, 2]), np.array([3.0, 4.0])], np.int64),
-        ([np.array([1, 2]), np.array([3, 4], dtype=np.uint64)], np.int64),
-        ([np.array([1, 2]), np.array([3.0, 4.5])], object),
-    ],
-    ids=["floats", "unsigned", "fractions"],
-)
-def test_ids_of_several_types_become_one(batches: list[Any], kind: type) -> None:
+def test_ids_of_several_types_become_one() -> None:
     """Floats that are whole numbers are the same ids, and none is rounded."""
-    scores = rn.Accumulator("ndcg@2", per_user=True)
-    for users in batches:
-        scores.update(users, np.ones(2), np.arange(2.0))
-    index = scores.report().per_user.index
-    assert index.tolist() == sorted(one for users in batches for one in users.tolist())
-    assert index.dtype == kind
+    cases: list[tuple[Any, Any, type]] = [
+        (np.array([2**60 + 1, 2]), np.array([3.0, 4.0]), np.int64),
+        (np.array([1, 2]), np.array([3, 4], dtype=np.uint64), np.int64),
+        (np.array([1, 2]), np.array([3.0, 4.5]), object),
+    ]
+    for one, other, kind in cases:
+        scores = rn.Accumulator("ndcg@2", per_user=True)
+        scores.update(one, [1, 1], [0, 1]).update(other, [1, 1], [0, 1])
+        index = scores.report().per_user.index
+        assert index.tolist() == sorted([*one.tolist(), *other.tolist()])
+        assert index.dtype == kind
 
 
 def test_grades_that_contradict_the_threshold_raise() -> None:
@@ -169,11 +145,8 @@ def test_the_top_grade_is_that_of_all_batches_or_unknown() -> None:
             scores.update(*one)
         return scores.report().audit["unlabelled_top"].to_numpy()
 
-    for found in (
-        top(ANN, BOB),
-        top(BOB, ANN, convention=rn.Convention(max_grade=5)),
-        top(BOB, ANN, threshold=5),
-    ):
+    highest = rn.Convention(max_grade=5)
+    for found in (top(ANN, BOB), top(BOB, ANN, convention=highest), top(BOB, ANN, threshold=5)):
         np.testing.assert_allclose(found, known, rtol=1e-12)
     assert np.isnan([*top(BOB, ANN), *top(BOB, ANN, threshold=4)]).all()
 
@@ -279,10 +252,8 @@ def test_reports_and_copies_do_not_change(per_user: bool) -> None:  # noqa: FBT0
 def test_a_report_without_users_says_how_to_keep_them() -> None:
     """The message names the argument."""
     report = rn.Accumulator("ndcg@2").update([1, 1, 2], [2, 1, 1], [1, 3, 4]).report()
-    with rejects(
-        r"has only the totals of 2 users.*To keep them: Accumulator\(\.\.\., per_user=True\)"
-    ):
-        _ = report.per_user
+    fix = r"To keep them: Accumulator\(\.\.\., per_user=True\)"
+    assert_rejected(f"has only the totals of 2 users.*{fix}", lambda: report.per_user)
 
 
 def shard(first: int) -> rn.Accumulator:
@@ -302,24 +273,22 @@ def test_accumulators_of_other_processes_are_merged() -> None:
     assert_rejected("50 users came in both accumulators", shard(50).merge, far)
 
 
-OTHER: list[tuple[Settings, str]] = [
-    ({"metrics": None}, "metrics is ndcg@2 and the default"),
-    ({"threshold": 4}, "threshold is None and 4.0"),
-    (
-        {"convention": rn.Convention(gain="linear", ties="input")},
-        "gain is exponential and linear; ties is expected and input",
-    ),
-    ({"convention": rn.Convention(gain=strategies.root)}, "gain is exponential and callable"),
-    ({"repeated": "count"}, "repeated is 'raise' and 'count'"),
-]
+LINEAR, ROOT = rn.Convention(gain="linear", ties="input"), rn.Convention(gain=strategies.root)
+OTHER: dict[str, Settings] = {
+    "metrics is ndcg@2 and the default": {"metrics": None},
+    "threshold is None and 4.0": {"threshold": 4},
+    "gain is exponential and linear; ties is expected and input": {"convention": LINEAR},
+    "gain is exponential and callable": {"convention": ROOT},
+    "repeated is 'raise' and 'count'": {"repeated": "count"},
+}
 
 
-@pytest.mark.parametrize(("change", "message"), OTHER)
-def test_accumulators_with_other_settings_are_not_merged(change: Settings, message: str) -> None:
+@pytest.mark.parametrize("message", OTHER)
+def test_accumulators_with_other_settings_are_not_merged(message: str) -> None:
     """Also if they have no users; the settings that differ are named."""
     usual: Settings = {"metrics": "ndcg@2"}
-    with rejects(f"cannot be merged: .*{message}", whole=False):
-        rn.Accumulator(**usual).merge(rn.Accumulator(**usual | change))
+    one, other = (rn.Accumulator(**usual | some) for some in ({}, OTHER[message]))
+    assert_rejected(f"cannot be merged: .*{message}", one.merge, other, whole=False)
 
 
 def test_wrong_settings_raise_at_once() -> None:
@@ -354,24 +323,20 @@ def test_warnings_are_those_of_evaluate(*, per_user: bool, decimals: int, tied: 
     assert any("Ties" in one for one in messages) == tied
 
 
-@pytest.mark.parametrize(
-    ("how", "most"),
-    [({}, 100), ({"repeated": "count"}, 100), ({"per_user": True}, 100 * 400)],
-    ids=["summed up", "counted", "kept"],
-)
-def test_what_is_kept_does_not_grow_with_the_users(
-    how: Settings, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_does_not_grow_with_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the hashes of the first few; with the scores of each, by some hundred bytes a user."""
     monkeypatch.setattr(accumulator, "MAX_REMEMBERED", 16)
-    scores = rn.Accumulator(["ndcg@2", "rr"], threshold=4, **how)
-    sizes = []
-    for user in range(120):
-        scores.update([user] * 2, [2.0, 1.0], [4.0, user % 3])
-        if user in {19, 119}:
+    modes: list[tuple[Settings, int]] = [
+        ({}, 100), ({"repeated": "count"}, 100), ({"per_user": True}, 100 * 400),
+    ]  # fmt: skip
+    for how, most in modes:
+        scores = rn.Accumulator(["ndcg@2", "rr"], threshold=4, **how)
+        sizes = []
+        for user in range(120):
+            scores.update([user] * 2, [2.0, 1.0], [4.0, user % 3])
             sizes.append(len(pickle.dumps(scores)))
-    assert sizes[1] - sizes[0] < most
-    assert len(scores) == 120
+        assert sizes[119] - sizes[19] < most
+        assert len(scores) == 120
 
 
 hashes = st.lists(st.integers(0, 2**64 - 1), unique=True, max_size=60)

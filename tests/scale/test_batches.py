@@ -95,26 +95,16 @@ def _nullable(values: Any) -> Any:
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
-    "lists": list,
-    "tuples": tuple,
-    "numpy": np.array,
+    "lists": list, "tuples": tuple, "numpy": np.array,
     "float32": lambda values: np.array(values, dtype=type(values[0])).astype("float32"),
     "read-only": lambda values: np.broadcast_to(np.array(values), (len(values),)),
     "every second": lambda values: np.repeat(np.array(values), 2)[::2],
-    "pandas": pd.Series,
-    "index of pandas": pd.Index,
-    "nullable pandas": _nullable,
-    "polars": _polars,
-    "pyarrow": _pyarrow,
-    "__array__": ByArray,
-    "__array_interface__": ByInterface,
-    "__dlpack__": ByDlpack,
-    "torch": _torch,
-    "torch with gradients": _trained,
-    "torch in bfloat16": _torch_bfloat16,
-    "jax": _jax,
-    "jax in bfloat16": _jax_bfloat16,
-}
+    "pandas": pd.Series, "index of pandas": pd.Index, "nullable pandas": _nullable,
+    "polars": _polars, "pyarrow": _pyarrow,
+    "__array__": ByArray, "__array_interface__": ByInterface, "__dlpack__": ByDlpack,
+    "torch": _torch, "torch with gradients": _trained, "torch in bfloat16": _torch_bfloat16,
+    "jax": _jax, "jax in bfloat16": _jax_bfloat16,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
@@ -183,25 +173,21 @@ def test_later_changes_of_the_arrays_change_nothing() -> None:
     pd.testing.assert_frame_equal(scores.report().per_user, before)
 
 
-cell = st.tuples(
-    st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([0.0, 1.0, 3.0, np.nan]), st.booleans()
-)
+grades = st.sampled_from([0.0, 1.0, 3.0, np.nan])
+cell = st.tuples(st.sampled_from([0.0, 0.5, 2.0]), grades, st.booleans())
+
+
+def rows_of(width: int) -> st.SearchStrategy[list[list[tuple[float, float, bool]]]]:
+    """Draw the rows of a table."""
+    return st.lists(st.lists(cell, min_size=width, max_size=width), min_size=1, max_size=4)
 
 
 @given(
-    cells=st.integers(1, 4).flatmap(
-        lambda width: st.lists(
-            st.lists(cell, min_size=width, max_size=width), min_size=1, max_size=4
-        )
-    ),
+    cells=st.integers(1, 4).flatmap(rows_of),
     named=st.booleans(),
     items=st.sampled_from(["none", "columns", "cells"]),
 )
-def test_a_table_equals_the_columns_of_its_cells(
-    cells: list[list[tuple[float, float, bool]]],
-    named: bool,  # noqa: FBT001
-    items: str,
-) -> None:
+def test_a_table_equals_the_columns_of_its_cells(cells: Any, *, named: bool, items: str) -> None:
     """Row by row; cells outside the mask have no effect."""
     estimated, true, inside = np.moveaxis(np.array(cells, dtype=float), 2, 0)
     mask = inside > 0
@@ -210,15 +196,14 @@ def test_a_table_equals_the_columns_of_its_cells(
     ids = np.add.outer(np.arange(len(mask)) * 3, np.arange(mask.shape[1]) * 7) % 11
     ids = ids if items == "cells" else ids[0]
     tables = np.where(mask, estimated, np.nan), np.where(mask, true, np.inf)
-    given_items = None if items == "none" else ids
+    columns_of = (names, *tables, None if items == "none" else ids)
     scores, other = (
         rn.Accumulator(["ndcg@2", "recall@2", "rr"], threshold=1, per_user=True) for _ in range(2)
     )
     if not mask.any():
-        with rejects("The mask leaves no cell"):
-            scores.update(names, *tables, given_items, mask=mask)
+        assert_rejected("The mask leaves no cell", scores.update, *columns_of, mask=mask)
         return
-    scores.update(names, *tables, given_items, mask=mask)
+    scores.update(*columns_of, mask=mask)
     user = rows if names is None else names[rows]
     item = ids[rows, columns] if items == "cells" else ids[columns]
     grades = true[mask]
@@ -241,15 +226,16 @@ def test_rows_of_tables_without_users_are_numbered() -> None:
     scores.update(None, [[1, 2], [3, 4]], [[1, 2], [4, 3]])
     assert scores.report().users.tolist() == [0, 2, 3]
     assert_rejected("Some users have ids, and others are numbered", scores.update, [9], [1], [1])
-    with rejects("Some users have ids, and others are numbered"):
-        rn.Accumulator("ndcg@2").update([9], [1], [1]).update(None, [[1, 2]], [[1, 2]])
-    with rejects("The users of both are numbered from 0,"):
-        scores.merge(rn.Accumulator("ndcg@2", per_user=True).update(None, [[1, 2]], [[1, 2]]))
+    table = [[1, 2]]
+    named = rn.Accumulator("ndcg@2").update([9], [1], [1])
+    message = "Some users have ids, and others are numbered"
+    assert_rejected(message, named.update, None, table, table)
+    numbered = rn.Accumulator("ndcg@2", per_user=True).update(None, table, table)
+    assert_rejected("The users of both are numbered from 0,", scores.merge, numbered)
     scores.reset().update([9], [1], [1])
-    one, other = (rn.Accumulator("ndcg@2").update(None, [[1, 2]] * 2, [[1, 2]] * 2) for _ in "ab")
-    assert len((one | other).update(None, [[1, 2]], [[1, 2]])) == 5  # others in each accumulator
-    with rejects("Some users have ids"):
-        one.merge(rn.Accumulator("ndcg@2").update([9], [1], [1]))
+    one, other = (rn.Accumulator("ndcg@2").update(None, table * 2, table * 2) for _ in "ab")
+    assert len((one | other).update(None, table, table)) == 5  # others in each accumulator
+    assert_rejected("Some users have ids", one.merge, named)
 
 
 def test_a_row_of_a_table_is_a_user() -> None:

@@ -43,9 +43,8 @@ def _spark_rows(case: Case) -> Any:
     if len(tables) == 1:
         rows = tables[0][["user", "item", "estimated", "true"]]
     else:
-        both = [
-            one.assign(listed=listed) for one, listed in zip(tables, (False, True), strict=True)
-        ]
+        labels, results = tables
+        both = [labels.assign(listed=False), results.assign(listed=True)]
         rows = pd.concat(both, ignore_index=True)
     return pa.Table.from_pandas(rows, preserve_index=False)
 

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.scale.database import Memory
+from tests.commands import run_python
 from tests.errors import assert_rejected, rejects
 from tests.scale.cases import predictions
 
@@ -162,53 +162,49 @@ def test_damaged_parquet(path: Path) -> None:
     assert_rejected("p.parquet", rn.evaluate, [path])
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "the file is empty"),
-        (b"user,item,estimated,true\n", "no rows in the predictions"),
-        (b"user,item,estimated,true\n1,2,3\n", "line 2: 3 fields in place of 4: '1,2,3'"),
-        (b"user,item,estimated,true\n1,2,3,4\n1,2,3,4,5\n", "line 3: 5 fields in place of 4"),
-        (b'user,item,estimated,true\n1,2,3,4\n1,"2,3,4\n', "line 3: Value with unterminated"),
-        (b"user,item,estimated,true\n\xff\xfe,2,3,4\n", "t.csv: not text in UTF-8"),
-    ],
-)
+HEAD = b"user,item,estimated,true\n"
+DAMAGED = [
+    (b"", "the file is empty"), (HEAD, "no rows in the predictions"),
+    (HEAD + b"1,2,3\n", "line 2: 3 fields in place of 4: '1,2,3'"),
+    (HEAD + b"1,2,3,4\n1,2,3,4,5\n", "line 3: 5 fields in place of 4"),
+    (HEAD + b'1,2,3,4\n1,"2,3,4\n', "line 3: Value with unterminated"),
+    (HEAD + b"\xff\xfe,2,3,4\n", "t.csv: not text in UTF-8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "message"), DAMAGED)
 def test_damaged_text(content: bytes, message: str, tmp_path: Path) -> None:
     """The line is named."""
     (tmp_path / "t.csv").write_bytes(content)
     assert_rejected(message, rn.evaluate, tmp_path / "t.csv", memory_limit="2GB")
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        ("none/*.parquet", "none/.*: no file matches this pattern"),
-        ("none.parquet", "none.parquet: cannot be read"),
-        ("p.json", "with a memory limit or several files, only Parquet and CSV"),
-        ("p.csv.zip", "Parquet and CSV"),
-        (["p.parquet", "p.parquet"], "p.parquet: this file is given twice"),
-        ([("ann", "a", 4.5, 5)], "With a memory limit, give files"),
-    ],
-)
-@pytest.mark.usefixtures("path")
-def test_data_that_is_not_read(
-    data: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+UNREADABLE: dict[str, Any] = {
+    "none/.*: no file matches this pattern": "none/*.parquet",
+    "none.parquet: cannot be read": "none.parquet",
+    "with a memory limit or several files, only Parquet and CSV": "p.json",
+    "Parquet and CSV": "p.csv.zip",
+    "p.parquet: this file is given twice": ["p.parquet", "p.parquet"],
+    "With a memory limit, give files": [("ann", "a", 4.5, 5)],
+}
+
+
+@pytest.mark.parametrize("message", UNREADABLE)
+def test_data_that_is_not_read(message: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names without a file, formats that need the memory, files that would count twice, rows."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(path.parent)
     for name in ("p.json", "p.csv.zip"):
-        (tmp_path / name).write_bytes(b"x")
-    assert_rejected(message, rn.evaluate, data, memory_limit="2GB")
+        path.with_name(name).write_bytes(b"x")
+    assert_rejected(message, rn.evaluate, UNREADABLE[message], memory_limit="2GB")
 
 
 @pytest.mark.parametrize("limit", ["much", "", "-2GB", 0, None.__class__, "2XB", True, "100MB"])
 def test_limits_that_are_not_enough_memory(limit: Any) -> None:
-    """A limit is a number and a unit; if it is too low the message says how much is needed."""
-    low = "memory_limit='100MB' is too low: .* Set at least"
-    with rejects(
-        low if limit == "100MB" else "memory_limit must be an amount of memory, such as '2GB'"
-    ):
-        rn.evaluate("p.parquet", memory_limit=limit)
+    """A limit is a number and a unit; if it is too low the message has the amount needed."""
+    message = "memory_limit must be an amount of memory, such as '2GB'"
+    if limit == "100MB":
+        message = "memory_limit='100MB' is too low: .* Set at least"
+    assert_rejected(message, rn.evaluate, "p.parquet", memory_limit=limit)
 
 
 def test_rows_that_cannot_be_measured_are_named(path: Path) -> None:
@@ -219,12 +215,9 @@ def test_rows_that_cannot_be_measured_are_named(path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [100, 10_000], ids=["in parts", "at once"])
-def test_no_half_of_the_users_is_left(
-    rows: int, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_half_of_the_users_is_left(rows: int, path: Path, in_parts: Any) -> None:
     """An error on the way leaves the older file as it was, and no other file."""
-    monkeypatch.setattr(Memory, "budget", property(lambda _: rows))
-    monkeypatch.setattr(Memory, "cost", lambda _, rows, *_others: rows)
+    in_parts(rows)
     user, item = FRAME.iloc[7][["user", "item"]].astype(int)
     write(pd.concat([FRAME, FRAME.iloc[[7]]]), path)
     users = path.with_name("users.parquet")
@@ -235,22 +228,18 @@ def test_no_half_of_the_users_is_left(
     assert {one.name for one in path.parent.iterdir()} == {path.name, users.name, "temporary"}
 
 
-@pytest.mark.parametrize(
-    ("name", "limit", "message"),
-    [
+def test_files_that_cannot_take_the_users(path: Path) -> None:
+    """They are named before anything is measured; the data stays as it is."""
+    whole = path.read_bytes()
+    for name, limit, message in (
         ("./p.parquet", "2GB", "p.parquet: this is a file of the data"),
         ("./p.parquet", None, "p.parquet: this is a file of the data"),
         ("none/users.parquet", "2GB", "none/users.parquet: cannot be written"),
         ("users.csv", "2GB", "users.csv: scores of users are written to Parquet as they come"),
-    ],
-)
-def test_files_that_cannot_take_the_users(
-    name: str, limit: str | None, message: str, path: Path
-) -> None:
-    """They are named before anything is measured; the data stays as it is."""
-    whole = path.read_bytes()
-    assert_rejected(message, rn.evaluate, path, memory_limit=limit, per_user=path.parent / name)
-    assert path.read_bytes() == whole
+    ):
+        target = path.parent / name
+        assert_rejected(message, rn.evaluate, path, memory_limit=limit, per_user=target)
+        assert path.read_bytes() == whole
 
 
 def test_a_folder_that_cannot_take_temporary_files(
@@ -277,13 +266,7 @@ except rn.InvalidInputError as error:
 def test_a_full_disk(tmp_path: Path, places: Path) -> None:
     """The folder for temporary files is named."""
     path = write(predictions(1, n_rows=30_000), tmp_path / "p.parquet")
-    ended = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", LIMITED, str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"TMPDIR": str(places)},
-    )
+    ended = run_python("-c", LIMITED, path, TMPDIR=str(places))
     assert "the folder for temporary files cannot be written to" in ended.stdout
     assert "TMPDIR" in ended.stdout
     assert ended.stderr == ""
