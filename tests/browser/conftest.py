@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -45,8 +45,8 @@ def _opening(browser: Browser) -> Iterator[Opening]:
 
 @pytest.fixture(name="compared", scope="session")
 def _compared() -> rn.Comparison:
-    metrics = ["ndcg@3", "precision@3", "rmse"]
-    return rn.compare(models(users=60), metrics=metrics, threshold=4, by="list_length")
+    how: Any = {"metrics": ["ndcg@3", "precision@3", "rmse"], "by": "list_length"}
+    return rn.compare(models(users=60), threshold=4, **how)
 
 
 @pytest.fixture(name="report", scope="session")
@@ -55,17 +55,19 @@ def _report() -> rn.Report:
     return rn.evaluate(models(users=60)["good"], metrics=metrics, threshold=4)
 
 
-@pytest.fixture(name="pages", scope="session")
-def _pages(
-    report: rn.Report, compared: rn.Comparison, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Path]:
+def write_pages(report: rn.Report, comparison: rn.Comparison, folder: Path) -> dict[str, Path]:
     """Return a page of each kind."""
     pytest.importorskip("altair")
     pytest.importorskip("jinja2")
-    folder = tmp_path_factory.mktemp("pages")
-    report.to_html(folder / "report.html")
-    compared.to_html(folder / "comparison.html")
-    return {name: folder / f"{name}.html" for name in KINDS}
+    paths = {name: folder / f"{name}.html" for name in KINDS}
+    report.to_html(paths["report"])
+    comparison.to_html(paths["comparison"])
+    return paths
+
+
+@pytest.fixture(name="pages", scope="session")
+def _pages(report: Any, compared: Any, tmp_path_factory: Any) -> dict[str, Path]:
+    return write_pages(report, compared, tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture(name="page", params=KINDS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import recsys_ndcg as rn
 from tests.registered import restore_metrics
 
@@ -25,13 +23,9 @@ LONG = "long" * 50  # the name of a metric
 
 def rows(names: list[str], turn: int) -> list[tuple[str, str, float, float]]:
     """Return predictions of users with such names for items with such names."""
+    n = len(names)
     return [
-        (
-            user,
-            names[(place + step) % len(names)],
-            (step * turn + place) % 7 + step / 100,
-            1.0 + step,
-        )
+        (user, names[(place + step) % n], (step * turn + place) % 7 + step / 100, 1.0 + step)
         for place, user in enumerate(names)
         for step in range(5)
     ]
@@ -46,8 +40,7 @@ def comparison() -> rn.Comparison:
 
 def pair(one: str, other: str) -> rn.Comparison:
     """Return two models with such names."""
-    models = {one: rows(NAMES, 3), other: rows(NAMES, 1)}
-    return rn.compare(models, metrics=["ndcg@3", "rmse"])
+    return rn.compare({one: rows(NAMES, 3), other: rows(NAMES, 1)}, metrics=["ndcg@3", "rmse"])
 
 
 def report() -> rn.Report:
@@ -55,16 +48,5 @@ def report() -> rn.Report:
     metrics = ["ndcg@3", "recall@3", "rmse", "constructor@2", f"{LONG}@3"]
     with restore_metrics():
         for name in ("constructor", LONG):
-            register_metric(name)
+            rn.metric(name=name)(lambda rank: rank**0.0)
         return rn.evaluate(rows(NAMES, 3), metrics=metrics, threshold=4)
-
-
-def register_metric(name: str) -> None:
-    """Register a metric of some name, of small letters, digits and _."""
-
-    def discount(rank: Any) -> Any:
-        """Weigh all ranks alike."""
-        return rank**0.0
-
-    discount.__name__ = name
-    rn.metric(discount)

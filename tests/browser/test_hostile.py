@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser import hostile
+from tests.browser.conftest import KINDS, write_pages
 from tests.browser.measuring import cut_off
 from tests.browser.watching import DESKTOP, PHONE, texts
 
@@ -18,20 +19,18 @@ if TYPE_CHECKING:
 
 #: Elements, attributes and links to elsewhere, which no page of ours has.
 _FOREIGN = """() => [...document.querySelectorAll('*')].filter((one) =>
-  ['IMG', 'IFRAME', 'OBJECT', 'EMBED', 'LINK', 'BASE', 'B', 'FORM', 'VIDEO'].includes(one.tagName)
-  && !one.matches('form.vega-bindings') // of Vega, and empty
-  || one.hasAttribute('autofocus')
+  one.matches('img, iframe, object, embed, link, base, b, video, form:not(.vega-bindings), ' +
+    '[autofocus]') // that form is of Vega, and empty
   || [...one.attributes].some((that) => /^on/i.test(that.name)
-      || (/href|src|action/i.test(that.name) && !that.value.startsWith('#')))
+    || (/href|src|action/i.test(that.name) && !that.value.startsWith('#')))
 ).map((one) => one.outerHTML.slice(0, 100))"""
 _UNSEEN = r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066\u2067\ufeff]"
 _PAIRS = [
     ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>'),
-    ("x" * 10_000, "x" * 9_999 + "y"),
-    ("\u202egpj.exe", "\u05d0\u05d1\u05d2 \u0634"),
+    ("x" * 10_000, "x" * 9_999 + "y"), ("\u202egpj.exe", "\u05d0\u05d1\u05d2 \u0634"),
     ("\x1b[2J\x07\t\n\u2028", "' onfocus=alert(1) autofocus x='"),
     ("}</style>${7*7}{{7*7}}", "javascript:alert(1)"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(name="many", scope="module")
@@ -39,9 +38,7 @@ def _many(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return pages with such names in all places."""
     pytest.importorskip("altair")
     folder = tmp_path_factory.mktemp("hostile")
-    hostile.report().to_html(folder / "report.html")
-    hostile.comparison().to_html(folder / "comparison.html")
-    return {name: folder / f"{name}.html" for name in ("report", "comparison")}
+    return write_pages(hostile.report(), hostile.comparison(), folder)
 
 
 def harmless(page: Page, scripts: int = 2) -> None:
@@ -51,7 +48,7 @@ def harmless(page: Page, scripts: int = 2) -> None:
     assert page.locator("script:not([type='application/json'])").count() == scripts
 
 
-@pytest.mark.parametrize("kind", ["report", "comparison"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=str)
 def test_names_are_only_shown(opening: Opening, many: Any, kind: str, size: Any) -> None:
     """With every user opened, searched for, and the charts pointed at."""
@@ -75,7 +72,7 @@ def test_names_are_only_shown(opening: Opening, many: Any, kind: str, size: Any)
     harmless(page)
 
 
-@pytest.mark.parametrize("kind", ["report", "comparison"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_tooltips_show_names(opening: Opening, many: dict[str, Path], kind: str) -> None:
     """As text."""
     page = opening.page(many[kind])

@@ -31,8 +31,11 @@ def column(page: Page, place: int) -> list[float]:
     return [float(one) for one in found if one is not False]
 
 
-#: Headings of numbers in a user's table, and the columns of `explain`.
-COLUMNS = {"gain": "gain", "grade": "true", "estimate": "estimated", "DCG": "dcg"}
+#: Headings of numbers in a user's table, the columns of `explain`, and how far they are rounded.
+COLUMNS = {
+    "gain": ("gain", 0, 0), "grade": ("true", 0, 0), "estimate": ("estimated", 1e-3, 0),
+    "DCG": ("dcg", 0, 1e-4),
+}  # fmt: skip
 
 
 def read_columns(table: Locator) -> dict[str, list[str]]:
@@ -42,47 +45,47 @@ def read_columns(table: Locator) -> dict[str, list[str]]:
     return {head: [row[place] for row in rows] for place, head in enumerate(heads)}
 
 
-def reach(page: Page, wanted: Locator, most: int = 150) -> None:
+def reach(page: Page, wanted: Locator) -> None:
     """Press Tab until an element has the focus, visibly."""
-    for _ in range(most):
+    for _ in range(150):
         page.keyboard.press("Tab")
         if wanted.evaluate("one => one === document.activeElement"):
-            style = wanted.evaluate(
-                "one => { const s = getComputedStyle(one); return s.outlineStyle + s.boxShadow; }"
-            )
-            assert style != "nonenone"
+            outline = "one => getComputedStyle(one).outlineStyle + getComputedStyle(one).boxShadow"
+            assert wanted.evaluate(outline) != "nonenone"
             return
     pytest.fail("Tab does not lead there")
 
 
 def test_a_search_finds_by_a_part_of_an_id(page: Page) -> None:
-    """A status announces the number found, also if it is 0."""
+    """A status announces the number found, also if it is 0; Tab leads to the field."""
     assert len(visible_users(page)) == 20
     field, status = page.get_by_label("Find a user"), page.locator("#users [role=status]")
-    field.click()
+    reach(page, field)
     page.keyboard.type("U004")
     assert sorted(visible_users(page)) == [f"u004{one}" for one in range(10)]
     assert "10 users of 60" in status.inner_text()
-    field.fill("nobody")
+    field.fill("unknown")
     assert visible_users(page) == []
     assert "0 users of 60" in status.inner_text()
     field.fill("")
     assert len(visible_users(page)) == 20
 
 
-def test_a_heading_sorts(page: Page) -> None:
-    """Down, then up; only the sorted heading has `aria-sort`."""
+@pytest.mark.parametrize("keys", [("Enter", "Space"), None])
+def test_a_heading_sorts(page: Page, keys: Any) -> None:
+    """Down, then up, by key and by mouse; only the sorted heading has `aria-sort`."""
     heads = page.locator("#users .sortable > thead th")
-    items = heads.nth(1)
+    items, button = heads.nth(1), heads.nth(1).locator("button")
     assert items.inner_text().startswith("items")
-    items.locator("button").click()
-    first = items.get_attribute("aria-sort")
-    down = column(page, 1)
-    assert (first, down) == ("descending", sorted(down, reverse=True))
-    items.locator("button").click()
-    up = column(page, 1)
-    assert (items.get_attribute("aria-sort"), up) == ("ascending", sorted(up))
+    if keys:
+        reach(page, button)
+    found = []
+    for key in keys or (None, None):
+        page.keyboard.press(key) if key else button.click()
+        found.append((items.get_attribute("aria-sort"), column(page, 1)))
+    (_, down), (_, up) = found
     assert down[0] > up[0]
+    assert found == [("descending", sorted(down)[::-1]), ("ascending", sorted(up))]
     heads.nth(0).locator("button").click()
     assert items.get_attribute("aria-sort") is None
     assert visible_users(page) == [f"u{one:04}" for one in range(20)]
@@ -91,10 +94,9 @@ def test_a_heading_sorts(page: Page) -> None:
 def test_a_button_shows_all_users(opening: Opening, pages: dict[str, Path]) -> None:
     """Twenty first; the button goes when there are no more."""
     page = opening.page(pages["report"])
-    button = page.locator("#users .more")
-    button.click()
+    page.locator("#users .more").click()
     assert len(visible_users(page)) == 60
-    assert not button.is_visible()
+    assert not page.locator("#users .more").is_visible()
 
 
 def test_a_user_opens_both_lists(opening: Opening, pages: dict[str, Path], report: Any) -> None:
@@ -107,15 +109,12 @@ def test_a_user_opens_both_lists(opening: Opening, pages: dict[str, Path], repor
     assert button.get_attribute("aria-expanded") == "true"
     opened = page.locator(f"#{button.get_attribute('aria-controls')}")
     own, ideal = map(read_columns, opened.locator("table").all())
-    expected = report.explain("u0007", 10)
-    rows = expected[expected["item"].notna()]
+    rows = report.explain("u0007", 10).dropna(subset="item")
     assert [float(one) for one in ideal["gain"]] == rows["ideal_gain"].tolist()
-    assert own.pop("item") == rows["item"].tolist()
-    found = {heading: [float(one) for one in own[heading]] for heading in COLUMNS}
-    for heading in ("gain", "grade"):
-        assert found[heading] == rows[COLUMNS[heading]].tolist()
-    assert found["estimate"] == pytest.approx(rows["estimated"].tolist(), rel=1e-3)
-    assert found["DCG"] == pytest.approx(rows["dcg"].tolist(), abs=1e-4)
+    assert own["item"] == rows["item"].tolist()
+    for heading, (name, relative, absolute) in COLUMNS.items():
+        expected = pytest.approx(rows[name].tolist(), rel=relative, abs=absolute)
+        assert [float(one) for one in own[heading]] == expected
     button.click()
     assert opened.count() == 0 or not opened.is_visible()
 
@@ -129,29 +128,18 @@ def test_two_models_are_side_by_side(opening: Opening, pages: Any, compared: rn.
     assert {*names[:2]} <= {*compared.models}
 
 
-def test_the_keyboard_reaches_everything(page: Page) -> None:
-    """Tab, Enter and Space reach the search, the headings and the users; the focus is seen."""
-    reach(page, page.get_by_label("Find a user"))
-    page.keyboard.type("u001")
-    assert len(visible_users(page)) == 10
-    items = page.locator("#users .sortable > thead th").nth(1)
-    reach(page, items.locator("button"))
-    page.keyboard.press("Enter")
-    down = column(page, 1)
-    assert (items.get_attribute("aria-sort"), down) == ("descending", sorted(down, reverse=True))
-    page.keyboard.press("Space")
-    assert column(page, 1) == sorted(down)
-    button = page.locator(f"{_ROWS} button:visible").first
+def test_the_keyboard_opens_users_and_folds(page: Page) -> None:
+    """Enter opens and Space closes; the focus is seen."""
+    button, fold = page.locator(f"{_ROWS} button:visible").first, page.locator("details").first
     reach(page, button)
     page.keyboard.press("Enter")
     assert page.locator("#users tr.lists").is_visible()
     assert button.get_attribute("aria-expanded") == "true"
     page.keyboard.press("Space")
     assert button.get_attribute("aria-expanded") == "false"
-    fold = page.locator("summary").first
-    fold.focus()
+    fold.locator("summary").focus()
     page.keyboard.press("Enter")
-    assert page.locator("details").first.evaluate("one => one.open")
+    assert fold.evaluate("one => one.open")
 
 
 @pytest.mark.parametrize("kind", KINDS)

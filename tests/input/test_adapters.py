@@ -72,7 +72,7 @@ def test_a_mapping_gives_the_same_scores_without_items() -> None:
 
 
 @pytest.mark.parametrize("name", ["p.csv,", "p.tsv\t", "p.csv;", "p.txt|", "p.CSV,"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("form", [("", 0), ("\ufeff", 1), ("", 3)])
 def test_a_text_file_gives_the_same_report(tmp_path: Path, name: str, end: str, form: Any) -> None:
     """With a byte order mark, line ends of Windows, or blank lines at the end."""

@@ -88,7 +88,7 @@ def test_mostly_blank_lines_are_rejected_before_they_are_parsed(tmp_path: Path, 
 
 
 def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
-    """As on an old Macintosh."""
+    """As on an old Macintosh; otherwise line 1 would have thousands of columns."""
     rows = "".join(f"a,{item},{item},{item % 3}\r" for item in range(2000))
     path = write(tmp_path, HEADING.replace("\n", "\r") + rows)
     assert rn.evaluate(path).counts["ratings"] == 2000
@@ -116,19 +116,16 @@ def _read_stream(path: Path) -> None:
         rn.RankedLists.from_file(stream)
 
 
+ROWS = [("a", "x", 1.0)]
 _READERS: dict[str, Callable[[Any], Any]] = {
-    "evaluate": rn.evaluate,
-    "a stream": _read_stream,
-    "labels": lambda path: rn.RankedLists.from_labels(path, [("a", "x", 1.0)]),
-    "results": lambda path: rn.RankedLists.from_labels([("a", "x", 1.0)], path),
+    "evaluate": rn.evaluate, "a stream": _read_stream, "a report": rn.Report.load,
+    "labels": lambda path: rn.RankedLists.from_labels(path, ROWS), "an experiment": from_toml,
+    "results": partial(rn.RankedLists.from_labels, ROWS), "a comparison": rn.Comparison.load,
     "qrels": lambda path: rn.RankedLists.from_trec(path, RUN),
-    "run": lambda path: rn.RankedLists.from_trec(RUN, path),
-    "a report": rn.Report.load,
-    "a comparison": rn.Comparison.load,
-    "an experiment": from_toml,
+    "run": partial(rn.RankedLists.from_trec, RUN),
     "segments": rn.evaluate({"a": [(3, 4), (2, 1)]}).by,
     "in a limit": partial(rn.evaluate, memory_limit="4GB"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("reader", _READERS)
@@ -173,27 +170,24 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str)
     path = odd.with_name(odd.name + end)
     rows = [("a", "x", 1.0, 2.0), ("a", "y", 2.0, 1.0)]
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
+    save: Any = {".csv": partial(frame.to_csv, index=False), ".parquet": frame.to_parquet,
+                 ".feather": frame.to_feather, ".pickle": partial(pickle.dump, rows)}  # fmt: skip
     with path.open("wb") as file:
-        if end == ".pickle":
-            pickle.dump(rows, file)
-        else:
-            getattr(frame, f"to_{end[1:]}")(file, **({"index": False} if end == ".csv" else {}))
+        save[end](file)
     assert rn.evaluate(path) == rn.evaluate(frame)
-    with rejects(r"p\\udcff.*: with a memory limit.*(UTF-8|Parquet and CSV are read)"):
-        rn.evaluate(path, memory_limit="4GB")
+    match = r"p\\udcff.*: with a memory limit.*(UTF-8|Parquet and CSV are read)"
+    assert_rejected(match, rn.evaluate, path, memory_limit="4GB")
     path.write_bytes(b"PAR1")
     assert_rejected(r"p\\udcff|no column", rn.evaluate, path)
 
 
 def test_an_odd_temporary_folder_is_rejected(odd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB could not write there."""
-    folder = odd.with_name(odd.name + ".d")
+    folder, path = odd.with_name(odd.name + ".d"), write(odd.parent, HEADING + GOOD)
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    path = odd.with_name("p.csv")
-    path.write_text(HEADING + GOOD)
-    with rejects(r"p\\udcff.d: the folder for temporary files .* .its name is not UTF-8.. Set"):
-        rn.evaluate(path, memory_limit="4GB")
+    match = r"p\\udcff.d: the folder for temporary files .* .its name is not UTF-8.. Set"
+    assert_rejected(match, rn.evaluate, path, memory_limit="4GB")
 
 
 QRELS: list[tuple[str | bytes, str]] = [

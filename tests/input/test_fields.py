@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,16 +23,6 @@ class Named(enum.StrEnum):
     """Text, and more than that."""
 
     ANN = "ann"
-
-
-class Prediction(NamedTuple):
-    """As Surprise returns it."""
-
-    uid: Any
-    iid: Any
-    r_ui: Any
-    est: Any
-    details: Any
 
 
 INTEGERS = st.sampled_from([0, 1, -1, 7, 2**31 - 1, -(2**31), 2**31, 2**63, 10**30])
@@ -104,28 +94,18 @@ FORM = r"Row 5 .*counted from 0.*each must be \(u.*, .*, .*, "
 
 
 ODD: list[tuple[Any, Any, str]] = [
-    (PREDICTION, ("ann", "y", 4.0, 3.5, 7), "Row 5 .*its details must be a dict"),
+    *((PREDICTION, (*PREDICTION[:4], wrong), "Row 5 .*its details must be a dict")
+      for wrong in (7, "impossible", ["was_impossible"], True)),
     (PREDICTION, ("ann", "y", 4.0, "3.5", {}), r"estimated \(est\): text .* row 5 .*convert"),
     (PREDICTION, ("ann", "y", [4.0], 3.5, {}), r"true \(r_ui\): \[4.0\], .* in row 5"),
     *((USUAL, odd, FORM) for odd in ({1, "a", 2.0, 3.0}, {1: 0, "a": 0, 2.0: 0, 3.0: 0})),
     *((("u", "i", 3.0, 4.0), odd, FORM) for odd in ("abcd", (1, "a", 2, 3, 4))),
     *((PREDICTION, odd, FORM) for odd in (PREDICTION[:4], (), {1, 2, 3, 4, 5})),
     *((PREDICTION, odd, FORM) for odd in ((*PREDICTION[:4], 9.0, {}), dict.fromkeys("abcde"))),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("row", "odd", "match"), ODD)
 def test_a_later_row_of_another_form_is_rejected(row: Any, odd: Any, match: str) -> None:
     """Even if it has as many entries, or as many as the others on average."""
     assert_rejected(match, rn.evaluate, [*[row] * 5, odd, row])
-
-
-@pytest.mark.parametrize("details", [{"was_impossible": True}, {}, None])
-def test_an_impossible_prediction_is_found_in_any_row(details: Any) -> None:
-    """Details of other rows may be missing."""
-    rows = [Prediction(f"u{at}", "i", 4.0, 3.0, {"was_impossible": False}) for at in range(9)]
-    rows[7] = rows[7]._replace(details=details)
-    flags = read_objects(rows).columns.get("impossible")
-    assert (flags is None) == (not details)
-    if flags is not None:
-        assert flags.tolist() == [at == 7 for at in range(9)]

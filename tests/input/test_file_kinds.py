@@ -9,6 +9,7 @@ import lzma
 import re
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def zip_files(content: bytes, *names: str) -> bytes:
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zip": zip_files,
-    ".zst": lambda content: pa.compress(content, codec="zstd", asbytes=True),
+    ".zst": partial(pa.compress, codec="zstd", asbytes=True),
 }  # fmt: skip
 
 
@@ -70,10 +71,8 @@ def test_packed_files_are_unpacked(tmp_path: Path, suffix: str) -> None:
     assert_read(write(tmp_path, packed, f"P{suffix.upper()}"))
     assert_read(io.BytesIO(packed))
     assert_read(write(tmp_path, zip_files(CSV, "p.csv", "__MACOSX/._p.csv"), "mac.zip"))
-    with rejects(
-        rf"p.csv: not text.*It starts like a \{suffix} file: let its name end in \{suffix}"
-    ):
-        rn.evaluate(write(tmp_path, packed, "p.csv"))
+    match = rf"p.csv: not text.*It starts like a \{suffix} file: let its name end in \{suffix}"
+    assert_rejected(match, rn.evaluate, write(tmp_path, packed, "p.csv"))
 
 
 @pytest.mark.parametrize("suffix", PACK)
@@ -83,9 +82,7 @@ def test_a_damaged_archive_is_rejected(tmp_path: Path, suffix: str, damage: str)
     packed = PACK[suffix](CSV * 50)
     damaged = {"cut": packed[: len(packed) // 2], "other": CSV, "empty": b"",
                "changed": packed[:40] + bytes(20) + packed[60:]}  # fmt: skip
-    match = (
-        rf"p\.csv\{suffix}: (cannot be decompressed \(.+\)\. Compress it again|the file is empty)"
-    )
+    match = rf"p\.csv\{suffix}: (cannot be decompressed \(.+\)\. Compress it again|the file is em)"
     with rejects(match, whole=False):
         rn.evaluate(write(tmp_path, damaged[damage], f"p.csv{suffix}"))
 
@@ -149,11 +146,10 @@ def test_a_stream_must_be_text_in_bytes() -> None:
 @pytest.mark.parametrize("name", ["p.jsonl", "p.ndjson", "p.jsonl.gz", "p.zip"])
 def test_json_lines_are_read(tmp_path: Path, name: str) -> None:
     """A key may be missing, and unused keys may hold any value."""
-    more: Any = [[1], {"a": 2}, None, 3]
-    lines = FRAME.assign(more=more).to_json(orient="records", lines=True)
-    content = ("\n" + lines.replace('"true":null,', "") + "\n\n").encode()
+    frame = FRAME.assign(more=pd.Series([[1], {"a": 2}, None, 3], dtype=object))
+    lines = frame.to_json(orient="records", lines=True).replace('"true":null,', "")
     packed = {"p.jsonl.gz": gzip.compress, "p.zip": lambda one: zip_files(one, "p.jsonl")}
-    assert_read(write(tmp_path, packed.get(name, bytes)(content), name))
+    assert_read(write(tmp_path, packed.get(name, bytes)(f"\n{lines}\n\n".encode()), name))
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -268,10 +264,10 @@ def test_labels_and_results_without_a_heading_are_joined(tmp_path: Path) -> None
     frames = [pd.read_csv(one, names=["user", "item", "score"]) for one in (labels, results)]
     same = rn.RankedLists.from_labels(*frames, columns={"true": "score", "rank": "score"})
     assert np.asarray(same.items).tolist() == [10, 11, 12]
+    twice, match = {"item": "score", "true": "score"}, "item and true would both be read from the"
+    assert_rejected(f"{match} column 'score'", rn.RankedLists.from_labels, *frames, columns=twice)
     with rejects("there is no column 'ranks' to rename"):
         rn.RankedLists.from_labels(*frames, columns={"ranks": "score"})
-    with rejects("item and true would both be read from the column 'score'"):
-        rn.RankedLists.from_labels(*frames, columns={"item": "score", "true": "score"})
 
 
 INVALID = [
@@ -309,8 +305,8 @@ def test_trec_files_may_be_packed(tmp_path: Path) -> None:
     run = write(tmp_path, zip_files("1 Q0 d2 1 0.5 tag\n".encode("utf-16"), "run"), "run.zip")
     lists = rn.RankedLists.from_trec(qrels, run)
     assert (lists.true.tolist(), lists.unlisted_true.tolist()) == ([1.0], [2.0])
-    with rejects("q.txt.gz: cannot be decompressed"):
-        rn.RankedLists.from_trec(write(tmp_path, b"1 0 d1 2\n", "q.txt.gz"), run)
+    qrels = write(tmp_path, b"1 0 d1 2\n", "q.txt.gz")
+    assert_rejected("q.txt.gz: cannot be decompressed", rn.RankedLists.from_trec, qrels, run)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
@@ -341,18 +337,15 @@ def test_a_text_format_is_proposed(tmp_path: Path, content: Any, options: Any, m
 
 def test_a_new_kind_of_file_is_one_entry(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """It is read, listed in the help, and rejected in archives and within a memory limit."""
-    kind = FileKind("Toy", (".toy",), read_toy, magic=(b"TOY",))
-    KINDS.append(kind)
-    request.addfinalizer(lambda: KINDS.remove(kind))
+    KINDS.append(FileKind("Toy", (".toy",), read_toy, magic=(b"TOY",)))
+    request.addfinalizer(KINDS.pop)
     path = write(tmp_path, TOY, "p.toy")
     assert_read(path)
     assert FileKind.describe_all().endswith(", Toy (.toy)")
     assert FileKind.strip_suffixes("svd.toy.gz") == "svd"
-    with rejects("p.toy: with a memory limit"):
-        rn.evaluate(path, threshold=4, memory_limit="1GB")
-    with rejects("p.toy.gz: a .toy in an archive is not read"):
-        rn.evaluate(write(tmp_path, gzip.compress(path.read_bytes()), "p.toy.gz"))
-    with rejects("the stream: this is Toy, which is read .*, .toy"):
-        rn.evaluate(io.BytesIO(b"TOY"))
-    with rejects("separator, decimal, heading and encoding"):
-        rn.RankedLists.from_file(path, text=rn.TextFormat(decimal=","))
+    packed = write(tmp_path, gzip.compress(path.read_bytes()), "p.toy.gz")
+    assert_rejected("p.toy: with a memory limit", rn.evaluate, path, memory_limit="1GB")
+    assert_rejected("p.toy.gz: a .toy in an archive is not read", rn.evaluate, packed)
+    assert_rejected("stream: this is Toy, which is read .*, .toy", rn.evaluate, io.BytesIO(b"TOY"))
+    text, match = rn.TextFormat(decimal=","), "separator, decimal, heading and encoding"
+    assert_rejected(match, rn.RankedLists.from_file, path, text=text)

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
-from tests.errors import assert_rejected, rejects
+from tests.errors import assert_rejected
 from tests.input.tables import write
 
 MODULUS = 2**61 - 1  # of the hashes of numbers
@@ -105,20 +105,19 @@ CHILD = """
 import json, os, resource, signal, sys, time
 import pandas, scipy.stats
 import recsys_ndcg as rn
+memory = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for path in sys.argv[1:]:
     if os.fork() == 0:
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.setitimer(signal.ITIMER_PROF, 6)
-        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        before, start = memory(), time.process_time()
         try:
             outcome = type(rn.evaluate(path)).__name__
         except BaseException as error:
             outcome = f"{type(error).__name__}: {error}"[:500]
-        seconds = time.process_time() - start
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         with open(path + ".json", "w") as file:
-            json.dump([outcome, seconds, grown], file)
+            json.dump([outcome, time.process_time() - start, memory() - before], file)
         os._exit(0)
     os.wait()
 """
@@ -128,16 +127,12 @@ for path in sys.argv[1:]:
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Read each attack in its own process; return the outcome, seconds and kilobytes of each."""
     folder = tmp_path_factory.mktemp("attacks")
-    paths = {name: folder / f"{at}.pickle" for at, name in enumerate(ATTACKS)}
-    for name, path in paths.items():
-        path.write_bytes(ATTACKS[name])
-    call = [sys.executable, "-c", CHILD, *map(str, paths.values())]
+    paths = [write(folder, code, f"{at}.pickle") for at, code in enumerate(ATTACKS.values())]
+    call = [sys.executable, "-c", CHILD, *map(str, paths)]
     subprocess.run(call, capture_output=True, timeout=500, check=False)  # noqa: S603
-    results = {name: Path(f"{path}.json") for name, path in paths.items()}
-    return {
-        name: json.loads(path.read_text(encoding="utf-8")) if path.exists() else ["dead", 99, 0]
-        for name, path in results.items()
-    }
+    results = [Path(f"{path}.json") for path in paths]
+    found = [json.loads(one.read_text()) if one.exists() else ["dead", 99, 0] for one in results]
+    return dict(zip(ATTACKS, found, strict=True))
 
 
 @pytest.mark.slow
@@ -215,8 +210,7 @@ NESTED, FORMS = st.recursive(PLAIN, _containers), st.sampled_from(["plain", "opt
 @given(NESTED, st.sampled_from(range(6)), FORMS)
 def test_plain_values_are_read_as_by_python(value: object, protocol: int, form: str) -> None:
     """Nested in any way, and shared; written with memory or without."""
-    expected = [value, value, "text", "text"]
-    stream = io.BytesIO()
+    expected, stream = [value, value, "text", "text"], io.BytesIO()
     pickler = pickle.Pickler(stream, protocol)
     pickler.fast = form == "fast"
     pickler.dump(expected)
@@ -258,15 +252,15 @@ def test_pickles_of_old_and_other_writers_are_read(code: bytes, value: object) -
     assert load(code) == value
 
 
-@pytest.mark.parametrize("long", ["a" * 100_000, b"a" * 100_000, 2**100_000], ids=type)
-def test_a_very_long_id_is_rejected(tmp_path: Path, long: Any) -> None:
+TEXT, NUMBER = "longer than 1024 characters. Shorten", "a number of more than 8192 bits. Renumber"
+LONG = [("a" * 100_000, TEXT), (b"a" * 100_000, TEXT), (2**100_000, NUMBER)]
+
+
+@pytest.mark.parametrize(("long", "match"), LONG, ids=["text", "bytes", "number"])
+def test_a_very_long_id_is_rejected(tmp_path: Path, long: Any, match: str) -> None:
     """As another part of a dump it is ignored."""
-    match = "longer than 1024 characters. Shorten such ids"
-    if isinstance(long, int):
-        match = "a number of more than 8192 bits. Renumber such ids, and write"
-    content = pickle.dumps([(long, "i", 1.0, 1.0)])
-    with rejects(f"user of prediction 0 .* is {match}"):
-        rn.evaluate(write(tmp_path, content, "p.pickle"))
+    path = write(tmp_path, pickle.dumps([(long, "i", 1.0, 1.0)]), "p.pickle")
+    assert_rejected(f"user of prediction 0 .* is {match} such ids", rn.evaluate, path)
     dump = pickle.dumps({"predictions": [("u", "i", 1.0, 1.0)], "algo": long})
     assert read_pickle(write(tmp_path, dump, "p.pickle")) == [("u", "i", 1.0, 1.0)]
 

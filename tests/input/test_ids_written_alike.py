@@ -9,6 +9,7 @@ import tracemalloc
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,9 @@ def test_ids_of_two_tables_with_the_same_text_are_rejected() -> None:
     labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [4, 5, 1]})
     results = pd.DataFrame({"user": 1, "item": [1, "2", "3"], "estimated": [3.0, 2.0, 1.0]})
     assert_rejected("item: .*2.* written alike", rn.RankedLists.from_labels, labels, results)
-    first = [("u", 7, 3.0, 1), ("u", "a", 2.0, 1)]
-    second = [("u", "7", 3.0, 1), ("u", 8, 2.0, 1)]
-    assert_rejected("item: .*7.* written alike", rn.jaccard_at_k, first, second, 2)
-    assert_rejected("item: .*7.* written alike", rn.rbo, first, second)
+    first, second = [("u", 7, 3.0, 1), ("u", "a", 2.0, 1)], [("u", "7", 3.0, 1), ("u", 8, 2.0, 1)]
+    for overlap in (partial(rn.jaccard_at_k, k=2), rn.rbo):
+        assert_rejected("item: .*7.* written alike", overlap, first, second)
 
 
 EQUAL: list[tuple[Any, Any]] = [
@@ -189,60 +189,46 @@ WHOLE = {
 Rows = list[tuple[int, int, float, float]]
 
 
-def _frame(rows: Rows) -> pd.DataFrame:
+def _frame(rows: Rows, _: Any = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _nullable(rows: Rows) -> Any:
-    kind = "Int64" if min(rows)[0] < 0 else "UInt64"
-    return _frame(rows).astype({"user": kind, "item": kind})
+def _csv(rows: Rows, folder: Path, form: str = "{},{},{},{}") -> Path:
+    return write(folder, "\n".join([",".join(COLUMNS), *(form.format(*row) for row in rows)]))
 
 
-def _parquet(rows: Rows, path: Path) -> Path:
-    return write(path.parent, _frame(rows).to_parquet(), "p.parquet")
-
-
-def _csv(rows: Rows, path: Path, form: str = "{},{},{},{}") -> Path:
-    lines = [",".join(COLUMNS), *(form.format(*row) for row in rows)]
-    return write(path.parent, "\n".join(lines))
-
-
-def _json(rows: Rows, path: Path) -> Path:
-    return write(path.parent, _frame(rows).to_json(orient="records", lines=True), "p.jsonl")
+def _json(rows: Rows, folder: Path) -> Path:
+    return write(folder, _frame(rows).to_json(orient="records", lines=True), "p.jsonl")
 
 
 FORMS: dict[str, Callable[[Rows, Path], Any]] = {
-    "frame": lambda rows, _: _frame(rows),
-    "objects": lambda rows, _: _frame(rows).astype({"user": object, "item": object}),
-    "nullable": lambda rows, _: _nullable(rows),
+    "frame": _frame, "JSON lines": _json, "CSV": _csv, "CSV within a limit": _csv,
+    "CSV without pyarrow": _csv, "objects": lambda rows, _: _frame(rows).astype(object),
+    "nullable": lambda rows, _: _frame(rows).convert_dtypes(),
     "polars": lambda rows, _: pl.DataFrame(rows, COLUMNS, orient="row"),
-    "Parquet": _parquet,
-    "JSON lines": _json,
-    "CSV": _csv,
-    "CSV without pyarrow": _csv,
-    "CSV in quotes": lambda rows, path: _csv(rows, path, '"{}","{}",{},{}'),
-    "CSV with spaces": lambda rows, path: _csv(rows, path, "{},{}, {} ,{}"),
-    "CSV within a limit": _csv,
-    "CSV that begins with 7": lambda rows, path: _csv([(7, 7, 1.0, 2.0), *rows], path),
-    "CSV of a stream": lambda rows, path: io.BytesIO(_csv(rows, path).read_bytes()),
-}
+    "Parquet": lambda rows, folder: write(folder, _frame(rows).to_parquet(), "p.parquet"),
+    "CSV in quotes": lambda rows, folder: _csv(rows, folder, '"{}","{}",{},{}'),
+    "CSV with spaces": lambda rows, folder: _csv(rows, folder, "{},{}, {} ,{}"),
+    "CSV of a stream": lambda rows, folder: io.BytesIO(_csv(rows, folder).read_bytes()),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("ids", WHOLE)
-@pytest.mark.parametrize("form", FORMS)
-def test_whole_numbers_of_64_bits_are_numbers_in_every_form(
-    form: str, ids: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ids", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize("form", [*FORMS, "CSV that begins with 7"])
+def test_whole_numbers_of_64_bits_are_numbers(
+    form: str, ids: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the same order of ties, and comparable with each other."""
-    rows = [(user, item, 1.0, float(t)) for user in WHOLE[ids] for t, item in enumerate(WHOLE[ids])]
-    first = [(7, 7, 1.0, 2.0)] if "begins" in form else []
-    limit: Any = {"memory_limit": "1GB"} if "limit" in form or "begins" in form else {}
+    """In every form, with the same order of ties, and comparable with each other."""
+    rows = [(user, item, 1.0, float(place)) for user in ids for place, item in enumerate(ids)]
+    begins = form not in FORMS
+    rows = [(7, 7, 1.0, 2.0)] * begins + rows
+    limit: Any = {"memory_limit": "1GB"} if begins or "limit" in form else {}
     if form == "CSV without pyarrow":
         monkeypatch.setattr(plain_text, "has_safe_pyarrow", lambda: False)
     for ties in BY_ITEM[: 1 if limit else 4]:
         options: Any = {"metrics": "ndcg@1", "convention": rn.Convention(ties=ties)}
-        report = rn.evaluate([*first, *rows], **options)
-        found = rn.evaluate(FORMS[form](rows, tmp_path / "p.csv"), **options, **limit)
+        report = rn.evaluate(rows, **options)
+        found = rn.evaluate(FORMS.get(form, _csv)(rows, tmp_path), **options, **limit)
         assert found.users.tolist() == report.users.tolist()
         assert {*map(type, found.users.tolist())} == {int}
         assert found == report, ties

@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -30,7 +31,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
-from tests.commands import error_of, run
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
 
@@ -115,22 +115,10 @@ def test_a_dump_gives_the_report_of_its_predictions(tmp_path: Path) -> None:
         pd.testing.assert_frame_equal(rn.evaluate(data, threshold=3).per_user, expected)
 
 
-def test_the_command_line_reads_a_pickle(tmp_path: Path) -> None:
-    """And rejects one that calls a function, in one line."""
-    assert "1 user" in run("evaluate", written(tmp_path, GOOD)).stdout
-    assert "getcwd" in error_of("evaluate", written(tmp_path, Calls(os.getcwd), "bad.pkl"))
-
-
 @pytest.mark.parametrize("name", ["p.pickle", "p.pkl", "p.PKL", "p.dump", "p.p", "p", "p.csv"])
 def test_a_pickle_is_recognised_by_its_name_or_its_first_bytes(tmp_path: Path, name: str) -> None:
     """No text in UTF-8 begins with that byte."""
     assert len(rn.RankedLists.of(written(tmp_path, GOOD, name))) == 1
-
-
-def test_a_pickle_of_an_old_protocol_is_recognised_by_its_name_only(tmp_path: Path) -> None:
-    """It begins like text."""
-    with rejects("no column 'user'|cannot be parsed|p.csv"):
-        rn.RankedLists.of(written(tmp_path, GOOD, "p.csv", protocol=0))
 
 
 def test_other_bytes_are_not_taken_for_a_pickle(tmp_path: Path) -> None:
@@ -138,10 +126,11 @@ def test_other_bytes_are_not_taken_for_a_pickle(tmp_path: Path) -> None:
     for content in (b"\x80", b"\x80\x81abc", b"\xff\xfea", b"a,b\0c"):
         with rejects(r"p\.txt: not text.*\.parquet.*\.pickle"):
             rn.evaluate(written(tmp_path, content, "p.txt"))
+    with rejects("no column 'user'|cannot be parsed|p.csv"):  # protocol 0 begins like text
+        rn.RankedLists.of(written(tmp_path, GOOD, "p.csv", protocol=0))
     assert not pickles.is_pickle(written(tmp_path, b"a\x04,b", "p.txt"))
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    assert not pickles.is_pickle(pipe)
+    os.mkfifo(tmp_path / "pipe")
+    assert not pickles.is_pickle(tmp_path / "pipe")
 
 
 def test_labels_and_results_may_be_pickles(tmp_path: Path) -> None:
@@ -149,10 +138,9 @@ def test_labels_and_results_may_be_pickles(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
     lists = rn.RankedLists.from_labels(path, path)
     assert lists.true.tolist() == rn.RankedLists.from_surprise(path).true.tolist() == [4.0, 2.0]
-    with rejects("columns= names the columns of a table, but a pickle"):
-        rn.RankedLists.from_labels(path, path, columns={"user": "u"})
-    with rejects(r"p\.pickle: columns= names the columns of a table, but a pickle"):
-        rn.evaluate(path, columns={"user": "uid"})
+    for act in (partial(rn.RankedLists.from_labels, path), rn.evaluate):
+        match = r"p\.pickle: columns= names the columns of a table, but a pickle"
+        assert_rejected(match, act, path, columns={"user": "u"})
 
 
 def test_pickled_rows_of_four_are_read_like_the_rows(tmp_path: Path) -> None:

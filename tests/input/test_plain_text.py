@@ -93,22 +93,18 @@ def test_the_fast_reader_agrees_with_the_careful_one(file: Any) -> None:
 
 PLAIN = "user,item,estimated,true\n1,a,2.5,4\n1,b,-0.5,\n2,a,1e-3,NaN\n"
 ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {
-    "commas": (PLAIN, {}),
-    "tabs": (PLAIN.replace(",", "\t"), {}),
-    "semicolons": (PLAIN.replace(",", ";"), {}),
-    "colons": (PLAIN.replace(",", "::"), {"separator": "::"}),
+    "commas": (PLAIN, {}), "tabs": (PLAIN.replace(",", "\t"), {}),
+    "semicolons": (PLAIN.replace(",", ";"), {}), "no line end": (PLAIN.removesuffix("\n"), {}),
+    "colons": (PLAIN.replace(",", "::"), {"separator": "::"}), "a mark": (f"\ufeff{PLAIN}", {}),
     "a space": (PLAIN.replace(",", " "), {"separator": " "}),
     "ends of Windows": (PLAIN.replace("\n", "\r\n"), {}),
-    "no line end": (PLAIN.removesuffix("\n"), {}),
-    "a mark": (f"\ufeff{PLAIN}", {}),
     "Latin": (PLAIN.replace(",a,", ",ä,"), {"encoding": "latin-1"}),
-    "wide": (PLAIN, {"encoding": "utf-16"}),
+    "wide": (PLAIN, {"encoding": "utf-16"}), "blank lines": (PLAIN.replace("\n", "\n\n"), {}),
     "no heading": (PLAIN.partition("\n")[2], {"heading": False}),
     "more columns": ("when," + PLAIN.replace("\n", "\nnow,", 3), {}),
     "in quotes": ('"user","item","estimated","true"\n"u","a\n1",2.5,4\n"u","b,c",1,""\n', {}),
     "decimal comma": ("user;item;estimated;true\n1;a;2,5;4\n1;b;-0,5;\n", {"decimal": ","}),
-    "blank lines": (PLAIN.replace("\n", "\n\n"), {}),
-}
+}  # fmt: skip
 #: Changes of an ordinary file that make the fast reader leave it to the careful one.
 ODD = {
     "missing id": ("1,a,", "1,,"), "blank id": ("1,a,", "1, ,"), "missing estimate": ("2.5", ""),
@@ -126,10 +122,9 @@ def written(text: str, how: TextFormat) -> Content:
 
 
 @TRUSTED
-@pytest.mark.parametrize("kind", ORDINARY)
-def test_ordinary_files_are_read_by_the_fast_reader(kind: str) -> None:
+@pytest.mark.parametrize(("text", "options"), ORDINARY.values(), ids=ORDINARY)
+def test_ordinary_files_are_read_by_the_fast_reader(text: str, options: Any) -> None:
     """Also with fields in quotes, and with decimal commas."""
-    text, options = ORDINARY[kind]
     how = TextFormat(**options)
     assert compare_readings(written(text, how), how, None)
 
@@ -143,8 +138,6 @@ def test_unusual_files_are_left_to_the_careful_reader(kind: str) -> None:
 
 
 NOT_PLAIN = ("007", "+7", "-0", " 7", "0x1F", "18446744073709551616", "x")
-
-
 WHOLE = ("-7", "1" * 19, "-9223372036854775808", "18446744073709551615")
 
 
@@ -192,13 +185,12 @@ def test_the_message_gives_the_line_of_a_late_fault(tmp_path: Path) -> None:
 
 def test_pyarrow_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a file, and for the table in it."""
-    rows = models()["fair"]
-    frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
+    frame = pd.DataFrame(models()["fair"], columns=["user", "item", "estimated", "true"])
     frame.to_csv(tmp_path / "p.csv", index=False)
-    reports = [rn.evaluate(tmp_path / "p.csv", threshold=4)]
+    expected = rn.evaluate(tmp_path / "p.csv", threshold=4).to_dict()
     monkeypatch.setattr(plain_text, "has_safe_pyarrow", lambda: False)
-    reports += [rn.evaluate(tmp_path / "p.csv", threshold=4), rn.evaluate(frame, threshold=4)]
-    assert all(one.to_dict() == reports[0].to_dict() for one in reports)
+    for data in (tmp_path / "p.csv", frame):
+        assert rn.evaluate(data, threshold=4).to_dict() == expected
 
 
 @TRUSTED

@@ -94,32 +94,26 @@ def chunked(values: list[Any]) -> Any:
 
 
 COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
-    "list": list,
-    "objects": objects_of,
+    "list": list, "objects": objects_of, "wide text": np.array,
     "every second object": lambda values: objects_of([x for one in values for x in (one, 0)])[::2],
-    "wide text": np.array,
     "pandas, objects": lambda values: pd.Series(objects_of(values), dtype=object),
-    "pandas, default type": pd.Series,
-    "pandas, text of Python": lambda values: pd.Series(values, dtype="string[python]"),
-    "pandas, text of Arrow": lambda values: pd.Series(values, dtype="string[pyarrow]"),
-    "pandas, type of Arrow": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.string())),
-    "pandas, categories": lambda values: categorical(values, ordered=False),
-    "pandas, ordered categories": lambda values: categorical(values, ordered=True),
-    "polars": lambda values: pl.Series(values, dtype=pl.String),
-    "polars, categories": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "pandas, default type": pd.Series, "polars, default type": partial(pl.Series, strict=True),
+    "pandas, text of Python": partial(pd.Series, dtype="string[python]"),
+    "pandas, text of Arrow": partial(pd.Series, dtype="string[pyarrow]"),
+    "pandas, type of Arrow": partial(pd.Series, dtype=pd.ArrowDtype(pa.string())),
+    "pandas, categories": partial(categorical, ordered=False),
+    "pandas, ordered categories": partial(categorical, ordered=True),
+    "polars": partial(pl.Series, dtype=pl.String), "pyarrow": partial(pa.array, type=pa.string()),
+    "polars, categories": partial(pl.Series, dtype=pl.Categorical),
     "polars, enum": lambda values: pl.Series(values, dtype=pl.Enum(sorted({*values, "unused"}))),
-    "polars, default type": lambda values: pl.Series(values, strict=True),
-    "pyarrow": lambda values: pa.array(values, pa.string()),
-    "pyarrow, views": lambda values: pa.array(values, pa.string_view()),
-    "pyarrow, bytes": lambda values: pa.array(values, pa.binary()),
+    "pyarrow, views": partial(pa.array, type=pa.string_view()), "pyarrow, chunks": chunked,
+    "pyarrow, bytes": partial(pa.array, type=pa.binary()), "pyarrow, default type": pa.array,
     "pyarrow, dictionary": lambda values: pa.array(values, pa.string()).dictionary_encode(),
     "pyarrow, dictionaries": dictionaries,
     "pyarrow, a value twice": lambda values: pa.DictionaryArray.from_arrays(
         pa.array(range(len(values)), pa.uint8()), pa.array(values, pa.string())
     ),
-    "pyarrow, chunks": chunked,
-    "pyarrow, default type": pa.array,
-}
+}  # fmt: skip
 TABLES: list[tuple[Any, Callable[[Any], Any]]] = [
     (pd.Series, pd.DataFrame), (pl.Series, pl.DataFrame), ((pa.Array, pa.ChunkedArray), pa.table),
 ]  # fmt: skip
@@ -204,13 +198,10 @@ def test_tables_are_joined_like_their_values(known: Any, found: Any, forms: Any)
 CASTS_VIEWS = 18
 PLAIN = ["bob", "ann", "cy", "ann", "", "Zoë", "a longer one"]
 EIGHT = ["b0000001", "a0000002", "b0000001", "user0002", "user0001", "a0000002"]
-
-
 #: Forms that have a Python string or bytes for each row.
 BY_ROW = {
-    "list", "objects", "every second object", "wide text",
-    "pandas, objects", "pandas, text of Python", "pyarrow, bytes",
-    *(["pandas, default type"] if OLD else []),
+    "list", "objects", "every second object", "wide text", "pandas, objects", "pyarrow, bytes",
+    "pandas, text of Python", *(["pandas, default type"] if OLD else []),
 }  # fmt: skip
 
 
@@ -263,12 +254,11 @@ def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, 
 def test_only_the_needed_columns_of_a_lazy_table_are_computed() -> None:
     """A column that raises an error does not matter if it is not needed."""
     columns = {"user": ["a", "a"], "item": ["x", "y"], "estimated": [2.0, 1.0], "true": [1.0, 2.0]}
-    rows = pl.LazyFrame(columns)
-    fails = pl.col("item").cast(pl.Int64)
+    rows, fails = pl.LazyFrame(columns), pl.col("item").cast(pl.Int64)
     assert rn.RankedLists.from_frame(rows.with_columns(other=fails)).users.tolist() == ["a"]
     results, labels = rows.with_columns(true=fails), rows.with_columns(estimated=fails)
     assert rn.RankedLists.from_labels(labels, results).true.tolist() == [1.0, 2.0]
-    ranked = rows.with_columns(rank=pl.Series([1, 2]), estimated=fails)
+    ranked = labels.with_columns(rank=pl.Series([1, 2]))
     assert read_rows(ranked, table="results").estimated.tolist() == [-1.0, -2.0]
     with pytest.raises(nw.exceptions.InvalidOperationError):
         rn.RankedLists.from_frame(labels)

@@ -93,15 +93,6 @@ def test_the_same_numbers_in_two_widths_match(dtype: str) -> None:
     assert expected.mean.to_dict() == other.mean.to_dict()
 
 
-def test_repeated_predictions_are_counted_and_signed() -> None:
-    """Under every rule."""
-    rows = [("a", "x", 3.0, 5.0), ("a", "y", 2.0, 1.0), ("a", "x", 4.0, None), ("a", "x", 1.0, 2.0)]
-    for rule in ("first", "last", "max", "mean"):
-        report = rn.evaluate(rows, convention=rn.Convention(duplicates=rule))
-        assert (report.counts["duplicates"], report.counts["ratings"]) == (2, 2)
-        assert f"duplicates:{rule}" in report.signature("ndcg@10")
-
-
 @pytest.mark.parametrize(("rule", "true"), [("first", 5), ("last", 1), ("max", 5), ("mean", 3)])
 def test_repeated_labels_and_results_follow_their_rule(rule: str, true: float) -> None:
     """Each table by itself; of two ranks the lower is the maximum."""

@@ -42,13 +42,13 @@ def _frame(seed: int = 0, users: int = 6, items: int = 5) -> pd.DataFrame:
 
 TEXT: list[tuple[Any, ...]] = [
     ("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1.5), ("ann", "c", 1.0, None),
-    ("Zoë", "a", 2.0, 0.0), ("Zoë", "b", 2.0, 2), ("nobody", "a", 1.0, None),
+    ("Zoë", "a", 2.0, 0.0), ("Zoë", "b", 2.0, 2), ("cy", "a", 1.0, None),
 ]  # fmt: skip
 NUMBERS = [(user, ord(item), *rest) for user, item, *rest in TEXT]
 SWAPPED = [(item, user, *rest) for user, item, *rest in NUMBERS]
 GOLDEN: list[tuple[Any, dict[Any, int]]] = [
-    (TEXT, {"Zoë": 484957367, "ann": 2954139898, "nobody": 0}),
-    (NUMBERS, {"Zoë": 3533496718, "ann": 3685999507, "nobody": 0}),
+    (TEXT, {"Zoë": 484957367, "ann": 2954139898, "cy": 0}),
+    (NUMBERS, {"Zoë": 3533496718, "ann": 3685999507, "cy": 0}),
     (SWAPPED, {97: 4181270319, 98: 7837314, 99: 0}),
     ({7: [(4.5, 5), (3.0, 2)], 9: [(1.0, 3.5)]}, {7: 3181220401, 9: 3972562781}),
     ([(1.5, 1.25, 2.0, 3.0), (2.5, 1.25, 2.0, 3.0)], {1.5: 3562240105, 2.5: 3308216708}),
@@ -69,8 +69,7 @@ def test_it_depends_on_labels_only(data: Sample, seed: int, rows: int) -> None:
     frame = data.frame
     expected = _digests(frame)
     rng = np.random.default_rng(seed)
-    other = frame.assign(estimated=rng.normal(size=len(frame)))
-    other = other.sample(frac=1, random_state=seed)
+    other = frame.assign(estimated=rng.normal(size=len(frame))).sample(frac=1, random_state=seed)
     extra = [(user, 5000 + seed, 1.0, np.nan) for user in expected]
     more = pd.concat([other, pd.DataFrame(extra, columns=COLUMNS)])
     with pytest.MonkeyPatch.context() as patch:
@@ -124,16 +123,10 @@ def test_it_does_not_depend_on_the_type_of_a_column(column: str, kind: str) -> N
 @given(place=st.integers(0, 29), seed=st.integers(0, 20), what=st.sampled_from(COLUMNS))
 def test_it_depends_on_each_grade_item_and_user(place: int, seed: int, what: str) -> None:
     """Of the user whose row it is, and of no other."""
-    frame = _frame(seed)
+    frame: Any = _frame(seed)
     before = _digests(frame)
-    user = frame.loc[place, "user"]
-    changed = frame.copy()
-    others = {
-        "user": 99,
-        "item": 55,
-        "estimated": 7.5,
-        "true": frame["true"].tolist()[place] + 0.25,
-    }
+    user, changed = frame.loc[place, "user"], frame.copy()
+    others = {"user": 99, "item": 55, "estimated": 7.5, "true": frame.loc[place, "true"] + 0.25}
     changed.loc[place, what] = others[what]
     after = _digests(changed)
     different = {one for one in before if before[one] != after[one]}
@@ -178,8 +171,6 @@ def test_a_report_of_some_users_has_their_digests(tmp_path: Path) -> None:
         assert one.truth.to_dict() == alone.truth.to_dict()
         assert one.same_ratings(alone)
         assert not one.same_ratings(report)
-    total = sum(rn.evaluate(own).truth.sum() for _, own in _frame().groupby("user"))
-    assert total % 2**32 == report.truth.sum() % 2**32
 
 
 def test_reports_on_the_same_ratings_are_recognised(tmp_path: Path) -> None:

@@ -22,18 +22,16 @@ LABELS = pd.DataFrame({"user": ["a", "b"], "item": ["x", "x"], "true": [4, 5]})
 RESULTS = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "rank": [1, 2]})
 
 
-CUTOFFS: list[Any] = [0, -1, 2.5, "10", True, math.nan, [5, "a"], [5, 0], b"10", np.int64(0),
-                      np.float64(2.5), np.array([3, 0])]  # fmt: skip
+CUTOFFS: list[Any] = [
+    0, -1, 2.5, "10", True, math.nan, [5, "a"], [5, 0], b"10", np.int64(0), np.float64(2.5),
+    np.array([3, 0]),
+]  # fmt: skip
 WITH_CUTOFFS: list[Callable[[], Any]] = [
-    *(partial(rn.evaluate, OK, k=k) for k in CUTOFFS),
-    lambda: rn.evaluate(OK, metrics="ndcg@0"),
-    lambda: rn.evaluate(OK, metrics="rr@-1", threshold=4),
-    lambda: rn.NDCG(0),
-    lambda: rn.ndcg_at_k([3, 2], 0),
-    lambda: rn.jaccard_at_k(OK, OK, 0),
-    lambda: rn.rbo(OK, OK, k=-1),
-    lambda: rn.evaluate(OK).explain("a", 0),
-]
+    *(partial(rn.evaluate, OK, k=k) for k in CUTOFFS), partial(rn.evaluate, OK, metrics="ndcg@0"),
+    partial(rn.evaluate, OK, metrics="rr@-1", threshold=4), partial(rn.NDCG, 0),
+    partial(rn.ndcg_at_k, [3, 2], 0), partial(rn.jaccard_at_k, OK, OK, 0),
+    partial(rn.rbo, OK, OK, k=-1), partial(rn.evaluate(OK).explain, "a", 0),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("act", WITH_CUTOFFS)
@@ -53,24 +51,21 @@ def test_numbers_from_numpy_are_numbers() -> None:
     assert convention == rn.Convention(tie_tolerance=0.5, recommend_from=3.0)
 
 
-METRICS: list[Any] = [
-    ("ndgc", "'ndgc'. Did you mean 'ndcg'", rn.UnknownMetricError),
-    ("precison@5", "'precison@5'. Did you mean 'precision'", rn.UnknownMetricError),
-    ("xyz", "'xyz'. There are: ap, auc, cg, dcg", rn.UnknownMetricError),
-    ("", "''. There are", rn.UnknownMetricError),
-    ("ndcg@@5", "Did you mean 'ndcg'", rn.UnknownMetricError),
-    ("ndcg@x", "'x' is not a number", rn.InvalidInputError),
-    ("ndcg@", "'' is not a number", rn.InvalidInputError),
-    ("rmse@5", "rmse has no cutoff", rn.InvalidInputError),
-    ("ndcg(3)@5", "no option in brackets", rn.InvalidInputError),
-    ("rbp(x)@5", "'x' is not a number", rn.InvalidInputError),
-    ("rbp(1)", "p must be above 0 and below 1", rn.InvalidInputError),
-    ("rbp(nan)", "p must be above 0 and below 1", rn.InvalidInputError),
-    ([], "Name at least one metric", rn.InvalidInputError),
-    ([5], "A metric is a name .*not 5", rn.InvalidInputError),
-    (5, "A metric is a name .*not 5", rn.InvalidInputError),
-    (rn.NDCG, "A metric is a name", rn.InvalidInputError),
-]
+UNKNOWN = [
+    ("ndgc", "'ndgc'. Did you mean 'ndcg'"), ("ndcg@@5", "Did you mean 'ndcg'"),
+    ("precison@5", "'precison@5'. Did you mean 'precision'"), ("", "''. There are"),
+    ("xyz", "'xyz'. There are: ap, auc, cg, dcg"),
+]  # fmt: skip
+INVALID: list[tuple[Any, str]] = [
+    ("ndcg@x", "'x' is not a number"), ("ndcg@", "'' is not a number"),
+    ("rmse@5", "rmse has no cutoff"), ("ndcg(3)@5", "no option in brackets"),
+    ("rbp(x)@5", "'x' is not a number"), ("rbp(1)", "p must be above 0 and below 1"),
+    ("rbp(nan)", "p must be above 0 and below 1"), ([], "Name at least one metric"),
+    ([5], "A metric is a name .*not 5"), (5, "A metric is a name .*not 5"),
+    (rn.NDCG, "A metric is a name"),
+]  # fmt: skip
+METRICS: list[Any] = [(*one, rn.UnknownMetricError) for one in UNKNOWN]
+METRICS += [(*one, rn.InvalidInputError) for one in INVALID]
 
 
 @pytest.mark.parametrize(("metrics", "match", "kind"), METRICS)
