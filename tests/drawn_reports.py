@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.strategies import Sample
     from tests.textbook import Choices
 
-RANKING = [name for name, kind in METRICS.items() if kind.orders]
+RANKING = [name for name, kind in METRICS.items() if kind.depends_on_order]
 BOUNDED = [name for name in RANKING if METRICS[name].bounded]
 ANY_ROWS = ("expected", "best", "worst", "item_asc", "item_desc")
 Cutoffs = tuple[Any, ...]

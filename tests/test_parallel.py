@@ -80,7 +80,7 @@ def test_n_jobs_also_limits_later_computations(
     full_audit = report.full_audit
     assert len(report.audit)
     assert len(report.by("activity").summary)
-    assert full_audit.measure_again(Plan.of(["ndcg@5"]).measurements).scores_with_orders
+    assert full_audit.measure_others(Plan.of(["ndcg@5"]).measurements).scores_with_orders
     report.save(tmp_path / "report.json")
 
 

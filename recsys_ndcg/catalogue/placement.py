@@ -53,7 +53,7 @@ def choose_convention(plan: Plan) -> Convention:
     InvalidInputError
         Two metrics have different conventions, as in the preset of a library.
     """
-    by_items = [one for one in plan.measurements if not one.convention.has_symmetric_ties]
+    by_items = [one for one in plan.measurements if not one.convention.treats_ties_alike]
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)

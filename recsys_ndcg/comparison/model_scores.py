@@ -97,7 +97,7 @@ class ModelScores(Scores):
         first = expanded[0]
         tables: dict[str, Any] = {
             name: np.hstack([getattr(part, name) for part in expanded])
-            for name in (*first.parts, "label_digests", "runs")
+            for name in (*first.score_tables, "label_digests", "runs")
         }
         roles = {role: np.hstack([part.roles[role] for part in expanded]) for role in first.roles}
         return replace(
@@ -134,11 +134,11 @@ class ModelScores(Scores):
                 merged[name] = _average_scores(tables)
             elif name == "left_out":
                 merged[name] = reduce(np.logical_and, tables)
-            elif name != "user" and (name in first.parts or not have_same_ratings):
+            elif name != "user" and (name in first.score_tables or not have_same_ratings):
                 merged[name] = reduce(np.add, tables)
             else:
                 merged[name] = values
-        average = first.with_columns(merged)
+        average = first.replace_all_columns(merged)
         return replace(
             average,
             signatures=update_user_counts(parts[0].signatures, average.per_user),
@@ -235,7 +235,7 @@ def _expand_to_all_users(parts: Sequence[ModelScores]) -> list[ModelScores]:
             fill = np.nan if name in part.roles else 0
             columns[name] = np.full((len(users), *values.shape[1:]), fill, dtype=values.dtype)
             columns[name][users_of_part] = values
-        expanded.append(part.with_columns({**columns, "user": users}))
+        expanded.append(part.replace_all_columns({**columns, "user": users}))
     return expanded
 
 

@@ -332,8 +332,8 @@ class Convention:
         return self.gain in gains.THRESHOLD_GAINS
 
     @property
-    def has_symmetric_ties(self) -> bool:
-        """Whether the rule for ties treats all tied items alike."""
+    def treats_ties_alike(self) -> bool:
+        """Whether the rule for ties does not depend on the ids or the row order of tied items."""
         return self.ties in ("expected", "best", "worst")
 
     @classmethod

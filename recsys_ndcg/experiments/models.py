@@ -206,7 +206,7 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             convention, threshold = measurement.convention, str(measurement.threshold)
             rules = {"gain": convention.gain, "discount": convention.discount}
             functions = {kind: rule for kind, rule in rules.items() if callable(rule)}
-            functions |= {"metric": type(metric)} if metric.origin else {}
+            functions |= {"metric": type(metric)} if metric.custom_class else {}
             choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
         for kind, function in functions.items():
             label = f"{name}: its {kind} cannot be compared, so no folder can resume it"

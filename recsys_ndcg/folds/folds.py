@@ -136,7 +136,11 @@ class FoldRuns(tuple["FoldRun", ...]):
             msg = "No measure here ranks anything. Add one such as 'ndcg@10'."
             raise InvalidInputError(msg)
         found = ModelScores.average_runs([ModelScores.join_metrics(each) for each in parts])
-        orders = {name for name, one in zip(found.names, found.metrics, strict=True) if one.orders}
+        orders = {
+            name
+            for name, one in zip(found.names, found.metrics, strict=True)
+            if one.depends_on_order
+        }
         first = [name for name in self[0].test if name in orders]  # the first is the main metric
         return found.select_metrics([*first, *(name for name in found.names if name not in orders)])
 

@@ -146,7 +146,7 @@ def _parse_metric(text: str, given: str) -> Metric:
 
 
 def _from_metric(metric: Metric, protocol: str) -> Measure:
-    if not metric.orders:
+    if not metric.depends_on_order:
         msg = f"{metric} compares ratings and ranks nothing. Write 'rmse' or 'mae'."
         raise InvalidInputError(msg)
     if metric.k is None and metric.cutoff == "usual":

@@ -33,7 +33,7 @@ def find_suspicions(facts: Facts) -> Iterator[str]:
     >>> [text.partition(":")[0] for text in find_suspicions(Facts.of(lists))]
     ['2 of 2 users have one item']
     """
-    if facts.placement_choices is not None:  # not made from the user's lists
+    if facts.is_catalogue:  # not made from the user's lists
         return
     is_rated = facts.protocol == "rated"
     if is_rated and facts.users > 1 and facts.single / facts.users > _MOST:
@@ -278,9 +278,9 @@ class Facts:
         The choices and the threshold of lists that have places instead of items.
     possible : Facts, optional
         The facts without impossible predictions; None if there is no such prediction.
-    first_ties : mapping
-        For each way to compare estimates, the first rank of any tie; only if a measurement
-        depends on it.
+    first_tie_ranks : mapping
+        The first rank of any tie, inf without ties, by `Measurement.sort_key` (a way to compare
+        estimates). Only for measurements that some ties leave without a score.
     """
 
     users: int
@@ -302,17 +302,17 @@ class Facts:
     id_types: frozenset[str]
     placement_choices: tuple[Convention, float | None] | None = None
     possible: Facts | None = None
-    first_ties: Mapping[Hashable, float] = field(default_factory=dict)
+    first_tie_ranks: Mapping[Hashable, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, lists: GroupedLists, *, distinct: bool = False) -> Facts:
+    def of(cls, lists: GroupedLists, *, keep_distinct: bool = False) -> Facts:
         """Summarise lists.
 
         Parameters
         ----------
         lists : GroupedLists
             All lists, or a part of them.
-        distinct : bool
+        keep_distinct : bool
             Whether to find all distinct grades, which gains by a mapping or a function need.
 
         Examples
@@ -328,7 +328,7 @@ class Facts:
             grades = true[~np.isnan(true)]
             scale_grades = ColumnSummary.of(grades), ColumnSummary.of(grades[grades % 0.5 != 0])
         if lists.impossible is not None:
-            possible = cls.of(lists.without_impossible(), distinct=distinct)
+            possible = cls.of(lists.without_impossible(), keep_distinct=keep_distinct)
         return cls(
             users=len(lists),
             single=int((lists.n_items == 1).sum()),
@@ -338,8 +338,8 @@ class Facts:
             impossible=lists.n_impossible,
             merged=lists.n_merged,
             longest=int(lists.n_ranks.max(initial=1)),
-            listed=Grades.of(true, distinct=distinct),
-            unlisted=Grades.of(lists.unlisted_true, distinct=distinct),
+            listed=Grades.of(true, distinct=keep_distinct),
+            unlisted=Grades.of(lists.unlisted_true, distinct=keep_distinct),
             estimated=estimated,
             scale_grades=scale_grades,
             protocol=lists.protocol,
@@ -388,16 +388,24 @@ class Facts:
             scale_grades=scale_grades,
             id_types=self.id_types | other.id_types,
             possible=possible,
-            first_ties={
-                key: min(facts.first_ties.get(key, np.inf) for facts in (self, other))
-                for key in {**self.first_ties, **other.first_ties}
+            first_tie_ranks={
+                key: min(facts.first_tie_ranks.get(key, np.inf) for facts in (self, other))
+                for key in {**self.first_tie_ranks, **other.first_tie_ranks}
             },
         )
 
     @property
+    def is_catalogue(self) -> bool:
+        """Whether these are `PlacedLists`, made by ranking a catalogue here.
+
+        Recommendations that were read from data are not, even under the protocol "catalogue".
+        """
+        return self.placement_choices is not None
+
+    @property
     def is_constant(self) -> bool:
         """Whether all items of rated lists have the same estimate (with its own warning)."""
-        several = self.placement_choices is None and self.estimated.count >= _MIN_ROWS
+        several = not self.is_catalogue and self.estimated.count >= _MIN_ROWS
         same = self.estimated.lowest == self.estimated.highest
         return several and self.protocol == "rated" and same
 

@@ -147,6 +147,11 @@ class GroupedLists(Record):
         return make_read_only(np.diff(self.offsets))
 
     @property
+    def is_selection(self) -> bool:
+        """Whether each list is a selection from more candidates, whose number is known."""
+        return self.candidates is not None
+
+    @property
     def n_candidates(self) -> Positions:
         """The number of items that the recommender ordered for each user: all in the list."""
         return self.n_items
@@ -234,7 +239,7 @@ class GroupedLists(Record):
         """
         return ahead, size
 
-    def find_first_ties(self, again: Positions) -> Floats:
+    def find_first_tie_ranks(self, again: Positions) -> Floats:
         """Return the first rank of each user that is part of a tie; inf if there is no tie.
 
         Parameters

@@ -82,7 +82,7 @@ class PlacedLists(GroupedLists):
         """Return the number of items ahead of each run of equal estimates, and its size."""
         return self.columns["ahead"][rows], self.tied[rows]
 
-    def find_first_ties(self, again: Positions) -> Floats:  # noqa: ARG002 - the places depend on it
+    def find_first_tie_ranks(self, again: Positions) -> Floats:  # noqa: ARG002 - the places depend on it
         """Return the first rank of each user that is part of a tie; inf if there is no tie."""
         return self.ties_from
 
@@ -168,7 +168,7 @@ class PlacedLists(GroupedLists):
         """
         (old, old_threshold), (new, new_threshold) = placed, wanted
         names = ["tie_tolerance", "impossible", "recommend_from"]
-        if not new.has_symmetric_ties:
+        if not new.treats_ties_alike:
             names.append("ties")
         for name in names:
             if getattr(old, name) != getattr(new, name):

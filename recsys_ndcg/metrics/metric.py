@@ -80,7 +80,7 @@ class Metric:
     #: "usual": a name without @k takes every k of k=; "possible": it takes none; "none": never a k
     cutoff: ClassVar[str] = "usual"
     #: Whether it depends on the order of a list; whether higher is better; whether it is in [0, 1].
-    orders: ClassVar[bool] = True
+    depends_on_order: ClassVar[bool] = True
     greater_is_better: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
 
@@ -117,7 +117,7 @@ class Metric:
         return self.name + options_text + (f"@{self.k}" if self.k else "")
 
     @property
-    def origin(self) -> str:
+    def custom_class(self) -> str:
         """The class of a user's metric, ``module:name``; "" for metrics of this package."""
         kind = type(self)
         is_built_in = kind.__module__.startswith("recsys_ndcg.")
@@ -212,13 +212,13 @@ class SavedMetric(Metric):
         Its cutoff.
     text : str
         Its name with the cutoff.
-    bounded, orders, greater_is_better : bool
+    bounded, depends_on_order, greater_is_better : bool
         As in `Metric`.
     """
 
     text: str = ""
     bounded: bool = True  # type: ignore[misc] # a field here, a class attribute in Metric
-    orders: bool = True  # type: ignore[misc]
+    depends_on_order: bool = True  # type: ignore[misc]
     greater_is_better: bool = True  # type: ignore[misc]
 
     def __post_init__(self) -> None:

@@ -34,7 +34,7 @@ class RMSE(Metric):
     name = "rmse"
     reads = ROWS_AND_USERS
     cutoff = "none"
-    orders = False
+    depends_on_order = False
     bounded = False
     greater_is_better = False
 

@@ -288,7 +288,7 @@ class Ranking:
         ``ties="best"`` and ``"worst"``.
         """
         rule, groups = self.convention.ties, self.sorted_lists.tie_groups
-        if not self.convention.has_symmetric_ties or not groups.has_ties:
+        if not self.convention.treats_ties_alike or not groups.has_ties:
             groups = self._groups_by_gain
         else:
             worst_first = rule == "worst"  # `split_into_rows` reverses them
@@ -361,7 +361,7 @@ class Ranking:
         rule, sorted_lists = self.convention.ties, self.sorted_lists
         if not sorted_lists.tie_groups.has_ties:
             return sorted_lists.tie_groups
-        if not self.convention.has_symmetric_ties:
+        if not self.convention.treats_ties_alike:
             return self._single_groups
         groups = sorted_lists.tie_groups
         if not (self.graded.sort_grades and name == _GRADE):
@@ -431,7 +431,7 @@ def rank(
     >>> rank(lists, Convention(), depth=2).gain
     array([[7., 2.]])
     """
-    facts = Facts.of(lists, distinct=not isinstance(convention.gain, str))
+    facts = Facts.of(lists, keep_distinct=not isinstance(convention.gain, str))
     objections = Objections(convention, threshold, facts, lists)
     objection = objections.find_order_objection() or objections.find_gain_objection()
     InvalidInputError.raise_if(objection)

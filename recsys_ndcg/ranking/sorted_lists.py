@@ -57,12 +57,12 @@ class SortedLists:
         return TieGroups(rows, np.append(first, len(rows)), user, *spans).keep_ranks(self.depth)
 
     @lazy_property
-    def first_tie(self) -> Floats:
+    def first_tie_rank(self) -> Floats:
         """The first rank of each user at which items are tied; inf if there are no ties."""
         if self.all_tied:
             return np.where(self.lists.n_items > 1, 1.0, np.inf)
         is_tied = ~_is_new(self._sorted_key, self.lists.offsets)
-        return self.lists.find_first_ties(np.flatnonzero(is_tied))
+        return self.lists.find_first_tie_ranks(np.flatnonzero(is_tied))
 
     def sort_groups(self, name: Hashable, key: Callable[[], Floats]) -> TieGroups:
         """Return the tie groups with rows sorted by a key, largest first; computed once per name.

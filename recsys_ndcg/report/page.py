@@ -157,7 +157,7 @@ def _measure_cutoffs(report: Report, families: dict[str, list[Measurement]]) -> 
         single = {name: family[0] for name, family in families.items() if len(family) == 1}
         smaller = {name: _reduce_k(measurement) for name, measurement in single.items()}
         if any(smaller.values()):
-            more = replace(report, full_audit=audit.measure_again(tuple(chain(*smaller.values()))))
+            more = replace(report, full_audit=audit.measure_others(tuple(chain(*smaller.values()))))
             table = pd.concat([table, _summarise_by_cutoff(more)])
         families = {name: [*family, *smaller.get(name, [])] for name, family in families.items()}
     parts = [table.loc[[*map(str, one)]].assign(metric=name) for name, one in families.items()]

@@ -347,7 +347,7 @@ class Report(Readable, Mapping[str, float]):
             low, high, *ratios = bootstrap_intervals(
                 scores.per_user, *tables, progress=progress, level=level, **options
             )
-        ends = [low, high, *map(totals.score_ratios, ratios)]
+        ends = [low, high, *map(totals.scores_from_ratios, ratios)]
         columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
         return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
 

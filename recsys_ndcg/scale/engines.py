@@ -280,7 +280,7 @@ class PartialReport:
         plan.resolve(self.facts)
         signed = self.totals.make_signatures(self.facts)
         if self.kept is None:
-            audit = Audit(signed, self.totals, known_median=median, scores_hint=where)
+            audit = Audit(signed, self.totals, known_median=median, no_scores_hint=where)
         else:
             scores = Scores.concat(self.kept)
             distinct, place = encode_ids(scores.users, "user")
@@ -351,7 +351,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
         keep(report.scores)
     else:
         grades = facts.grades
-        if plan.depends_on_merging(unlabelled=facts.has_unlabelled):
+        if plan.depends_on_merging(has_unlabelled=facts.has_unlabelled):
             grades = reduce(add, (Facts.of(lists(one)).all_grades for one in batches()))
         plan = plan.with_threshold(grades)
 

@@ -219,7 +219,7 @@ def evaluate_by_plan(
     facts = collect_facts(tables)
     rows = _repartition(tables, int(partitions or max(1, -(-facts.rows // _ROWS_PER_PARTITION))))
     grades = facts.grades
-    if plan.depends_on_merging(unlabelled=facts.has_unlabelled):
+    if plan.depends_on_merging(has_unlabelled=facts.has_unlabelled):
         first = Job(plan, grades_only=True)  # merges repeated rows
         grades = first.merge(first.run(rows))
     job = Job(plan.with_threshold(grades), grades.highest)

@@ -19,21 +19,22 @@ from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
 from recsys_ndcg.scoring.plan import Plan
-from recsys_ndcg.scoring.scores import ORDER_TABLES, Scores
+from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES, Scores
 from recsys_ndcg.scoring.signature import Signature
-from recsys_ndcg.scoring.totals import LABEL_ROLES, ORDER_ROLES, TIE_ROLES, Totals
+from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Totals
 
 Roles = dict[str, "Floats"]
 
-_TIES_OF_ROLE = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
+#: With all items tied, the rule for ties that gives each of these roles.
+_TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
 
 
 @dataclass(eq=False, repr=False)
 class Audit:
     """Scores, and the other roles of the same lists (`Scores.roles`) that explain them.
 
-    With the lists, other roles are measured when first read. Without, only the scores of every
-    user in some roles are known, or only totals.
+    If the lists are known, other roles are measured when first read. If they are not, the audit has
+    only the roles that it was made with: the scores of every user, or just totals.
 
     Parameters
     ----------
@@ -47,8 +48,9 @@ class Audit:
         The lists that were measured.
     known_median : float64 array, shape (n_measurements,), or callable that returns it, optional
         The median of the scores, if `by_user` is not known.
-    scores_hint : str
-        If `by_user` is None: a sentence that says where the users' scores are, or how to get them.
+    no_scores_hint : str
+        If `by_user` is None: where the users' scores are, or how to get them. A sentence for the
+        error message.
     n_jobs : int, optional
         The number of threads for later measurements: by default the current limit.
     """
@@ -58,7 +60,7 @@ class Audit:
     by_user: Scores | None = None
     source: MeasuredLists | None = None
     known_median: Floats | Callable[[], Floats] | None = None
-    scores_hint: str = ""
+    no_scores_hint: str = ""
     n_jobs: int | None = field(default_factory=get_thread_limit)
 
     @classmethod
@@ -107,7 +109,7 @@ class Audit:
             Only totals are known.
         """
         if self.by_user is None:
-            msg = f"This report has only the totals of {self.n_users} users. {self.scores_hint}"
+            msg = f"This report has only the totals of {self.n_users} users. {self.no_scores_hint}"
             raise InvalidInputError(msg)
         return self.by_user
 
@@ -126,7 +128,7 @@ class Audit:
             with limit_threads(self.n_jobs):
                 return digest_truth(self.source.lists)
         digests = self.scores.label_digests
-        assert digests is not None, "scores without lists have digests"  # noqa: S101
+        assert digests is not None, "an audit without lists has scores with digests"  # noqa: S101
         return digests
 
     @property
@@ -197,7 +199,7 @@ class Audit:
         """Return the audit without its lists, as a file saves it."""
         return Audit(self.signatures, Totals.of(self.scores_to_save), self.scores_to_save)
 
-    def measure_again(self, measurements: tuple[Measurement, ...]) -> Audit:
+    def measure_others(self, measurements: tuple[Measurement, ...]) -> Audit:
         """Return the audit of other measurements of the same lists, which must be known."""
         lists = self.lists
         assert lists is not None, "checked by the caller"  # noqa: S101
@@ -233,13 +235,13 @@ class MeasuredLists:
         lists = CandidateLists.from_lists(self.lists)
         by_role = {
             role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
-            for role, ties in _TIES_OF_ROLE.items()
+            for role, ties in _TIES_WHEN_ALL_TIED.items()
         }
-        plan, n_metrics = self._plan_with_reasons(by_role), len(self.plan.measurements)
+        plan, n_metrics = self._plan_with_no_score_reasons(by_role), len(self.plan.measurements)
 
         def measure(block: Block) -> list[Floats]:
             scores = block.score(plan.measurements)
-            # the first role is random order
+            # of random order, which is the first role
             deviation = block.compute_deviations(plan.measurements[:n_metrics])
             expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
             return [*np.hsplit(scores.per_user, len(by_role)), expected, deviation]
@@ -255,12 +257,16 @@ class MeasuredLists:
         scores : Scores
             The scores in their own role.
         """
-        changes = (self._to_labelled_share, self._with_zero_grade, self._with_top_grade)
+        changes = (
+            self._to_labelled_share,
+            self._with_unlabelled_as_zero,
+            self._with_unlabelled_as_top,
+        )
         by_role = {
             role: [change(measurement) for measurement in self.plan.measurements]
             for role, change in zip(LABEL_ROLES, changes, strict=True)
         }
-        plan = self._plan_with_reasons(by_role)
+        plan = self._plan_with_no_score_reasons(by_role)
         if self.facts.unlabelled:
 
             def measure(block: Block) -> Floats:  # keeps only the scores of each block
@@ -275,18 +281,18 @@ class MeasuredLists:
             table = np.where(is_measured, table, np.nan)
         return dict(zip(by_role, np.hsplit(table, len(by_role)), strict=True))
 
-    def _plan_with_reasons(self, by_role: dict[str, list[Measurement]]) -> Plan:
-        """Return a plan of all measurements, with a reason in each one that cannot be computed."""
+    def _plan_with_no_score_reasons(self, by_role: dict[str, list[Measurement]]) -> Plan:
+        """Return a plan of all measurements, with the reasons why some have no score."""
         plan = Plan(tuple(chain(*by_role.values())))
-        return plan.with_reasons(plan.facts_of(self.lists, self.facts))
+        return plan.with_no_score_reasons(plan.facts_of(self.lists, self.facts))
 
     def _with_all_tied(self, measurement: Measurement, ties: str) -> Measurement:
         """Return the measurement of random order (``"expected"``) or of an extreme order."""
         all_tied = replace(measurement.with_ties(ties), all_tied=True)
-        if not measurement.metric.orders:
+        if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
-        is_whole = self.lists.candidates is None
-        reason = "" if is_whole else measurement.random_lists_objection(self.facts)
+        is_selection = self.lists.is_selection
+        reason = measurement.drawn_lists_objection(self.facts) if is_selection else ""
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:
@@ -294,16 +300,16 @@ class MeasuredLists:
         share = replace(measurement, metric=Judged(measurement.metric.k))
         return share.with_choices(ties="expected", undefined="skip", unlabelled="zero")
 
-    def _with_zero_grade(self, measurement: Measurement) -> Measurement:
-        """Return the measurement in which unlabelled items are irrelevant."""
+    def _with_unlabelled_as_zero(self, measurement: Measurement) -> Measurement:
+        """Return the measurement in which unlabelled items have grade 0 and are irrelevant."""
         undefined = measurement.convention.undefined
         undefined = "skip" if undefined == "raise" else undefined
         zero = measurement.with_choices(unlabelled="zero", undefined=undefined)
-        if measurement.metric.orders and measurement.metric.own_ties is None:
+        if measurement.metric.depends_on_order and measurement.metric.own_ties is None:
             return zero
-        return zero.without_score("its score depends on more than the labels")
+        return zero.without_score("it depends on estimates, or has its own rule for ties")
 
-    def _with_top_grade(self, measurement: Measurement) -> Measurement:
+    def _with_unlabelled_as_top(self, measurement: Measurement) -> Measurement:
         """Return the measurement in which unlabelled items have the top grade.
 
         The top grade: `max_grade`, else the larger of the highest grade and the threshold.
@@ -314,7 +320,8 @@ class MeasuredLists:
                 return measurement.without_score("the highest grade of all users is not known")
             threshold = measurement.threshold
             top = self.highest_grade if threshold is None else max(self.highest_grade, threshold)
-        return replace(self._with_zero_grade(measurement), unlabelled_as=top)
+        # `unlabelled_as` takes the place of the 0
+        return replace(self._with_unlabelled_as_zero(measurement), unlabelled_as=top)
 
 
 def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:

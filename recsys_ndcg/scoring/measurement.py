@@ -75,7 +75,7 @@ class Measurement:
         return {
             "k": metric.k,
             "bounded": metric.bounded,
-            "orders": metric.orders,
+            "orders": metric.depends_on_order,  # the name in files
             "greater_is_better": metric.greater_is_better,
             "a_ratio": type(metric).score is Metric.score,  # whether the score is a quotient
             "undefined": None if np.isnan(self.undefined) else self.undefined,
@@ -83,7 +83,9 @@ class Measurement:
 
     @classmethod
     def from_dict(cls, name: str, stored: Mapping[str, Any], names: frozenset[str]) -> Measurement:
-        """Return the measurement of a saved column; an unregistered metric can only show scores.
+        """Return the measurement of a saved column.
+
+        If its metric is not registered, the saved scores can be shown, but nothing else computed.
 
         Parameters
         ----------
@@ -115,7 +117,7 @@ class Measurement:
             stored["k"],
             text=name,
             bounded=stored["bounded"],
-            orders=stored["orders"],
+            depends_on_order=stored["orders"],
             # absent in the first files of format 4
             greater_is_better=stored.get("greater_is_better", True),
         )
@@ -126,10 +128,10 @@ class Measurement:
         return replace(self, no_score_reason=reason)
 
     def with_ties(self, ties: str) -> Measurement:
-        """Return the measurement with ties in their best, worst or expected order, if known."""
+        """Return the measurement with another rule for ties; without a score if that is unknown."""
         has_score = self.has_tie_range if ties != "expected" else self.metric.own_ties is None
         if not has_score:
-            return self.without_score("its best and worst order are not known")
+            return self.without_score(f"its score under ties={ties!r} is not known")
         return self.with_choices(ties=ties)
 
     @property
@@ -174,7 +176,7 @@ class Measurement:
     def fails_under_ties(self) -> bool:
         """Whether there is no score if items are tied: the exact mean or best order is unknown."""
         objection = self.metric.tie_objection(self.convention)
-        return self.convention.has_symmetric_ties and bool(objection)
+        return self.convention.treats_ties_alike and bool(objection)
 
     def requires_no_ties(self, facts: Facts) -> bool:
         """Return whether the measurement can only be computed if no two estimates are equal."""
@@ -193,14 +195,15 @@ class Measurement:
         """
         return self._list_objection(facts, lists) or self._metric_objection(facts, lists)
 
-    def random_lists_objection(self, facts: Facts) -> str:
-        """Return why the mean over random lists of the candidates is not exact; "" if it is.
+    def drawn_lists_objection(self, facts: Facts) -> str:
+        """Return why the mean over lists drawn from the candidates is not exact; "" if it is.
 
-        The denominator must be the same for all random lists.
+        The denominator must be the same for all lists that can be drawn.
         """
+        # whether the denominator depends on which items are in the list; None: not declared
         convention, reads_list = self.convention, self.metric.within_list
-        if reads_list is None and self.metric.origin:
-            reads_list = True  # unknown
+        if reads_list is None and self.metric.custom_class:
+            reads_list = True  # assumed of a user's metric
         has_ideal = self.metric.uses_gains and "ideal" in self.metric.reads
         is_random = (
             reads_list
@@ -212,10 +215,12 @@ class Measurement:
         return "its denominator depends on which items are drawn" if is_random else ""
 
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
-        is_catalogue = facts.placement_choices is not None
+        is_catalogue = facts.is_catalogue
         if self.unlabelled_as is not None and is_catalogue:
-            return "The unlabelled items of a catalogue are only counted."
-        if not self.metric.orders:
+            return (
+                "Unlabelled items of a catalogue are counted, not kept, so they cannot get a grade."
+            )
+        if not self.metric.depends_on_order:
             if self.convention.impossible == "last" and facts.impossible:
                 return (
                     f"impossible='last' moves estimates, which {self} compares with ratings. "
@@ -242,7 +247,7 @@ class Measurement:
         if (
             not facts.has_items
             and not self.all_tied
-            and np.isinf(facts.first_ties.get(self.sort_key, 1))
+            and np.isinf(facts.first_tie_ranks.get(self.sort_key, 1))  # inf: no ties
         ):
             convention = convention.replace(ties="expected")  # without ties no rule is needed
         return Objections(convention, self.threshold, facts, lists).find_order_objection()
@@ -264,8 +269,8 @@ class Measurement:
                 k if self.convention.ideal == "max" else min(k, longest)
             )
         if not reason and self.fails_under_ties:
-            first_tie = 1.0 if self.all_tied else facts.first_ties.get(self.sort_key, np.inf)
-            if first_tie <= (self.metric.k or np.inf):
+            rank = 1.0 if self.all_tied else facts.first_tie_ranks.get(self.sort_key, np.inf)
+            if rank <= (self.metric.k or np.inf):
                 return self.metric.tie_objection(self.convention)
         return reason
 

@@ -61,7 +61,7 @@ class Block:
     _cache: Cache = field(default_factory=Cache, init=False)
 
     def score(self, measurements: tuple[Measurement, ...]) -> Scores:
-        """Fill a column for each measurement; the counts of the lists are as in the first."""
+        """Fill a column for each measurement; list counts are those under the first measurement."""
         first, shape = measurements[0], (len(self.lists), len(measurements))
         numerator, denominator = np.full(shape, np.nan), np.full(shape, np.nan)
         left_out = np.zeros(shape, dtype=bool)
@@ -117,8 +117,8 @@ class Block:
         impossible, is_filtered = self._rows_key(one)
         unlisted = one.convention.unlisted
         if impossible != "drop" and not len(self.lists.unlisted_true):
-            unlisted = "count"
-        # where impossible predictions rank depends on the rounding step
+            unlisted = "count"  # the choice has no effect; dropped predictions would be unlisted
+        # with "last", the estimates of impossible predictions depend on the rounding step
         step = one.convention.tie_tolerance if impossible == "last" else None
         key = ("graded", impossible, step, is_filtered, unlisted, one.unlabelled_as, one.all_tied)
         return self._cache.get_or_compute(
@@ -160,7 +160,7 @@ class Block:
         return ListCounts(
             n_items=graded.lists.n_items,
             n_relevant=unknown if one.threshold is None else graded.count_relevant(one.threshold),
-            tied=np.isfinite(self._sort(one).first_tie),
+            tied=np.isfinite(self._sort(one).first_tie_rank),
             missing=graded.lists.missing,
             ratings=lists.n_items,
             candidates=lists.n_items if lists.candidates is None else lists.candidates,

@@ -48,7 +48,8 @@ class Plan:
     measurements: tuple[Measurement, ...]
     is_default: bool = False
 
-    #: Sums over the same neighbours may differ: 4.0 and 3.9999999999999996.
+    #: Estimates that should be equal may differ by rounding, if kNN adds the same numbers in another
+    #: order: 4.0 and 3.9999999999999996.
     TIE_TOLERANCE: ClassVar[float] = 1e-9
 
     @classmethod
@@ -105,15 +106,15 @@ class Plan:
         """How repeated (user, item) rows are merged when the data is read."""
         return self.measurements[0].convention.duplicates
 
-    def depends_on_merging(self, *, unlabelled: bool) -> bool:
+    def depends_on_merging(self, *, has_unlabelled: bool) -> bool:
         """Return whether the plan needs the grades after repeated rows are merged.
 
-        It needs them for the threshold, and for the highest grade if items are unlabelled; merging
-        by ``"max"`` does not change that grade.
+        It needs them to find the threshold if none is given; and, if there are unlabelled items,
+        for the highest grade, which merging by ``"max"`` does not change.
         """
         if self.duplicates == "raise":
             return False
-        return self.threshold is None or (unlabelled and self.duplicates != "max")
+        return self.threshold is None or (has_unlabelled and self.duplicates != "max")
 
     @property
     def threshold_readers(self) -> list[str]:
@@ -158,24 +159,26 @@ class Plan:
         return replace(self, measurements=(*self.measurements, *added))
 
     def facts_of(self, lists: GroupedLists, facts: Facts | None = None) -> Facts:
-        """Return the facts that resolve the plan.
+        """Return the facts of lists, with the first rank of a tie for measurements that need it.
 
         Parameters
         ----------
         lists : GroupedLists
             All lists, or a part whose facts are merged with the other parts' facts.
         facts : Facts, optional
-            The facts, if known; only their first ties are computed anew.
+            The facts, if known: then only `first_tie_ranks` is computed.
         """
         if facts is None:
-            distinct = any(not isinstance(one.convention.gain, str) for one in self.measurements)
-            facts = Facts.of(lists, distinct=distinct)
+            has_function = any(
+                not isinstance(one.convention.gain, str) for one in self.measurements
+            )
+            facts = Facts.of(lists, keep_distinct=has_function)
         by_key = {one.sort_key: one for one in self.measurements if one.requires_no_ties(facts)}
         ties = {}
         for key, one in by_key.items():
             ready = prepare_lists(lists, one.convention, unlabelled_as=one.unlabelled_as)
-            ties[key] = float(SortedLists(ready, one.convention).first_tie.min(initial=np.inf))
-        return replace(facts, first_ties=ties)
+            ties[key] = float(SortedLists(ready, one.convention).first_tie_rank.min(initial=np.inf))
+        return replace(facts, first_tie_ranks=ties)
 
     def resolve(self, facts: Facts, lists: GroupedLists | None = None) -> Plan:
         """Return the plan with its threshold, after checking that everything can be computed.
@@ -242,8 +245,8 @@ class Plan:
         for one in self.measurements:
             InvalidInputError.raise_if(one.objection(facts, lists))
 
-    def with_reasons(self, facts: Facts) -> Plan:
-        """Return the plan with a reason in each measurement that cannot be computed."""
+    def with_no_score_reasons(self, facts: Facts) -> Plan:
+        """Return the plan; measurements that cannot be computed have a `no_score_reason`."""
         return self.map_measurements(
             lambda one: replace(one, no_score_reason=one.no_score_reason or one.objection(facts))
         )
@@ -347,7 +350,7 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
 
 
 def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -> str:
-    """Return why a convention, a preset for other metrics, does not fit; "" if it does."""
+    """Return why a convention does not fit: it is a preset for other metrics. "" if it does."""
     return (
         convention.find_preset_mismatch(str(metric)) if isinstance(convention, Convention) else ""
     )
@@ -361,7 +364,7 @@ def _find_mistake(facts: Facts) -> str:
             "No item has a true value, so there is nothing to compare the estimates with. "
             "Give the users' own ratings as 'true' (Surprise: r_ui)."
         )
-    is_catalogue = facts.placement_choices is not None
+    is_catalogue = facts.is_catalogue
     all_labelled = nothing_unlisted and not facts.unlabelled
     all_equal = all_labelled and facts.listed.lowest == facts.listed.highest
     has_ratings = is_catalogue or facts.protocol == "rated"

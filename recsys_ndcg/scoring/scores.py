@@ -29,7 +29,7 @@ from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
 
 _LARGEST = 1e300  # sums over many users must fit a float64
-_SMALLEST = 1e-305  # a share of less, such as the mean of a tie group, would lose digits
+_SMALLEST = 1e-305  # fractions of smaller numbers are denormal: they have fewer digits
 _TOLERANCE = 1e-12  # relative to the higher score: sums differ in their last digits
 
 
@@ -37,7 +37,8 @@ _TOLERANCE = 1e-12  # relative to the higher score: sums differ in their last di
 class ListCounts(Record):
     """Counts of each user's list: arrays of shape (n_users,).
 
-    If measurements rank different items or have different ties, the counts are as in the first.
+    If measurements rank different items or have different ties, these are the counts under the
+    first measurement.
 
     Parameters
     ----------
@@ -76,11 +77,13 @@ class ListCounts(Record):
         return np.asarray(self.ratings - self.unlabelled + self.unlisted, dtype=np.float64)
 
 
-#: The tables of shape (n_users, n_measurements).
-_PARTS = ("numerator", "denominator", "left_out")
-#: Tables from other orders of the same lists: the scores of random order and of the extreme orders;
-#: the mean and standard deviation of the numerator in random order, NaN for non-linear metrics.
-ORDER_TABLES = ("chance", "worst", "best", "expected", "deviation")
+#: The tables from which scores are computed, of shape (n_users, n_measurements).
+_SCORE_TABLES = ("numerator", "denominator", "left_out")
+#: Roles with other orders of the same lists: random order and the extreme orders.
+ORDER_ROLES = ("chance", "worst", "best")
+#: All tables from other orders: the scores in these roles, and the mean and standard deviation of
+#: the numerator (not of the score) in random order, NaN for non-linear metrics.
+ORDER_TABLES = (*ORDER_ROLES, "expected", "deviation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +139,10 @@ class MetricColumns:
         counted = zip(self.measurements, self.n_scored, strict=True)
         return {str(one): Signature.of(one, facts, n_users) for one, n_users in counted}
 
-    def score_ratios(self, ratio: Floats) -> Floats:
-        """Return each metric's score of a ratio, numerator over denominator."""
-        ratios = zip(self.measurements, ratio, strict=True)
-        return np.array([one.metric.score(np.array([value]))[0] for one, value in ratios])
+    def scores_from_ratios(self, ratios: Floats) -> Floats:
+        """Turn each metric's ratio of numerator to denominator into a score; RMSE takes its root."""
+        pairs = zip(self.measurements, ratios, strict=True)
+        return np.array([one.metric.score(np.array([ratio]))[0] for one, ratio in pairs])
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +162,13 @@ class Scores(MetricColumns, Record):
     counts : ListCounts
         Counts of the users' lists.
     roles : mapping of str to float64 array, same shape
-        Other scores of the same lists, NaN if there is none: ``"chance"``, ``"worst"``,
-        ``"best"``, ``"expected"`` and ``"deviation"``, from other orders (`ORDER_TABLES`);
-        ``"lowest"`` and ``"highest"``, with all ties in their worst and best order; ``"judged"``,
-        the share of the first k that is labelled; ``"zero"`` and ``"top"``, if unlabelled items
-        were irrelevant, or of the top grade; ``"own"``, if a score is a mean of several, and not
-        its numerator over its denominator.
+        Scores of the same lists in other roles, NaN if there is none: ``"chance"``, ``"worst"``
+        and ``"best"``, from other orders (`ORDER_ROLES`); ``"lowest"`` and ``"highest"``, with all
+        ties in their worst and best order; ``"judged"``, the share of the first k that is labelled;
+        ``"zero"`` and ``"top"``, if unlabelled items were irrelevant, or of the top grade;
+        ``"own"``, the scores themselves if they are means over several runs, and not numerator
+        over denominator. And two tables that are no scores: ``"expected"`` and ``"deviation"``,
+        the numerator's mean and standard deviation in random order.
     label_digests : uint32 array, shape (n_users,), optional
         A digest of each user's labels.
     """
@@ -209,7 +213,9 @@ class Scores(MetricColumns, Record):
         users : slice, or array of positions or flags
             A NumPy index for the first axis of an array.
         """
-        return self.with_columns({name: array[users] for name, array in self.columns().items()})
+        return self.replace_all_columns(
+            {name: array[users] for name, array in self.columns().items()}
+        )
 
     def positions_of(self, users: Iterable[Any]) -> Positions:
         """Return the positions of some users, ascending.
@@ -254,7 +260,7 @@ class Scores(MetricColumns, Record):
         return replace(
             self,
             measurements=tuple(np.array(self.measurements, dtype=object)[columns]),
-            **{name: getattr(self, name)[:, columns] for name in _PARTS},
+            **{name: getattr(self, name)[:, columns] for name in _SCORE_TABLES},
             roles={role: table[:, columns] for role, table in self.roles.items()},
         )
 
@@ -262,7 +268,7 @@ class Scores(MetricColumns, Record):
         """Return the same scores with these roles, and no others."""
         scores = replace(self, roles=roles)
         if "own" not in roles and "own" not in self.roles:
-            vars(scores)["per_user"] = self.per_user  # already computed
+            vars(scores)["per_user"] = self.per_user  # roles do not change it: fill its cache
         return scores
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -276,7 +282,13 @@ class Scores(MetricColumns, Record):
             ``"denominator"``, ``"left_out"``, and each role.
         """
         digests = {} if self.label_digests is None else {"truth": self.label_digests}
-        return {"user": self.users, **vars(self.counts), **digests, **self.parts, **self.roles}
+        return {
+            "user": self.users,
+            **vars(self.counts),
+            **digests,
+            **self.score_tables,
+            **self.roles,
+        }
 
     @classmethod
     def from_columns(
@@ -284,31 +296,31 @@ class Scores(MetricColumns, Record):
     ) -> Scores:
         """Return the scores from the result of `columns`, with all roles in it."""
         counts = ListCounts.from_columns(columns)
-        not_roles = {"user", "truth", *vars(counts), *_PARTS}
+        not_roles = {"user", "truth", *vars(counts), *_SCORE_TABLES}
         return cls(
             measurements,
             columns["user"],
-            **{name: columns[name] for name in _PARTS},
+            **{name: columns[name] for name in _SCORE_TABLES},
             counts=counts,
             roles={name: table for name, table in columns.items() if name not in not_roles},
             label_digests=columns.get("truth"),
         )
 
-    def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
+    def replace_all_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
         """Return these scores with all arrays replaced, even the users."""
         return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
 
     def equals(self, other: Scores) -> bool:
         """Return whether numerators, denominators and users left out are equal."""
         return all(
-            np.array_equal(table, other.parts[name], equal_nan=name != "left_out")
-            for name, table in self.parts.items()
+            np.array_equal(table, other.score_tables[name], equal_nan=name != "left_out")
+            for name, table in self.score_tables.items()
         )
 
     @property
-    def parts(self) -> dict[str, NDArray[Any]]:
+    def score_tables(self) -> dict[str, NDArray[Any]]:
         """The tables of numerators, denominators and users left out, by name."""
-        return {name: getattr(self, name) for name in _PARTS}
+        return {name: getattr(self, name) for name in _SCORE_TABLES}
 
     @property
     def defined(self) -> Flags:
@@ -386,13 +398,13 @@ class Scores(MetricColumns, Record):
     def objection(self) -> str:
         """Return why the scores of a user cannot be used; "" if all can."""
         for column, one in enumerate(self.measurements):
-            parts = np.maximum(np.abs(self.numerator[:, column]), self.denominator[:, column])
-            is_huge = (parts > _LARGEST) & ~self.left_out[:, column]
+            larger = np.maximum(np.abs(self.numerator[:, column]), self.denominator[:, column])
+            is_huge = (larger > _LARGEST) & ~self.left_out[:, column]
             if is_huge.any():
                 first = self.users[is_huge][0]
                 return (
                     f"{one} of user {quote(first)} has a numerator or denominator of "
-                    f"{parts[is_huge][0]:g}, too large to add up. Rescale the grades or the "
+                    f"{larger[is_huge][0]:g}, too large to add up. Rescale the grades or the "
                     "estimates; a model that estimates such numbers has diverged."
                 )
             denominator = self.denominator[:, column]
@@ -408,7 +420,7 @@ class Scores(MetricColumns, Record):
                 users = ", ".join(repr(user) for user in self.users[undefined][:3].tolist())
                 return (
                     f"{one} is undefined for {int(undefined.sum())} users, the first {users}: "
-                    "no item is relevant, recommended or listed. "
+                    "each has no relevant item, no recommended item, or an empty list. "
                     "Choose undefined='skip', 0.0 or 1.0."
                 )
         return ""

@@ -72,7 +72,8 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         if not metric:
             msg = f"{quote(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
             raise InvalidInputError(msg)
-        name = metric if "own" in texts else resolve_alias(metric)
+        is_custom = "own" in texts  # `own` names the class of a metric that the user wrote
+        name = metric if is_custom else resolve_alias(metric)
         return cls.from_parts(name, _DEFAULTS | _normalise(texts))
 
     @classmethod
@@ -90,10 +91,10 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         texts["threshold"] = "none" if one.threshold is None else str(one.threshold)
         if one.convention.short_list == "drop" and one.metric.k is None:
             texts["short_below"] = str(one.short_below)
-        if one.metric.origin:
+        if one.metric.custom_class:
             values = one.metric.compute_fingerprint(one.metric.k or longest)
             fingerprint = "" if values is None else f"#{_fingerprint(values)}"
-            texts["own"] = f"{one.metric.origin}{fingerprint}"
+            texts["own"] = f"{one.metric.custom_class}{fingerprint}"
         texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
         return cls.from_parts(str(one), texts)
 

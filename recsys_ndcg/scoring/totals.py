@@ -10,11 +10,16 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
 from recsys_ndcg.scoring.measurement import Measurement
-from recsys_ndcg.scoring.scores import Means, MetricColumns, Scores, adjust_for_chance, nearly_equal
+from recsys_ndcg.scoring.scores import (
+    ORDER_ROLES,
+    Means,
+    MetricColumns,
+    Scores,
+    adjust_for_chance,
+    nearly_equal,
+)
 
-#: Roles whose means are kept: from other orders of the same lists, extreme orders of ties, other
-#: labels.
-ORDER_ROLES = ("chance", "worst", "best")
+#: More roles whose means are kept: extreme orders of ties, and other labels.
 TIE_ROLES = ("lowest", "highest")
 LABEL_ROLES = ("judged", "zero", "top")
 _SUMMED_COUNTS = ("tied", "unlabelled", "unlisted", "missing", "impossible")
@@ -112,8 +117,8 @@ class Totals(MetricColumns):
         trivial under every measurement that reads the order; all others as in
         `recsys_ndcg.Report.counts`.
     trivial : int64 array, shape (n_measurements,)
-        The number of users with a score that is the same in every order; 0 until orders are
-        measured, as the next two.
+        The number of users with a score that is the same in every order. Like `excess` and
+        `deviation`, 0 until other orders are measured.
     excess, deviation : float64 arrays, shape (n_measurements,)
         The sum of all numerators minus its mean in random order, and its standard deviation.
     roles : mapping of str to Means
@@ -176,13 +181,16 @@ class Totals(MetricColumns):
             if role in {*ORDER_ROLES, *TIE_ROLES, *LABEL_ROLES}
         }
         if "highest" in roles:
-            means["decided_by_ties"] = _count_decided_by_ties(scores, has_score)
+            means["decided_by_ties"] = _compute_share_decided_by_ties(scores, has_score)
         top = np.fmax(self.highest_grade, highest_grade)
         totals = replace(self, roles={**self.roles, **means}, highest_grade=top)
         return _add_orders(totals, scores) if "deviation" in roles else totals
 
     def with_means(self, means: Mapping[str, Floats]) -> Totals:
-        """Return the totals with more roles, from the means that a file has."""
+        """Return the totals with more roles, from the means that a file has.
+
+        The file has no numbers of users, so these roles can be shown, but not added to others.
+        """
         ones = np.ones(len(self.measurements), dtype=np.int64)
         added = {role: Means(ones, mean) for role, mean in means.items()}
         return replace(self, roles={**self.roles, **added})
@@ -249,7 +257,7 @@ class Totals(MetricColumns):
     @property
     def pooled(self) -> Floats:
         """The sum of the numerators over the sum of the denominators."""
-        return self.score_ratios(self.ratio_moments.ratio)
+        return self.scores_from_ratios(self.ratio_moments.ratio)
 
     @property
     def adjusted(self) -> Floats:
@@ -257,8 +265,8 @@ class Totals(MetricColumns):
         return adjust_for_chance(self.mean, self.mean_of("chance"), self.mean_of("best"))
 
 
-def _count_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
-    """Return the share of users with a score that depends on the order of ties."""
+def _compute_share_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
+    """Return the share of users whose score depends on the order of ties, as a mergeable mean."""
     low, high = scores.roles["lowest"], scores.roles["highest"]
     depends = has_score & ~np.isnan(high) & ~nearly_equal(low, high)
     has_range = [one.has_tie_range for one in scores.measurements]

@@ -47,7 +47,9 @@ def test_a_choice_that_a_metric_does_not_read_does_not_change_it(
 ) -> None:
     """All such choices are changed at once, and the threshold if it is not read."""
     kind = METRICS[name]
-    data: Sample = draw.draw(drawn_reports.data_of if kind.orders else drawn_reports.rated_of)
+    data: Sample = draw.draw(
+        drawn_reports.data_of if kind.depends_on_order else drawn_reports.rated_of
+    )
     chosen: Choices = draw.draw(drawn_reports.chosen_of)
     other: Choices = draw.draw(strategies.choices.filter(lambda one: one.gain != strategies.MAPPED))
     k = None if kind.cutoff == "none" else draw.draw(st.sampled_from([None, 1, 2, 3]))
