@@ -48,8 +48,8 @@ class Plan:
     measurements: tuple[Measurement, ...]
     is_default: bool = False
 
-    #: Estimates that should be equal may differ by rounding, if kNN adds the same numbers in another
-    #: order: 4.0 and 3.9999999999999996.
+    #: Estimates that should be equal may differ by rounding, if kNN adds the same numbers in
+    #: another order: 4.0 and 3.9999999999999996.
     TIE_TOLERANCE: ClassVar[float] = 1e-9
 
     @classmethod

@@ -140,7 +140,7 @@ class MetricColumns:
         return {str(one): Signature.of(one, facts, n_users) for one, n_users in counted}
 
     def scores_from_ratios(self, ratios: Floats) -> Floats:
-        """Turn each metric's ratio of numerator to denominator into a score; RMSE takes its root."""
+        """Turn each metric's ratio of numerator to denominator into a score (RMSE: its root)."""
         pairs = zip(self.measurements, ratios, strict=True)
         return np.array([one.metric.score(np.array([ratio]))[0] for one, ratio in pairs])
 
