@@ -23,7 +23,7 @@ from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES, Scores
 from recsys_ndcg.scoring.signature import Signature
 from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Totals
 
-Roles = dict[str, "Floats"]
+Roles = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 
 #: With all items tied, the rule for ties that gives each of these roles.
 _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))

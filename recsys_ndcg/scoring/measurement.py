@@ -217,9 +217,7 @@ class Measurement:
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         is_catalogue = facts.is_catalogue
         if self.unlabelled_as is not None and is_catalogue:
-            return (
-                "Unlabelled items of a catalogue are counted, not kept, so they cannot get a grade."
-            )
+            return "Unlabelled items of a catalogue are only counted: they cannot get a grade."
         if not self.metric.depends_on_order:
             if self.convention.impossible == "last" and facts.impossible:
                 return (
@@ -247,7 +245,7 @@ class Measurement:
         if (
             not facts.has_items
             and not self.all_tied
-            and np.isinf(facts.first_tie_ranks.get(self.sort_key, 1))  # inf: no ties
+            and np.isinf(facts.first_tie_ranks.get(self.sort_key, 1))  # 1: unknown, so assume ties
         ):
             convention = convention.replace(ties="expected")  # without ties no rule is needed
         return Objections(convention, self.threshold, facts, lists).find_order_objection()
@@ -256,7 +254,7 @@ class Measurement:
         reads, convention = self.metric.reads, self.convention
         if self.metric.uses_gains:
             if "ideal" not in reads:
-                convention = convention.replace(ideal="global")
+                convention = convention.replace(ideal="global")  # `max_grade` is not read
             objections = Objections(convention, self.threshold, facts, lists)
             reason = objections.find_gain_objection(self.unlabelled_as)
             if reason:

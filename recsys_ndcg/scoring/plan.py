@@ -169,10 +169,8 @@ class Plan:
             The facts, if known: then only `first_tie_ranks` is computed.
         """
         if facts is None:
-            has_function = any(
-                not isinstance(one.convention.gain, str) for one in self.measurements
-            )
-            facts = Facts.of(lists, keep_distinct=has_function)
+            is_custom = any(not isinstance(one.convention.gain, str) for one in self.measurements)
+            facts = Facts.of(lists, keep_distinct=is_custom)
         by_key = {one.sort_key: one for one in self.measurements if one.requires_no_ties(facts)}
         ties = {}
         for key, one in by_key.items():

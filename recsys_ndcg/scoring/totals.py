@@ -191,7 +191,7 @@ class Totals(MetricColumns):
 
         The file has no numbers of users, so these roles can be shown, but not added to others.
         """
-        ones = np.ones(len(self.measurements), dtype=np.int64)
+        ones = np.ones(len(self.measurements), dtype=np.int64)  # so that total / count is the mean
         added = {role: Means(ones, mean) for role, mean in means.items()}
         return replace(self, roles={**self.roles, **added})
 
@@ -275,7 +275,7 @@ def _compute_share_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
 
 
 def _add_orders(totals: Totals, scores: Scores) -> Totals:
-    """Return totals with the sums over other orders of all lists."""
+    """Return totals with the numbers of trivial users and the sums that give z."""
     is_fixed, has_z = scores.order_independent, scores.has_z
     varies = ~is_fixed & ~np.isnan(scores.roles["best"])
     n_trivial = int((is_fixed.any(axis=1) & ~varies.any(axis=1)).sum())
