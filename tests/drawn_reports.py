@@ -32,22 +32,6 @@ rated_of = strategies.datasets(may_join=False).filter(strategies.is_usable)
 cutoffs = st.sampled_from([(1, 2), (2, None), (3, 50)])
 
 
-def tables(data: Sample) -> list[pd.DataFrame]:
-    """Return the predictions, or the labels and the results."""
-    rows = data.frame
-    if not data.joined:
-        return [rows]
-    extra = [
-        (user, 1000 + place, true)
-        for user, trues in data.unlisted.items()
-        for place, true in enumerate(trues)
-    ]
-    columns = ["user", "item", "true"]
-    unlisted = pd.DataFrame(extra, columns=columns).astype({"true": float})
-    labels = pd.concat([part for part in (rows.dropna()[columns], unlisted) if len(part)])
-    return [labels, rows[["user", "item", "estimated"]]]
-
-
 def evaluated(
     data: Sample,
     chosen: Choices,
@@ -56,7 +40,7 @@ def evaluated(
     **options: Any,
 ) -> rn.Report:
     """Evaluate the data, each table changed first."""
-    changed = [change(table) for table in tables(data)]
+    changed = [change(table) for table in data.tables]
     make = rn.RankedLists.from_labels if data.joined else rn.RankedLists.from_frame
     convention = strategies.to_convention(strategies.without_estimate_limit(chosen, data))
     wanted = {"metrics": RANKING, "k": k, "threshold": chosen.threshold} | options

@@ -51,23 +51,26 @@ class Sample:
         return pd.DataFrame(mixed, columns=["user", "item", "estimated", "true"])
 
     @property
-    def lists(self) -> rn.RankedLists:
-        """The library's lists: from one table, or joined from labels and results."""
-        if not self.joined:
-            return rn.RankedLists.from_frame(self.frame)
+    def tables(self) -> list[pd.DataFrame]:
+        """The predictions, or the labels and the results."""
         rows = self.frame
+        if not self.joined:
+            return [rows]
         extra = [
             (user, 1000 + place, true)
             for user, trues in self.unlisted.items()
             for place, true in enumerate(trues)
         ]
-        labels = pd.concat(
-            [
-                rows.dropna()[["user", "item", "true"]],
-                pd.DataFrame(extra, columns=["user", "item", "true"], dtype=float),
-            ]
-        ).astype({"user": int, "item": int})
-        return rn.RankedLists.from_labels(labels, rows[["user", "item", "estimated"]])
+        columns = ["user", "item", "true"]
+        unlisted = pd.DataFrame(extra, columns=columns).astype({"true": float})
+        labels = pd.concat([part for part in (rows.dropna()[columns], unlisted) if len(part)])
+        return [labels, rows[["user", "item", "estimated"]]]
+
+    @property
+    def lists(self) -> rn.RankedLists:
+        """The library's lists: from one table, or joined from labels and results."""
+        make = rn.RankedLists.from_labels if self.joined else rn.RankedLists.from_frame
+        return make(*self.tables)
 
 
 @st.composite
@@ -92,7 +95,7 @@ def datasets(draw: Callable[[Any], Any], most: int = 5, *, may_join: bool = True
 
 
 def is_usable(drawn: Sample) -> bool:
-    """Tell data that `evaluate` accepts: not empty, not all unlabelled, not all the same."""
+    """Return whether `evaluate` accepts it: not empty, not all unlabelled, not all the same."""
     trues = [row.true for one in drawn.users.values() for row in one]
     labels = [true for true in trues if true is not None]
     extra = [true for one in drawn.unlisted.values() for true in one]
@@ -103,7 +106,7 @@ def is_usable(drawn: Sample) -> bool:
 
 
 def _set_reachable_max_grade(chosen: Choices) -> Choices:
-    """Return choices whose max_grade has the largest gain: those of `MAPPED` do not rise."""
+    """Return choices whose max_grade has the largest gain: `MAPPED` does not rise."""
     mapped = chosen.gain == MAPPED and chosen.ideal == "max"
     return replace(chosen, max_grade=3.5) if mapped else chosen
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from tests.commands import run_python
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
@@ -35,9 +34,7 @@ PRINTED = {
     "real_life_ndcg.py": ["1.314800 1.924048", "0.629220 0.684664", "0.333333 1.000000"],
     "catboost_sklearn.py": ["0.992739406476", "0.993268308697", "1.0 under undefined=1.0"],
     "surprise_walkthrough.py": [
-        "0.961845355481",
-        "0.970797492210",
-        "'ndcg@10': nan, 'precision@10': nan}, left out: 1",
+        *("0.961845355481", "0.970797492210", "'ndcg@10': nan, 'precision@10': nan}, left out: 1"),
     ],
     "evaluation_for_ir.py": ["12.0 6.478088", "gives 0.9664", "MAP@4: 0.583333", "MRR: 0.666667"],
     "in_a_training_loop.py": [
@@ -92,16 +89,8 @@ def test_an_example_prints_its_numbers(script: Path, tmp_path: Path) -> None:
     strict = [] if needed else ["-W", "error"]
     hidden = HIDDEN.get(script.name, [])
     words = ["-c", HIDE, str(script), *hidden] if hidden else [str(script)]
-    ran = subprocess.run(  # noqa: S603 - our own script
-        [sys.executable, *strict, "-X", "utf8", *words],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-    assert ran.returncode == 0, f"{script.name}:\n{ran.stderr}"
+    variables = {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(tmp_path)}
+    ran = run_python(*strict, *words, paths=(), cwd=tmp_path, **variables)
     if needed:
         assert ran.stderr == ""
         assert not list(tmp_path.iterdir()), "it left something behind"

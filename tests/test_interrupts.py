@@ -18,6 +18,7 @@ from recsys_ndcg.errors import require_libraries
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc of Linux")
 
+Begin = Callable[..., subprocess.Popen[str]]
 LONG = 5  # seconds; alone on a machine it is less than one
 DATA = """
 from surprise import SVD, Dataset, KNNBasic, Reader
@@ -57,7 +58,7 @@ main()
 
 
 def members(group: int) -> list[int]:
-    """Return the processes of a group that live."""
+    """Return the living processes of a group."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -67,7 +68,7 @@ def members(group: int) -> list[int]:
 
 
 def within(seconds: float, fulfilled: Callable[[], bool]) -> bool:
-    """Wait until it is fulfilled; tell whether it was in time."""
+    """Wait until it is fulfilled; return whether it was in time."""
     until = time.monotonic() + seconds
     while not fulfilled():
         if time.monotonic() > until:
@@ -77,7 +78,7 @@ def within(seconds: float, fulfilled: Callable[[], bool]) -> bool:
 
 
 @pytest.fixture(name="begin")
-def _begin(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def _begin(tmp_path: Path) -> Iterator[Begin]:
     """Start jobs with a folder for temporary files of their own, and end what is left of them."""
     started = []
 
@@ -87,13 +88,10 @@ def _begin(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         job = subprocess.Popen(  # noqa: S603 - our own
             [sys.executable, "-c", script, *words],
             env=os.environ | {"TMPDIR": str(places), "JOBLIB_TEMP_FOLDER": str(places)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
             # a shell in the background has its children ignore it
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-        )
+        )  # fmt: skip
         started.append(job)
         assert job.stdout is not None
         assert job.stdout.readline() == "begun\n"
@@ -121,14 +119,22 @@ def interrupted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_jobs", "alone"), [(1, False), (2, False), (2, True)])
-def test_a_search_and_its_workers(
-    tmp_path: Path, begin: Callable[..., subprocess.Popen[str]], n_jobs: int, *, alone: bool
+@pytest.mark.parametrize(
+    ("script", "processes", "alone"),
+    [
+        (SEARCH.format(n_jobs=1), 1, False),
+        *((SEARCH.format(n_jobs=2), 3, False), (SEARCH.format(n_jobs=2), 3, True)),
+        (CATALOGUE, 1, False),
+    ],
+    ids=["search", "search with workers", "search with workers alone", "catalogue"],
+)
+def test_a_search_or_a_catalogue(
+    tmp_path: Path, begin: Begin, script: str, processes: int, *, alone: bool
 ) -> None:
-    """However long a fold would take."""
+    """However long a fold would take, and in whichever thread users are ranked."""
     pytest.importorskip("surprise")
-    job = begin(SEARCH.format(n_jobs=n_jobs))
-    assert within(60, lambda: len(members(job.pid)) >= (1 if n_jobs == 1 else 1 + n_jobs))
+    job = begin(script)
+    assert within(60, lambda: len(members(job.pid)) >= processes)
     time.sleep(0.5)
     code, out, err = interrupted(job, tmp_path, alone=alone)
     assert (code, out) == (-signal.SIGINT, "")
@@ -136,23 +142,8 @@ def test_a_search_and_its_workers(
 
 
 @pytest.mark.slow
-def test_a_catalogue_of_many_users(
-    tmp_path: Path, begin: Callable[..., subprocess.Popen[str]]
-) -> None:
-    """In whichever thread it is ranked."""
-    pytest.importorskip("surprise")
-    job = begin(CATALOGUE)
-    time.sleep(0.5)
-    code, out, err = interrupted(job, tmp_path)
-    assert (code, out) == (-signal.SIGINT, "")
-    assert err.endswith("KeyboardInterrupt\n")
-
-
-@pytest.mark.slow
-def test_a_comparison_with_many_draws(
-    tmp_path: Path, begin: Callable[..., subprocess.Popen[str]]
-) -> None:
-    """On the command line: with the code of shells, and without a word."""
+def test_a_comparison_with_many_draws(tmp_path: Path, begin: Begin) -> None:
+    """On the command line: with the exit code of shells, and no output."""
     pytest.importorskip("typer")
     paths = []
     for model in (0, 1):
@@ -168,11 +159,9 @@ def test_an_interrupted_import_is_no_missing_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is imported while Ctrl-C is pressed may call it an ImportError."""
-    told = "raise ImportError('initialization failed') from KeyboardInterrupt()"
-    (tmp_path / "interrupted.py").write_text(told, encoding="utf-8")
+    source = "raise ImportError('initialization failed') from KeyboardInterrupt()"
+    (tmp_path / "interrupted.py").write_text(source, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with (
-        pytest.raises(KeyboardInterrupt),
-        require_libraries("interrupted", job="It", extra="scale"),
-    ):
+    needed = require_libraries("interrupted", job="It", extra="scale")
+    with pytest.raises(KeyboardInterrupt), needed:
         pass

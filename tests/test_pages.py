@@ -20,21 +20,16 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-from tests.pages import (
-    DOCS,
-    PAGES,
-    README,
-    ROOT,
-    anchors,
-    examples,
-    fenced,
-    links,
-    section,
-    text_of,
-)
+from tests import pages
+from tests.pages import DOCS, PAGES, README, ROOT, fenced, section, text_of
 
 DATA, CHOICES = ROOT / "docs" / "data.md", ROOT / "docs" / "choices.md"
 VALUES = rn.Convention.CHOICES
+#: What code and commands of a page need, by a part of them.
+NEEDED = {
+    "surprise import": "surprise", ".plot(": "altair", ".to_html(": "altair", " demo": "surprise",
+    "memory_limit=": "duckdb", "--memory-limit": "duckdb", "--html": "vl_convert",
+}  # fmt: skip
 _WARN = ("warn", "emit_labelled_warnings")
 
 
@@ -50,17 +45,17 @@ def test_the_readme_is_short() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_links_lead_somewhere(page: Path) -> None:
     """To a file of the checkout, and to a heading on it."""
-    for link in links(page):
+    for link in pages.links(page):
         place, _, anchor = link.partition("#")
         target = (page.parent / place).resolve() if place else page
         assert target.exists(), link
         assert target.is_relative_to(ROOT), link
-        assert not anchor or anchor in anchors(target), link
+        assert not anchor or anchor in pages.anchors(target), link
 
 
 @pytest.mark.parametrize("page", DOCS, ids=_name)
-def test_a_page_begins_with_what_it_tells(page: Path) -> None:
-    """For who comes from a search engine: a title, and a sentence of prose under it."""
+def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
+    """A reader who comes from a search engine sees what the page is about."""
     title, blank, first, *_ = text_of(page).splitlines()
     assert title.startswith("# ")
     assert not blank
@@ -75,21 +70,16 @@ def test_the_python_of_a_page_runs(
     _with_data(tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    for number, (code, printed) in enumerate(examples(page)):
-        if "surprise import" in code:
-            pytest.importorskip("surprise")
-        if ".plot(" in code or ".to_html(" in code:
-            pytest.importorskip("altair")
+    for number, (code, printed) in enumerate(pages.examples(page)):
         if "pyspark" in code:
-            pytest.skip("tests/scale runs it, where there is Spark")
-        if "memory_limit=" in code:
-            pytest.importorskip("duckdb")
+            pytest.skip("tests/scale runs it if Spark is installed")
+        _skip_without_libraries(code)
         names = {} if page == README else names
         with contextlib.redirect_stdout(io.StringIO()) as out:
             exec(compile(code, f"{page.name}, block {number}", "exec"), names)  # noqa: S102 - ours
         if printed is not None:
-            said = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-            assert said == printed, f"{page.name}, block {number}"
+            shown = "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+            assert shown == printed, f"{page.name}, block {number}"
     assert page != README or (tmp_path / "svd.json").exists()
 
 
@@ -97,7 +87,7 @@ def test_the_python_of_a_page_runs(
 def test_the_commands_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of our own, in a folder with the files that they name."""
+    """Commands of recsys-ndcg, in a folder with the files that they name."""
     pytest.importorskip("typer")
     from recsys_ndcg.cli.options import repeat_options  # noqa: PLC0415 - an extra
     from tests.commands import run  # noqa: PLC0415 - an extra
@@ -106,15 +96,16 @@ def test_the_commands_of_a_page_run(
     monkeypatch.chdir(tmp_path)
     for line in "".join(fenced(page, "sh")).splitlines():
         if line.startswith("recsys-ndcg "):
-            if " demo" in line:
-                pytest.importorskip("surprise")
-            if "--memory-limit" in line:
-                pytest.importorskip("duckdb")
-            if "--html" in line:
-                pytest.importorskip("vl_convert")
+            _skip_without_libraries(line)
             words = shlex.split(line.partition(" 2> ")[0], comments=True)[1:]
-            said = run(*repeat_options(words))
-            assert said.exit_code == 0, f"{line}: {said.stderr}"
+            result = run(*repeat_options(words))
+            assert result.exit_code == 0, f"{line}: {result.stderr}"
+
+
+def _skip_without_libraries(text: str) -> None:
+    for part, library in NEEDED.items():
+        if part in text:
+            pytest.importorskip(library)
 
 
 def _with_data(folder: Path) -> None:
@@ -183,17 +174,17 @@ def _wording(message: ast.expr, function: ast.FunctionDef) -> str:
     return "".join(str(one.value) for one in ast.walk(message) if isinstance(one, ast.Constant))
 
 
-def test_every_warning_is_told() -> None:
+def test_every_warning_is_documented() -> None:
     """In the table of warnings, each by words of its own message, and no other."""
     rows = re.findall(r"^\| “([^”]+)” \|", section(DATA, "Warnings"), re.MULTILINE)
     parts = [[part.strip() for part in row.split("…")] for row in rows]
     warned = _warned()
-    told = {
+    documented = {
         place: [row for row, one in zip(rows, parts, strict=True) if all(p in text for p in one)]
         for place, text in warned.items()
     }
-    assert {place: len(found) for place, found in told.items()} == dict.fromkeys(warned, 1)
-    assert {row for found in told.values() for row in found} == set(rows)
+    assert {place: len(found) for place, found in documented.items()} == dict.fromkeys(warned, 1)
+    assert {row for found in documented.values() for row in found} == set(rows)
 
 
 def test_a_run_of_pytest_can_be_stopped_by_a_warning(tmp_path: Path) -> None:
@@ -204,11 +195,8 @@ def test_a_run_of_pytest_can_be_stopped_by_a_warning(tmp_path: Path) -> None:
     for options, code_expected in ((shlex.split(line)[1:], 1), ([], 0)):
         done = subprocess.run(  # noqa: S603 - our own
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "test_one.py"],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-        )
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
         assert done.returncode == code_expected, done.stdout
 
 
@@ -219,12 +207,12 @@ def test_the_readme_lists_every_extra() -> None:
     assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(extras)
 
 
-def test_every_choice_is_told() -> None:
+def test_every_choice_is_documented() -> None:
     """In the table of options, with all its values, the default first."""
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section(CHOICES, "All options"), re.MULTILINE)
-    told = {name: re.findall(r"`([^`]+)`", values) for name, values in rows}
-    assert tuple(told) == rn.Convention.field_names()
-    for name, values in told.items():
+    documented = {name: re.findall(r"`([^`]+)`", values) for name, values in rows}
+    assert tuple(documented) == rn.Convention.field_names()
+    for name, values in documented.items():
         default = getattr(rn.Convention(), name)
         written = [f'"{one}"' if isinstance(one, str) else str(one) for one in VALUES.get(name, ())]
         assert values[0] == (f'"{default}"' if isinstance(default, str) else str(default))

@@ -1,4 +1,4 @@
-"""A bar is seen where a person watches a job that lasts, and nowhere else."""
+"""A progress bar is shown to a person who watches a long job, and nowhere else."""
 
 from __future__ import annotations
 
@@ -15,13 +15,8 @@ from typing import Any
 import pytest
 
 from recsys_ndcg import progress
-from recsys_ndcg.progress import (
-    ProgressLine,
-    Steps,
-    format_duration,
-    iterate_with_progress,
-    progress_bar,
-)
+from recsys_ndcg.progress import ProgressLine, Steps, iterate_with_progress, progress_bar
+from tests.commands import run_python
 
 JOB = """
 import sys, time
@@ -33,8 +28,8 @@ print("done")
 """
 
 
-class Seen:
-    """A bar that keeps what it is to show."""
+class RecordedBar:
+    """A bar that records what it is asked to show."""
 
     def __init__(self) -> None:
         self.shown: list[list[ProgressLine]] = []
@@ -56,14 +51,14 @@ class Seen:
 
 
 @pytest.fixture(name="seen")
-def _seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
-    found = Seen()
+def _seen(monkeypatch: pytest.MonkeyPatch) -> RecordedBar:
+    found = RecordedBar()
     monkeypatch.setattr(progress, "choose_bar", found.bar)
     return found
 
 
-def test_a_long_job_is_shown_and_the_bar_taken_away(seen: Seen) -> None:
-    """Whichever thread says how far it is, and whatever happens."""
+def test_a_long_job_has_a_bar_that_is_removed_at_its_end(seen: RecordedBar) -> None:
+    """Whichever thread reports the progress, and even after an error."""
     with pytest.raises(KeyboardInterrupt), progress_bar(enabled=True, delay=0) as show:  # noqa: PT012
         other = threading.Thread(target=show, args=("Fitting", 0.5))
         other.start()
@@ -80,15 +75,15 @@ def test_a_long_job_is_shown_and_the_bar_taken_away(seen: Seen) -> None:
     assert threading.active_count() == threads
 
 
-def test_a_short_job_shows_nothing(seen: Seen) -> None:
-    """Whatever it says."""
+def test_a_short_job_shows_nothing(seen: RecordedBar) -> None:
+    """Whatever it reports."""
     with progress_bar(enabled=True) as show:
         show("Fitting", 0.5)
     assert seen.entered == 0
 
 
-def test_nobody_who_does_not_want_one_has_a_bar(seen: Seen) -> None:
-    """And it takes the place of no other one."""
+def test_a_disabled_bar_is_not_shown(seen: RecordedBar) -> None:
+    """And it does not replace another bar."""
     with progress_bar(enabled=False, delay=0) as show:
         show("Fitting", 0.5)
         with progress_bar(enabled=True, delay=0) as inner:
@@ -97,7 +92,7 @@ def test_nobody_who_does_not_want_one_has_a_bar(seen: Seen) -> None:
     assert {line.what for lines in seen.shown for line in lines} == {"Ranking"}
 
 
-def test_a_part_of_a_job_has_no_bar_of_its_own(seen: Seen) -> None:
+def test_a_part_of_a_job_has_no_bar_of_its_own(seen: RecordedBar) -> None:
     """Only the whole is shown."""
     with progress_bar(enabled=True, delay=0) as show, progress_bar(enabled=True, delay=0) as inner:
         inner("Ranking", 0.1)
@@ -107,7 +102,7 @@ def test_a_part_of_a_job_has_no_bar_of_its_own(seen: Seen) -> None:
     assert {line.what for lines in seen.shown for line in lines} == {"Fitting"}
 
 
-def test_a_worker_shows_nothing(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_shows_nothing(seen: RecordedBar, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process that started it does."""
     monkeypatch.setattr("multiprocessing.process.parent_process", object)
     with progress_bar(enabled=True, delay=0) as show:
@@ -116,23 +111,23 @@ def test_a_worker_shows_nothing(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> 
     assert seen.entered == 0
 
 
-def test_what_is_followed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each when it is done with, and given on as it is."""
-    said: list[tuple[str, float]] = []
-    monkeypatch.setattr(Steps, "set", lambda _, *one: said.append(one))
-    monkeypatch.setattr(progress, "choose_bar", Seen().bar)
+def test_items_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each after its use, and passed on as it is."""
+    reported: list[tuple[str, float]] = []
+    monkeypatch.setattr(Steps, "set", lambda _, *one: reported.append(one))
+    monkeypatch.setattr(progress, "choose_bar", RecordedBar().bar)
     items = iterate_with_progress(iter("abcd"), "Reading", 4, enabled=True)
     assert next(items) == "a"
-    assert said == [("Reading", 0.0)]
+    assert reported == [("Reading", 0.0)]
     assert [*items] == ["b", "c", "d"]
-    assert said[1:] == [("Reading", done / 4) for done in range(1, 5)]
-    del said[:]
+    assert reported[1:] == [("Reading", done / 4) for done in range(1, 5)]
+    reported.clear()
     assert [*iterate_with_progress("ab", "Reading", None, enabled=True)] == ["a", "b"]
-    assert {share for _, share in said} == {-1.0}
+    assert {share for _, share in reported} == {-1.0}
 
 
-def test_steps_tell_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the pace of what is done; what is left counts down, and does not fall below nothing."""
+def test_steps_show_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the pace so far; the time left counts down, and never below 0."""
     now = 100.0
     monkeypatch.setattr("recsys_ndcg.progress.monotonic", lambda: now)
     steps = Steps()
@@ -152,18 +147,16 @@ def test_steps_tell_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
     assert steps.lines(190) == [ProgressLine("Looking", 1, "0:30")]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "written"), [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (86_400, "24:00:00")]
-)
-def test_seconds_are_read_as_a_clock(seconds: float, written: str) -> None:
-    """With hours, where there are some."""
-    assert format_duration(seconds) == written
+def test_seconds_are_written_as_on_a_clock() -> None:
+    """With hours, if there are any."""
+    times = {0: "0:00", 59.6: "1:00", 3599: "59:59", 86_400: "24:00:00"}
+    assert {seconds: progress.format_duration(seconds) for seconds in times} == times
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such terminals")
 @pytest.mark.parametrize("rich", [True, False])
-def test_a_terminal_shows_it_and_is_clean_in_the_end(*, rich: bool) -> None:
-    """Without rich, nothing; what is printed goes where it went."""
+def test_a_terminal_shows_the_bar_and_is_clean_in_the_end(*, rich: bool) -> None:
+    """Without rich, nothing; standard output is not changed."""
     pytest.importorskip("rich")
     import pty  # noqa: PLC0415 - of POSIX alone
 
@@ -178,7 +171,7 @@ def test_a_terminal_shows_it_and_is_clean_in_the_end(*, rich: bool) -> None:
     while True:
         try:
             part = os.read(ours, 1 << 16)
-        except OSError:  # Linux says the end so
+        except OSError:  # how Linux reports the end
             break
         if not part:
             break
@@ -194,16 +187,13 @@ def test_a_terminal_shows_it_and_is_clean_in_the_end(*, rich: bool) -> None:
 
 
 @pytest.mark.parametrize("color", ["", "1"])
-def test_a_pipe_sees_nothing(color: str) -> None:
-    """Not even where colours are forced."""
-    done = subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-c", JOB],
-        env={**os.environ, "FORCE_COLOR": color}, capture_output=True, check=True,
-    )  # fmt: skip
-    assert (done.stdout, done.stderr) == (b"done\n", b"")
+def test_a_pipe_gets_no_bar(color: str) -> None:
+    """Not even if colours are forced."""
+    done = run_python("-c", JOB, FORCE_COLOR=color)
+    assert (done.stdout, done.stderr) == ("done\n", "")
 
 
-def test_a_notebook_shows_it_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_shows_the_bar_and_is_clean_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without rich and without widgets: one place, whose content is replaced."""
     shown: list[dict[str, str]] = []
     place = SimpleNamespace(update=lambda bundle, **_: shown.append(bundle))
