@@ -241,7 +241,8 @@ PRESETS: dict[str, Preset] = {
     ),
     "real_life_ndcg": Preset(
         "the notebook Real life NDCG", "ndcg dcg", {"discount": "ln"},
-        caveat="its DCG-f is unlabelled='filter', its other two ideal lists are ideal='local' and 'max'",
+        caveat="its DCG-f is unlabelled='filter', its other two ideal lists are ideal='local' "
+        "and 'max'",
     ),
     "evaluation_for_ir": Preset(
         "the notebook Evaluation for IR", "ndcg dcg cg", {"gain": "linear"},
