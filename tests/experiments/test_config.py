@@ -18,7 +18,7 @@ from recsys_ndcg.experiments.trials import from_toml
 from recsys_ndcg.surprise import SVD, LeaveNOut, MostPopular
 from tests.commands import error_of, run_python
 from tests.commands import run as run_command
-from tests.experiments.made import JOBS, ratings, run
+from tests.experiments.made import JOBS, item_means, ratings, run
 
 CONFIG = """
 ratings = "ratings.csv"
@@ -64,28 +64,20 @@ def _config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _expected() -> rn.Comparison:
     def mine(train: pd.DataFrame) -> object:
-        means = train.groupby("item")["rating"].mean()
-        return lambda pairs: pairs["item"].map(means).fillna(0.0) ** 2
+        return lambda pairs: item_means(train)(pairs) ** 2
 
-    return run(
-        {"SVD": SVD(n_factors=3, n_epochs=2), "mine": mine},
-        metrics=["ndcg@5", "ndcg@5:catalogue"],
-        threshold=4,
-        seeds=[3],
-        splits=LeaveNOut(2, 2),
-    )
+    how: dict[str, Any] = {"metrics": ["ndcg@5", "ndcg@5:catalogue"], "threshold": 4, "seeds": [3]}
+    given = {"SVD": SVD(n_factors=3, n_epochs=2), "mine": mine}
+    return run(given, splits=LeaveNOut(2, 2), **how)
 
 
-def test_a_file_gives_the_same_numbers_as_python(config: Path) -> None:
-    """All options have the same meaning."""
-    found = rn.experiment(**from_toml(config), progress=False)
-    pd.testing.assert_frame_equal(found.per_user, _expected().per_user)
-    assert (config.parent / "runs" / "today" / "run.json").exists()
+def _fail(result: Any) -> None:
+    pytest.fail(str(result))
 
 
 @pytest.mark.parametrize("n_jobs", JOBS)
-def test_the_command_prints_the_comparison(config: Path, n_jobs: int) -> None:
-    """And the costs of each model; a second call does not train again."""
+def test_a_file_gives_the_same_numbers_as_python(config: Path, n_jobs: int) -> None:
+    """The command prints the comparison and the costs; a second call does not train again."""
     result = run_command("experiment", config, "--n-jobs", str(n_jobs))
     assert (result.exit_code, result.stderr) == (0, "")
     expected = _expected()
@@ -93,6 +85,9 @@ def test_the_command_prints_the_comparison(config: Path, n_jobs: int) -> None:
         assert line in result.stdout
     assert expected.verdict.split(".")[0] in " ".join(result.stdout.split())
     assert "- SVD: fit 0." in result.stdout
+    found = rn.experiment(**from_toml(config), progress=False, on_result=_fail)
+    pd.testing.assert_frame_equal(found.per_user, expected.per_user)
+    assert (config.parent / "runs" / "today" / "run.json").exists()
     printed = run_command("experiment", config, "--format", "csv").stdout
     table = pd.read_csv(io.StringIO(printed), index_col=["metric", "model"])
     means = expected.to_frame()["mean"]
@@ -168,25 +163,25 @@ def test_a_page_of_an_experiment(config: Path) -> None:
     assert config.read_bytes() == before
 
 
+BROKEN = "'broken.item_means' cannot be imported: "
+
+
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        ("x = ", "'faulty.item_means' cannot be imported: SyntaxError"),
-        ("raise RuntimeError('no')", "'faulty.item_means' cannot be imported: RuntimeError: no"),
-        ("import sys; sys.exit(0)", "'faulty.item_means' cannot be imported: SystemExit: 0"),
+        ("x = ", f"{BROKEN}SyntaxError"), ("import sys; sys.exit(0)", f"{BROKEN}SystemExit: 0"),
+        ("raise RuntimeError('no')", f"{BROKEN}RuntimeError: no"),
         ("class item_means:\n    def __init__(self, **_): {}['key']", "KeyError: 'key'"),
     ],
-)
+)  # fmt: skip
 def test_a_module_that_fails_is_an_error(
     content: str, fault: str, config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the model's name and the module's error."""
-    monkeypatch.delitem(sys.modules, "faulty", raising=False)
-    (config.parent / "faulty.py").write_text(content)
-    table = CONFIG.replace("my_models", "faulty")
-    if content.startswith("class"):
-        table = table.replace("function =", "class =")
-    config.write_text(table)
+    monkeypatch.delitem(sys.modules, "broken", raising=False)
+    (config.parent / "broken.py").write_text(content)
+    kind = "class =" if content.startswith("class") else "function ="
+    config.write_text(CONFIG.replace("my_models", "broken").replace("function =", kind))
     message = error_of("experiment", config)
     assert "[models.mine]: " in message
     assert fault in message
@@ -205,24 +200,30 @@ def test_the_output_of_models_goes_to_standard_error(n_jobs: int, config: Path) 
     assert ran.stderr.split() == ["loud", "loud"]
 
 
-def test_the_live_leaderboard_shows_the_means_so_far(config: Path, monkeypatch: Any) -> None:
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Console:
+    """Return the terminal that the leaderboard is drawn on."""
+    how: dict[str, Any] = {"force_terminal": True, "highlight": False, "markup": False}
+    console = Console(file=io.StringIO(), width=60, **how)
+    monkeypatch.setattr("recsys_ndcg.cli.experiments.err", console)
+    return console
+
+
+def test_the_live_leaderboard_shows_the_means_so_far(config: Path, screen: Console) -> None:
     """Also of a run that resumes; errors in ascending order."""
-    screen = Console(file=io.StringIO(), force_terminal=True, width=60)
-    monkeypatch.setattr("recsys_ndcg.cli.experiments.err", screen)
     config.write_text(CONFIG.replace('["ndcg@5", "ndcg@5:catalogue"]', '["rmse", "ndcg@5"]'))
-    asked = from_toml(config)
-    models = [*asked["models"], "new"]
-    filling = LiveLeaderboard(models)
-    filling.resume(asked["folder"])
-    assert filling.table()["folds"].tolist() == [0, 0, 0]
-    given = rn.experiment(**asked, progress=filling.progress, on_result=filling.add)
-    table = filling.table()
+    options = from_toml(config)
+    models, folder = [*options["models"], "new"], options["folder"]
+    board, again = LiveLeaderboard(models), LiveLeaderboard(models)
+    board.resume(folder)
+    assert board.table()["folds"].tolist() == [0, 0, 0]
+    found = rn.experiment(**options, progress=board.progress, on_result=board.add)
+    table = board.table()
     assert table["folds"].to_dict() == {"SVD": 2, "mine": 2, "new": 0}
     assert table["rmse"].iloc[:2].is_monotonic_increasing
-    runs = given.runs.groupby("model")["ndcg@5"].mean()
-    assert table["ndcg@5"].dropna().to_dict() == pytest.approx(runs.to_dict())
-    again = LiveLeaderboard(models)
-    again.resume(asked["folder"])
+    means = found.runs.groupby("model")["ndcg@5"].mean()
+    assert table["ndcg@5"].dropna().to_dict() == pytest.approx(means.to_dict())
+    again.resume(folder)
     pd.testing.assert_frame_equal(again.table(), table)
     again.progress("Training", 0.5)
     with again.display():
@@ -230,20 +231,17 @@ def test_the_live_leaderboard_shows_the_means_so_far(config: Path, monkeypatch: 
     drawn = screen.file.getvalue()  # type: ignore[attr-defined] # it is a StringIO
     assert "mine" in drawn
     assert "50%" in drawn
-    (asked["folder"] / "run.json").write_text("{")
-    LiveLeaderboard(models).resume(asked["folder"])  # the experiment raises the error
+    (folder / "run.json").write_text("{")
+    LiveLeaderboard(models).resume(folder)  # the experiment raises the error
 
 
-def test_the_live_leaderboard_is_removed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_live_leaderboard_is_removed_at_the_end(screen: Console) -> None:
     """Control characters and markup in names do not act."""
-    written = io.StringIO()
-    screen = Console(file=written, force_terminal=True, width=60, highlight=False, markup=False)
-    monkeypatch.setattr("recsys_ndcg.cli.experiments.err", screen)
     shown = LiveLeaderboard(["[red]?[31m" + "m" * 80, "top"])
     with shown.display():
         shown.progress("Training", 0.25)
         run({"top": MostPopular(), "other": MostPopular()}, on_result=shown.add)
-    text = written.getvalue()
+    text = screen.file.getvalue()  # type: ignore[attr-defined] # it is a StringIO
     for part in ("Training", "25%", "[red]", "ndcg@5"):
         assert part in text
     assert text.endswith("\x1b[2K")  # the last line is erased

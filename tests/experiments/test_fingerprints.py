@@ -13,6 +13,7 @@ import types
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Algo(AlgoBase):  # type: ignore[misc] # surprise has no types
     """An algorithm with one parameter."""
 
     def __init__(self, parameter: Any) -> None:
-        AlgoBase.__init__(self)
+        super().__init__()
         self.parameter = parameter
 
 
@@ -86,37 +87,19 @@ def _function(first: Any, train: Any = None) -> Any:
     return first, train
 
 
+def _with_closure(value: Any) -> Any:
+    return lambda train: (value, train)
+
+
 def _with_attribute(value: Any) -> Any:
     algo = SVD()
     algo.of_no_constructor = value
     return algo
 
 
-def _with_closure(value: Any) -> Any:
-    return lambda train: (value, train)
-
-
-def _with_default(value: Any) -> Any:
-    return lambda train, option=value, *, other=value: (option, other, train)
-
-
 def _with_global(value: Any) -> Any:
-    return _compiled(
-        "def f(train): return lambda pairs: [n * G for n in range(len(pairs))]", G=value
-    )
-
-
-def _with_helper(value: Any) -> Any:
-    helper = _compiled("def f(): return G", G=value)
-    return _compiled("def f(train): return [helper() for _ in train]", helper=helper)
-
-
-def _with_recursion(value: Any) -> Any:
-    return _compiled("def f(n): return f(n - 1) if n else G", G=value)
-
-
-def _with_cache(value: Any) -> Any:
-    return _compiled("def f(n): return helper(n)", helper=functools.cache(_with_global(value)))
+    source = "def f(train): return lambda pairs: [n * G for n in range(len(pairs))]"
+    return _compiled(source, G=value)
 
 
 def _with_base(value: Any) -> Any:
@@ -152,11 +135,11 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "a method": lambda value: Called(value).method,
     "a bound function": lambda value: types.MethodType(lambda self, *_: (self, value), Algo(1)),
     "a closure": _with_closure,
-    "a default": _with_default,
+    "a default": lambda value: lambda train, one=value, *, other=value: (one, other, train),
     "a global": _with_global,
-    "a global of a helper": _with_helper,
-    "a global of a recursive function": _with_recursion,
-    "a function with a cache": _with_cache,
+    "a helper": lambda value: _compiled("def f(n): return h(n)", h=_with_global(value)),
+    "a recursion": lambda value: _compiled("def f(n): return f(n - 1) if n else G", G=value),
+    "a cache": lambda value: _compiled("def f(n): return h(n)", h=cache(_with_global(value))),
     "a base class": _with_base,
     "a class of its own": _with_class,
     "an object column": lambda value: pd.DataFrame({"a": pd.Series([value, 0], dtype=object)}),
@@ -243,6 +226,14 @@ def test_tables_of_any_library_count_by_content(kind: str, values: list[float], 
     assert same != changed
 
 
+#: Functions that import when they are called: the name, the import, the call.
+IMPORTS = [
+    ("exported", "from pack import go", "go"), ("member", "from pack import sub", "sub.inner"),
+    ("relative", "from . import sub", "sub.inner"), ("dotted", "import pack.sub", "pack.sub.inner"),
+    ("spaced", "import spaced.deep as deep", "deep.value"),
+    ("same_dotted", "import pack.same", "pack.same.same"),
+    ("same_named", "import pack.same as one", "one.same"),
+]  # fmt: skip
 SOURCES = {
     "helpers.py": """
 import functools
@@ -275,38 +266,16 @@ class Base:
     "pack/exported.py": "from spaced import deep\ndef go(x): return deep.value(x) + 1",
     "pack/sub.py": "def inner(x): return x + 2",
     "pack/same.py": "def same(x): return x + 4",
-    "pack/model.py": """
-def exported(train):
-    from pack import go
-    return go(train)
-def member(train):
-    from pack import sub
-    return sub.inner(train)
-def relative(train):
-    from . import sub
-    return sub.inner(train)
-def dotted(train):
-    import pack.sub
-    return pack.sub.inner(train)
-def spaced(train):
-    import spaced.deep as deep
-    return deep.value(train)
-def same_dotted(train):
-    import pack.same
-    return pack.same.same(train)
-def same_named(train):
-    import pack.same as one
-    return one.same(train)
-def held(train, modules={'a': __import__('pack.exported').exported}): return train
-""",
+    "pack/model.py": "\n".join(
+        f"def {name}(train):\n    {line}\n    return {call}(train)" for name, line, call in IMPORTS
+    )
+    + "\ndef held(train, modules={'a': __import__('pack.exported').exported}): return train",
     "spaced/deep.py": "def value(x): return x + 3",  # in no package
 }
 MODELS = {
     "helpers": ("late", "by_module", "by_name", "nested", "calls_cached", "Model"),
-    "pack.model": (
-        "exported", "member", "relative", "dotted", "spaced", "same_dotted", "same_named", "held",
-    ),
-}  # fmt: skip
+    "pack.model": (*(name for name, _, _ in IMPORTS), "held"),
+}
 CHANGES: dict[str, tuple[str, str, str, set[str]]] = {
     "a helper": ("helpers.py", "x * ALPHA", "x / ALPHA", {"nested", "Model"}),
     "a global": ("helpers.py", "ALPHA = 1", "ALPHA = 2", {"nested", "Model"}),
@@ -380,19 +349,16 @@ def _deep() -> Any:
 
 
 def _cyclic() -> Any:
-    root: dict[str, Any] = {"children": []}
-    root["children"].append({"parent": root})
+    root: dict[str, Any] = {}
+    root["children"] = [{"parent": root}]
     return root
 
 
 ODD: dict[str, tuple[Any, bool]] = {
-    "an odd object": (Odd(), True),
-    "odd keys": ({Odd(): 1}, True),
-    "a cycle": (_cyclic(), False),
-    "a dtype": (np.dtype("float32"), False),
-    "many digits": (10**5000, False),
+    "an odd object": (Odd(), True), "odd keys": ({Odd(): 1}, True), "a cycle": (_cyclic(), False),
+    "a dtype": (np.dtype("float32"), False), "many digits": (10**5000, False),
     "deep": (_deep(), True),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -427,8 +393,8 @@ def test_the_environment_is_not_saved(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_large_dicts_of_numpy_keys_are_fast() -> None:
     """Such as `dict.fromkeys(table["user"].unique())`."""
     keys = np.arange(3_000)
-    assert digest(dict.fromkeys(keys)) == digest(dict.fromkeys(keys.copy()))
-    assert digest(dict.fromkeys(keys)) != digest(dict.fromkeys(keys[::-1]))
+    one, same, other = (digest(dict.fromkeys(of)) for of in (keys, keys.copy(), keys[::-1]))
+    assert one == same != other
 
 
 def test_memory_order_and_cached_properties_do_not_count() -> None:
@@ -436,14 +402,14 @@ def test_memory_order_and_cached_properties_do_not_count() -> None:
     table = np.arange(6.0).reshape(2, 3)
     assert digest(table[:, 1]) == digest(table[:, 1].copy())
     assert digest(table.T) != digest(table)
-    made = _with_cached_property
-    assert digest(made(1)) == digest(made(1)) != digest(made(2))
 
+    def with_cached_property(value: Any) -> Any:
+        read = functools.cached_property(lambda _: value)
+        read.__set_name__(Called, "read")
+        return type("Own", (), {"read": read, "fit": None})()
 
-def _with_cached_property(value: Any) -> Any:
-    read = functools.cached_property(lambda _: value)
-    read.__set_name__(Called, "read")
-    return type("Own", (), {"read": read, "fit": None})()
+    one, same, other = map(digest, map(with_cached_property, (1, 1, 2)))
+    assert one == same != other
 
 
 PRINTS = """
@@ -529,12 +495,7 @@ def test_results_of_another_process_without_fingerprint_are_not_used(tmp_path: P
 
 def test_versions_of_imported_libraries_count() -> None:
     """Also those imported inside a function."""
-
-    def late(train: Any) -> Any:
-        import sklearn.svm  # noqa: PLC0415
-
-        return sklearn.svm, train
-
+    late = _compiled("def f(train):\n    import sklearn.svm\n    return sklearn.svm, train")
     assert set(fingerprint(SVD())[1]) == {"surprise"}
     assert {"numpy", "python"} <= set(fingerprint(lambda: np.ones(1))[1])
     pytest.importorskip("sklearn")
@@ -542,15 +503,14 @@ def test_versions_of_imported_libraries_count() -> None:
 
 
 @pytest.mark.slow
-def test_a_fingerprint_imports_nothing(tmp_path: Path) -> None:
+def test_a_fingerprint_imports_nothing() -> None:
     """A library that a function would import is found by its version only."""
-    script = tmp_path / "script.py"
-    script.write_text(
+    script = (
         "import sys\nfrom recsys_ndcg.experiments.fingerprints import fingerprint\n"
         "def f(train):\n    import matplotlib.pyplot, sqlite3.dbapi2\n"
         "print(fingerprint(f)[1].keys(), 'sqlite3' in sys.modules)\n"
     )
-    assert run_python(script).stdout.endswith("False\n")
+    assert run_python("-c", script).stdout.endswith("False\n")
 
 
 def test_a_fingerprint_by_name_replaces_the_computed_one(tmp_path: Path) -> None:

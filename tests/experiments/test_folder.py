@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -94,10 +95,11 @@ def test_models_and_seeds_may_be_added(folder: Path) -> None:
     """To the results that exist."""
     run({"SVD": SVD(n_factors=3, n_epochs=2), "top": MostPopular()}, folder=folder)
     cells: list[Any] = []
-    found = run(folder=folder, seeds=2, on_result=lambda one: cells.append(one.cell[:2]))
+    found = run(folder=folder, seeds=[1, 0], on_result=lambda one: cells.append(one.cell[:2]))
     # one seed is for what has none of its own, as are two for all: these models have none
     assert set(cells) == {("biases", 0), ("SVD", 1), ("biases", 1), ("top", 1)}
     pd.testing.assert_frame_equal(found.per_user, run(seeds=2).per_user)
+    assert found.runs.index.tolist() == [*product(models(), (0, 1), (1, 2))]  # sorted
     assert rn.load_runs(folder).table["done"].tolist() == [4, 4, 4]
 
 

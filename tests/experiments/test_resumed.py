@@ -39,28 +39,27 @@ def test_a_resumed_run_repeats_the_warnings(tmp_path: Path) -> None:
     assert _warnings(folder=tmp_path, on_result=pytest.fail, **options) == first
 
 
-def test_results_are_sorted(tmp_path: Path) -> None:
-    """Whatever was trained first."""
-    run(folder=tmp_path, seeds=[7])
-    found = run(folder=tmp_path, seeds=[7, 2])
-    assert found.runs.index.tolist() == [
-        (name, seed, fold) for name in models() for seed in (2, 7) for fold in (1, 2)
-    ]
-
-
 def test_incomplete_models_are_not_compared(tmp_path: Path) -> None:
-    """Those that lack a fold, or have none."""
+    """Without a fold, or with none; the means of the others equal the comparison's."""
     Failing.forget()
-    empty = {"none": lambda _: lambda pairs: pairs.iloc[:1].assign(estimated=1.0)}
+    given = {"bad": Failing(fold=2), "none": _estimates_one, **models()}
     with pytest.warns(rn.DataWarning, match="failed in") as caught:
-        run({"bad": Failing(fold=2), **empty, **models()}, folder=tmp_path)
+        found = run(given, folder=tmp_path, seeds=[7], metrics=["ndcg@5", "rmse"], splits=3)
     assert len(caught) == 2
     runs = rn.load_runs(tmp_path)
     assert [*runs.model_scores] == sorted(models())
     assert rn.compare(runs, metrics=["ndcg@5"]).models == sorted(models())
-    assert runs.table.xs("none", level="model")[["done", "failed"]].to_numpy().tolist() == [[0, 2]]
-    (none,) = runs.table.xs("none", level="model")["ndcg@5"]
-    assert np.isnan(none)
+    table = runs.table.droplevel("run")
+    assert table.loc[["none"], ["done", "failed"]].to_numpy().tolist() == [[0, 3]]
+    assert table.loc[["none"], "ndcg@5"].isna().all()
+    means = found.to_frame()["mean"].loc["ndcg@5"].to_dict()
+    assert table.loc[[*means], "ndcg@5"].to_dict() == pytest.approx(means)
+    assert runs.sort_by("rmse")["rmse"].dropna().is_monotonic_increasing
+    assert runs.sort_by("ndcg@5")["ndcg@5"].dropna().is_monotonic_decreasing
+
+
+def _estimates_one(_: pd.DataFrame) -> Any:
+    return lambda pairs: pairs.iloc[:1].assign(estimated=1.0)
 
 
 def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
@@ -70,16 +69,6 @@ def test_equal_names_of_two_runs_get_a_prefix(tmp_path: Path) -> None:
     run({"SVD": BaselineOnly(), "mine": MostPopular()}, folder=two)
     found = rn.load_runs(one, two).model_scores
     assert {*found} == {f"{one}: SVD", f"{two}: SVD", "top", "mine"}
-
-
-def test_means_equal_the_comparison(tmp_path: Path) -> None:
-    """Over users, who are not in all folds; sorted by a metric, the best model is first."""
-    found = run(folder=tmp_path, metrics=["ndcg@5", "rmse"], splits=3)
-    runs = rn.load_runs(tmp_path)
-    means = runs.table["ndcg@5"].droplevel("run")
-    assert means.to_dict() == pytest.approx(found.to_frame().loc["ndcg@5"]["mean"].to_dict())
-    assert runs.sort_by("rmse")["rmse"].is_monotonic_increasing
-    assert runs.sort_by("ndcg@5")["ndcg@5"].is_monotonic_decreasing
 
 
 @pytest.mark.parametrize("name", ["../top/seed0-fold1.rated.parquet", "/etc/passwd", ""])
@@ -102,18 +91,11 @@ def test_trackers_get_only_finite_numbers() -> None:
     assert metrics == {"ndcg_at_5": 0.5, "fit_time": 1.0, "test_time": 2.0}
 
 
-def test_a_protocol_named_twice_is_one() -> None:
-    """As in `both`."""
-    found = run({"top": MostPopular(), "b": BaselineOnly()}, protocol=["rated", "rated"])
-    assert found.metrics == ["ndcg@5"]
-
-
 def test_a_folder_whose_name_is_not_utf_8_is_shown(tmp_path: Path) -> None:
     """With escapes, in the table, in remarks and on a terminal."""
     folder = tmp_path / os.fsdecode(b"odd\xff")
-    empty = {"none": lambda _: lambda pairs: pairs.iloc[:1].assign(estimated=1.0)}
     with pytest.warns(rn.DataWarning, match=r"odd.udcff.*failed\.txt"):
-        run({**empty, **models()}, folder=folder)
+        run({"none": _estimates_one, **models()}, folder=folder)
     runs = rn.load_runs(folder)
     names = runs.table.index.get_level_values("run")
     for shown in (*runs.remarks, *names, run_command("leaderboard", folder).stdout):

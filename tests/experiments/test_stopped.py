@@ -26,14 +26,19 @@ if TYPE_CHECKING:
 
 SCRIPT = """
 import sys, time
+from pathlib import Path
 from tests.experiments.made import item_means, models, run
-
-
 
 def slow(train):
     time.sleep(0.3)
     return item_means(train)
 
+def holds(train):
+    Path(sys.argv[1]).joinpath("begun").touch()
+    sum(range(10**12))  # compiled code, which lets no other thread run
+
+if sys.argv[3:]:
+    run({"holds": holds, **models()}, n_jobs=2)
 found = run({**models(), "slow": slow}, seeds=3, folder=sys.argv[1], n_jobs=int(sys.argv[2]))
 print(found.leaderboard["mean"].to_json(double_precision=15))
 """
@@ -42,15 +47,16 @@ _LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 _POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
-def _begun(script: Path, folder: Path, n_jobs: int) -> subprocess.Popen[str]:
+def _begun(folder: Path, n_jobs: int, *words: str) -> subprocess.Popen[str]:
     """Start an experiment in a group of processes of its own."""
+    script, root = folder.with_suffix(".py"), str(Path(rn.__file__).parents[1])
+    script.write_text(SCRIPT)
     return subprocess.Popen(  # noqa: S603 - our own script
-        [sys.executable, str(script), str(folder), str(n_jobs)],
-        cwd=Path(rn.__file__).parents[1],
+        [sys.executable, str(script), str(folder), str(n_jobs), *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(rn.__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": root},
         start_new_session=True,
         # a shell that starts the tests in the background lets them ignore it
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
@@ -78,9 +84,8 @@ def _group(number: int) -> bool:
 @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 def test_a_stopped_run_ends_at_once_and_resumes(name: str, n_jobs: int, tmp_path: Path) -> None:
     """No process is left, and no finished fold is lost."""
-    script, folder = tmp_path / "script.py", tmp_path / "run"
-    script.write_text(SCRIPT)
-    process = _begun(script, folder, n_jobs)
+    folder = tmp_path / "run"
+    process = _begun(folder, n_jobs)
     done = "cells/*/seed*.json"
     _until(lambda: len(list(folder.glob(done))) >= 3)
     os.kill(process.pid, getattr(signal, name))
@@ -96,7 +101,7 @@ def test_a_stopped_run_ends_at_once_and_resumes(name: str, n_jobs: int, tmp_path
         assert "KeyboardInterrupt" in printed.splitlines()[-1]
         chained = printed.count("During handling of")  # as where pathlib looks for an attribute
         assert printed.count("Traceback") == 1 + chained, printed
-    again = _begun(script, folder, n_jobs)
+    again = _begun(folder, n_jobs)
     resumed, _ = again.communicate(timeout=60)
     assert again.returncode == 0
     assert kept.items() <= {path: path.read_bytes() for path in folder.glob(done)}.items()
@@ -147,42 +152,25 @@ def test_workers_may_be_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = run(
-                {**models(), "slow": _slow}, seeds=2, folder=tmp_path, n_jobs=2, on_result=on_result
-            )
+            given = {**models(), "slow": _slow}
+            found = run(given, seeds=2, folder=tmp_path, n_jobs=2, on_result=on_result)
     finally:
         over.set()
         thread.join()
     assert killed
     notes = [file.read_text() for file in tmp_path.rglob("*.failed.txt")]
     assert len(notes) <= len(killed) // 2, "a fold is run twice before it counts as failed"
-    assert all(
-        "ended from outside" in one for one in [*notes, *(str(one.message) for one in caught)]
-    )
+    notes += [str(one.message) for one in caught]
+    assert all("ended from outside" in one for one in notes)
     whole = run({**models(), "slow": item_means}, seeds=2).per_user["ndcg@5"]
     for name in found.models:
         assert found.per_user["ndcg@5", name].equals(whole[name])
 
 
-HOLDS = """
-import sys, time
-from pathlib import Path
-from tests.experiments.made import models, run
-
-def holds(train):
-    Path(sys.argv[1]).joinpath("begun").touch()
-    sum(range(10**12))  # compiled code, which lets no other thread run
-
-run({"holds": holds, **models()}, n_jobs=2)
-"""
-
-
 @_LINUX
 def test_workers_in_compiled_code_end_with_a_killed_parent(tmp_path: Path) -> None:
     """Although their threads cannot notice it."""
-    script = tmp_path / "script.py"
-    script.write_text(HOLDS)
-    process = _begun(script, tmp_path, 2)
+    process = _begun(tmp_path, 2, "holds")
     _until((tmp_path / "begun").exists)
     process.kill()
     process.communicate(timeout=30)
