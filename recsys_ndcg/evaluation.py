@@ -67,7 +67,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     memory_limit : str or number, optional
         The memory that the process may use, ``"2GB"``: files and streams are then sorted on disk
         (the extra `scale`). Several files, pyarrow datasets and readers, and DuckDB relations
-        always are, with half of the free memory as the limit.
+        are always sorted on disk; by default the limit is half of the free memory.
     per_user : path, optional
         A file for the scores of every user, the table `Report.per_user`: Parquet, or CSV for data
         in memory.
@@ -214,5 +214,5 @@ def read_lists(
 def _check_n_items(data: Any, n_items: int | None) -> None:
     """Raise if the size of a catalogue is given for predictions."""
     if n_items is not None and not is_pair(data):
-        msg = "n_items must be left out for predictions: only results or a run have a catalogue."
+        msg = "n_items has no effect on predictions: only results or a run come from a catalogue."
         raise InvalidInputError(msg)

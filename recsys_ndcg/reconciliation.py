@@ -348,9 +348,9 @@ def _group_presets(rows: pd.DataFrame) -> pd.DataFrame:
         rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
         rows = rows.sort_values("value", ascending=False, kind="stable")
     cells = pd.DataFrame({"value": rows["value"].map(format_number)})
-    for name in ("difference", "gap"):
+    for name, heading in (("difference", "minus yours"), ("gap", "minus reported")):
         if name in rows:
-            cells[name] = rows[name].map(format_signed)
+            cells[heading] = rows[name].map(format_signed)
     cells["computed by"], cells["changes to yours"] = rows["preset"], rows["changes"]
     keys = [name for name in cells if name != "computed by"]
     found = cells.groupby(keys, sort=False)["computed by"].agg(", ".join).reset_index()
@@ -368,6 +368,6 @@ def _list_notes(rows: pd.DataFrame) -> list[str]:
     lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
     if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
         lines.append(
-            f"in brackets: libraries without {metric}; the value is by their other choices"
+            f"in brackets: libraries without {metric}; the value follows from their other choices"
         )
     return lines

@@ -16,6 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.glossary import format_legend
 from tests import strategies
 from tests.commands import error_of, run
 from tests.errors import rejects
@@ -227,7 +228,8 @@ def test_the_command_prints_one_row_per_number_with_yours_among_them(path: Path)
     title, heading, *lines = _printed(path, "precision@10", "--threshold", "4", "--full-signature")
     short = _printed(path, "precision@10", "--threshold", "4")
     digest = f"yours: defaults:{rn.Convention.digest_defaults()}"
-    assert short == [title, heading, *lines[:-1], digest]
+    (legend,) = format_legend(["defaults:…"])
+    assert short == [title, heading, *lines[:-1], legend, digest]
     assert lines[-1] == f"yours: {DEFAULT.signature}"
     assert title.strip() == f"precision@10: yours {mean_of('precision@10'):.4f}"
     values = [float(line.split()[0]) for line in lines if re.match(r" *\d", line)]
@@ -250,7 +252,7 @@ def test_the_command_prints_the_ten_rows_closest_to_a_reported_number(path: Path
     own = str(mean_of("precision@10"))
     title, heading, *lines = _printed(path, "precision@10", "--threshold", "4", "--reported", own)
     assert f"reported {own}" in title
-    assert heading.split()[:3] == ["value", "difference", "gap"]
+    assert heading.split()[:5] == ["value", "minus", "yours", "minus", "reported"]
     lines = [line for line in lines if re.match(r" *\d", line)]
     assert "(yours)" in lines[0]
     assert 5 < len(lines) <= 10

@@ -175,7 +175,8 @@ class StatisticsOptions:
     users: str = option(_USERS, default="all", completion="users")
     test: str = option(f"Significance test: {', '.join(TESTS)}.", default="t", completion="test")
     correction: str | None = option(
-        f"Correction for several pairs: {', '.join(CORRECTIONS)}.  [default: by test]",
+        f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
+        "[default: max-T; holm for wilcoxon and sign]",
         completion="correction",
     )
     alpha: float = option("Significance level.", default=0.05)

@@ -96,7 +96,8 @@ def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Doc
     stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
     cells["true"] += stars.to_numpy()
     cells = cells.rename(columns={"estimated": "est."})
-    return build_table_document("Rank by rank", cells, signature=signature, left=2)
+    notes = ["*: relevant"] if stars.any() else ()
+    return build_table_document("Rank by rank", cells, notes, signature, left=2)
 
 
 def explain(  # noqa: PLR0913 - one parameter per option
@@ -148,7 +149,8 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Compute a metric as each library does.
 
-    Shows which options explain the differences.
+    Shows which options explain the differences from your number, which --preset and --convention
+    change.
 
     Examples
     --------

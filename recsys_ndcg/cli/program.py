@@ -41,7 +41,9 @@ _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees none
 #: The parameter at the beginning of a message, or after the name of a model.
-_PARAMETERS = re.compile(r"(?:^|(?<=: ))\w+(?==| must be )")
+_PARAMETERS = re.compile(r"(?:^|(?<=: ))(\w+)(=| must be | has no effect )")
+#: An argument of Python that is followed by the option to type: threshold=4.0 (--threshold 4).
+_ARGUMENTS = re.compile(r"\b\w+=(?:\{[^}]*\}|\w+\([^)]*\)|[\w.'-]*) \((--[^()]+)\)")
 _NAME = "recsys-ndcg"
 #: The module of each command, in the order of --help.
 _COMMANDS = {
@@ -174,12 +176,21 @@ class _Command(TyperCommand):
             try:
                 return super().invoke(ctx)
             except RecsysNdcgError as error:
-                text = _PARAMETERS.sub(lambda name: typed.get(name[0], name[0]), str(error))
-                print_message("error", text)
+                print_message("error", _name_options(str(error), typed))
                 raise typer.Exit(_WRONG) from None
             finally:
                 for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
-                    print_message("warning", message)
+                    print_message("warning", _name_options(message, typed))
+
+
+def _name_options(message: str, options: dict[str | None, str]) -> str:
+    """Return a message with the options to type in place of Python's arguments."""
+
+    def name(match: re.Match[str]) -> str:
+        option = options.get(match[1])
+        return match[0] if option is None else f"{option}{match[2].replace('=', ' ')}"
+
+    return _PARAMETERS.sub(name, _ARGUMENTS.sub(r"\1", message))
 
 
 def run_to_exit_code(command: Callable[[], int | None]) -> int | None:

@@ -58,7 +58,7 @@ class ScaleOptions:
     more: list[Path] | None = argument("Further files with rows of the same table.", "FILES")
     memory_limit: str | None = option(
         "Memory limit, such as 2GB, for CSV and Parquet files: rows are then grouped by user on "
-        "disk. Rows of several files always are."
+        "disk. With several files this happens without the option, too."
     )
 
     @property

@@ -53,18 +53,21 @@ def print_document(
                 to.print(*draw(part, to.width), sep="\n")
             elif not quiet:
                 if legend and isinstance(part, Code):
-                    print_legend([document], to)
+                    print_legend([document], to, full=full)
                     legend = False
                 _print_lines(part, to, full=full)
         if document.verdict and not place and not quiet:
             to.print(escape_for_stdout(document.verdict), soft_wrap=False)
     if legend and not quiet:
-        print_legend([document], to)
+        print_legend([document], to, full=full)
 
 
-def print_legend(documents: Sequence[Document], to: Console) -> None:
+def print_legend(documents: Sequence[Document], to: Console, *, full: bool = False) -> None:
     """Print what the headings of the documents' tables mean."""
     headings = [str(name) for one in documents for table in one.tables for name in table.cells]
+    codes = [part for one in documents for part in one.parts if isinstance(part, Code)]
+    if any("defaults:" in line for code in codes for line in code.brief(full=full)):
+        headings.append("defaults:…")
     for line in format_legend(headings):
         to.print(escape_for_stdout(line), style="dim", soft_wrap=False)
 

@@ -13,7 +13,7 @@ from recsys_ndcg.ranking import Ranking
 
 @register_metric
 class AP(Metric):
-    r"""Average precision: Σ precision at the ranks of relevant items / their number R.
+    r"""Average precision: the mean precision at the ranks of the R relevant items.
 
     .. math:: AP@k = \frac{1}{R} \sum_{r \le k} rel(r) \frac{h(r)}{r}
 

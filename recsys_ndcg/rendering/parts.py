@@ -107,12 +107,12 @@ class Code:
         if not self.alike:
             return lines
         first, *others = lines
-        known = first.split("|")
+        common = {part for part in first.split("|") if not part.startswith("users:")}
         differing = [
-            "|".join(part for part in one.split("|") if part not in known or "users:" in part)
-            for one in others
+            "|".join([metric, *(part for part in parts if part not in common)])
+            for metric, *parts in (other.split("|") for other in others)
         ]
-        return [first, *([f"the same for {', '.join(differing)}"] if differing else [])]
+        return [first, *([f"the same, except: {'; '.join(differing)}"] if differing else [])]
 
 
 @dataclass(frozen=True)
