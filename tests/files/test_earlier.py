@@ -39,8 +39,7 @@ def test_an_earlier_report_equals_a_new_one(name: str, tmp_path: Path) -> None:
         assert one.scores.equals(fresh.scores)
         assert_same_ids(one.users, fresh.users)
         assert one.truth.equals(fresh.truth)
-        assert one.counts == fresh.counts
-        assert one.signatures.keys() == fresh.signatures.keys()
+        assert (one.counts, one.signatures.keys()) == (fresh.counts, fresh.signatures.keys())
         for table in TABLES:
             pd.testing.assert_frame_equal(getattr(one, table), getattr(fresh, table))
         for metric in fresh:
@@ -73,9 +72,8 @@ def test_an_earlier_run_is_read(tmp_path: Path) -> None:
     """Its JSON, and the scores per user in Parquet."""
     pytest.importorskip("surprise")
     pytest.importorskip("pyarrow")
-    earlier = rn.compare(rn.load_runs(FOLDER / "run"))
     run(tmp_path / "run")
-    fresh = rn.compare(rn.load_runs(tmp_path / "run"))
+    earlier, fresh = (rn.compare(rn.load_runs(one / "run")) for one in (FOLDER, tmp_path))
     pd.testing.assert_frame_equal(earlier.per_user, fresh.per_user)
     assert earlier.metrics == ["ndcg@3"]
 

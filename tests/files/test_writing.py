@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,15 +16,15 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import write_file
+from tests.commands import run_python
 from tests.errors import assert_rejected, rejects
 
 BEFORE = "as it was\n"
 LISTS = {"ann": [(4.5, 5), (3.0, 2)], "bob": [(2.0, 4), (3.5, 3)]}
 WRITERS: dict[str, Callable[[rn.Report, Path], object]] = {
-    "save": rn.Report.save,
-    "to_html": rn.Report.to_html,
+    "save": rn.Report.save, "to_html": rn.Report.to_html,
     "text": lambda report, path: write_file(path, str(report)),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(name="path")
@@ -76,14 +75,12 @@ def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
-def test_the_temporary_file_has_the_permissions_of_the_old_one(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody else may read it while it is written."""
+def test_the_temporary_file_has_the_permissions_of_the_old_one(path: Path) -> None:
+    """No other user may read it while it is written."""
     path.chmod(0o600)
     modes = []
-    monkeypatch.setattr("os.fsync", lambda number: modes.append(os.fstat(number).st_mode & 0o777))
-    write_file(path, "secret")
+    with patch("os.fsync", lambda number: modes.append(os.fstat(number).st_mode & 0o777)):
+        write_file(path, "secret")
     assert modes == [0o600]
 
 
@@ -105,25 +102,19 @@ def test_pipes_and_devices_are_written_to(tmp_path: Path) -> None:
 
 
 TARGETS: list[tuple[Any, str]] = [
-    ("/dev/full", "No space left"),
-    ("/nowhere/at/all", "No such file"),
-    (".", "Is a directory"),
-    ("old.txt/below", "Not a directory"),
-    ("n" * 300, "File name too long"),
-    ("a\0b", "cannot be the name of a file"),
-    ("\ud800", "cannot be the name of a file"),
+    ("/dev/full", "No space left"), ("/nowhere/at/all", "No such file"), (".", "Is a directory"),
+    ("old.txt/below", "Not a directory"), ("n" * 300, "File name too long"),
+    *((name, "cannot be the name of a file") for name in ("a\0b", "\ud800")),
     (5.5, "Give the path of a file, not 5.5"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("target", "match"), TARGETS)
-def test_a_path_that_cannot_be_written_is_rejected(
-    path: Path, target: Any, match: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_that_cannot_be_written_is_rejected(path: Path, target: Any, match: str) -> None:
     """With the reason, and without leaving a file."""
-    monkeypatch.chdir(path.parent)
-    for act in (REPORT.save, REPORT.to_html, lambda path: write_file(path, "x")):
-        assert_rejected(match, act, target, whole=False)
+    with chdir(path.parent):
+        for writer in WRITERS.values():
+            assert_rejected(match, writer, REPORT, target, whole=False)
     assert is_only_file(path)
 
 
@@ -136,10 +127,9 @@ def test_text_with_a_lone_surrogate_is_rejected(path: Path) -> None:
 
 UNPRIVILEGED = """
 import os, sys
-from recsys_ndcg.files.contents import write_file
 import recsys_ndcg as rn
-if os.geteuid() == 0:
-    os.setuid(65534)
+from recsys_ndcg.files.contents import write_file
+os.geteuid() or os.setuid(65534)
 for path in sys.argv[1:]:
     try:
         write_file(path, "new")
@@ -159,9 +149,8 @@ def test_a_protected_file_or_folder_is_not_changed() -> None:
             (folder / "file").write_text(BEFORE)
             (folder / "file").chmod(0o444)
             folder.chmod(mode)
-        paths = [str(opened / "file"), str(closed / "file"), str(closed / "new")]
-        call = [sys.executable, "-c", UNPRIVILEGED, *paths]
-        printed = subprocess.run(call, capture_output=True, text=True, check=True).stdout  # noqa: S603
+        paths = [*map(str, (opened / "file", closed / "file", closed / "new"))]
+        printed = run_python("-c", UNPRIVILEGED, *paths).stdout
         expected = [f"{path}: cannot be written (Permission denied)." for path in paths]
         assert printed.splitlines() == expected
         assert (opened / "file").read_text() == BEFORE

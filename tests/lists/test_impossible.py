@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import strategies, textbook
-from tests.errors import rejects
+from tests.errors import assert_rejected
 from tests.profiles import examples
 from tests.textbook import Row
 
@@ -76,27 +77,26 @@ def by_hand(rows: Sequence[Prediction], rule: str) -> tuple[Lists, Labels]:
 
 def usable(rows: Sequence[Prediction]) -> bool:
     """Return whether `evaluate` accepts them: some are labelled, and not all the same."""
-    trues = [one.r_ui for one in rows]
-    constant = len(set(trues)) == 1 and len({one.uid for one in rows}) > 1
-    return any(true is not None for true in trues) and not constant
+    trues = {one.r_ui for one in rows}
+    return trues != {None} and not (len(trues) == 1 and len({one.uid for one in rows}) > 1)
 
 
 def agree(report: rn.Report, lists: Lists, outside: Labels, chosen: Choices) -> None:
     """Compare every number of a report with the textbook's."""
+    close = partial(pytest.approx, nan_ok=True, abs=1e-12)
     for name in report.metrics:
         metric, _, k = name.partition("@")
         case = (metric, int(k) if k else None, lists, outside, chosen)
-        expected = textbook.table(*case)
-        assert report.per_user[name].to_dict() == pytest.approx(expected, nan_ok=True, abs=1e-12)
-        assert report.mean[name] == pytest.approx(textbook.mean(*case), nan_ok=True, abs=1e-12)
-        assert report.pooled[name] == pytest.approx(textbook.pooled(*case), nan_ok=True, abs=1e-12)
+        assert report.per_user[name].to_dict() == close(textbook.table(*case))
+        assert report.mean[name] == close(textbook.mean(*case))
+        assert report.pooled[name] == close(textbook.pooled(*case))
 
 
 def metrics_with_value(chosen: Choices, k: int | None) -> list[str]:
     """Return the metrics that have a value at this cutoff, under these choices."""
     inexact = chosen.ap_over == "hits" and chosen.ties in strategies.ANY_ORDER
-    no_k = chosen.ap_over == "k" and k is None
-    names = [name for name in METRICS if not (name == "ap" and (inexact or no_k))]
+    has_ap = not (inexact or (chosen.ap_over == "k" and k is None))
+    names = [name for name in METRICS if name != "ap" or has_ap]
     return names if k is None else [f"{name}@{k}" for name in names]
 
 
@@ -159,17 +159,18 @@ def test_a_user_without_a_possible_prediction_is_a_missing_user() -> None:
         report = rn.evaluate(rows, metrics="recall@1", **how)
         assert report.mean["recall@1"] == pytest.approx(value)
         assert (report.counts["missing"], report.counts["impossible"]) == (1, 5)
-    with rejects("1 labelled users have no list, the first 'bob'"):
-        rn.evaluate(rows, convention=drop.replace(missing_user="raise"))
+    strict = drop.replace(missing_user="raise")
+    match = "1 labelled users have no list, the first 'bob'"
+    assert_rejected(match, rn.evaluate, rows, convention=strict)
 
 
 def test_rating_errors_are_over_the_predictions_that_are_not_dropped() -> None:
     """An estimate far below all others is no rating: `last` is rejected if there are any."""
     last, drop = rn.Convention(impossible="last"), rn.Convention(impossible="drop")
     for metric in ("rmse", "mae"):
-        with rejects("impossible='last' moves estimates"):
-            rn.evaluate(ann("a"), metrics=["ndcg@2", metric], convention=last)
-        assert rn.evaluate(ann(), metrics=metric, convention=last).mean[metric] > 0
+        how: Any = {"metrics": ["ndcg@2", metric], "convention": last}
+        assert_rejected("impossible='last' moves estimates", rn.evaluate, ann("a"), **how)
+        assert rn.evaluate(ann(), **how).mean[metric] > 0
     report = rn.evaluate(ann("a"), metrics=["rmse", "mae"], convention=drop)
     assert report.mean.tolist() == [2.0, 2.0]  # b is 2 too high, c is 2 too low
     assert rn.evaluate(ann("a"), metrics="mae").mean["mae"] == pytest.approx(8 / 3)

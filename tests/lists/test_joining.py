@@ -43,11 +43,10 @@ def test_ranks_scores_files_and_trec_give_the_same_report(tmp_path: Path) -> Non
     (tmp_path / "r.txt").write_text("".join(run))
     rows = [(user, item, 0.0, true) for user, item, true in LABELS.itertuples(index=False)]
     tables: list[Any] = [
-        (LABELS, scored.drop(columns="rank")),
+        (LABELS, scored.drop(columns="rank")), (LABELS.to_dict("list"), RESULTS), (rows, RESULTS),
         (pl.from_pandas(LABELS), pl.from_pandas(RESULTS).lazy()),
         (tmp_path / "labels.csv", str(tmp_path / "results.parquet")),
-        *((labels, RESULTS) for labels in (LABELS.to_dict("list"), rows)),
-    ]
+    ]  # fmt: skip
     for lists in (
         *(rn.RankedLists.from_labels(*pair) for pair in tables),
         rn.RankedLists.from_trec(nested(LABELS, "true"), nested(scored, "estimated")),

@@ -15,19 +15,14 @@ from recsys_ndcg.lists.facts import Facts, find_suspicions
 
 #: Estimates by user: on scales and off them, at the ends, ranks, times, one value for all.
 ESTIMATES = (
-    st.sampled_from([0.0, 0.5, 1.0, 5.0]),
-    st.sampled_from([0.0, 5.0, 95.0, 100.0]),
-    st.sampled_from([1.5e9, 1.6e9, 881_250_949.0]),
+    st.sampled_from([0.0, 0.5, 1.0, 5.0]), st.sampled_from([0.0, 5.0, 95.0, 100.0]), st.just(4.0),
+    st.sampled_from([1.5e9, 1.6e9, 881_250_949.0]), st.sampled_from([-1e308, 0.0, 1e308, 1.7e308]),
     st.floats(0, 5).map(lambda value: round(value, 3)),
-    st.just(4.0),
-    st.sampled_from([-1e308, 0.0, 1e308, 1.7e308]),
-)
+)  # fmt: skip
 GRADES = (
-    st.sampled_from([0.0, 1.0, 2.5, 5.0, None]),
-    st.sampled_from([0.0, 1.0]),
-    st.floats(0, 5).map(lambda value: round(value, 4)),
-    st.sampled_from([1.0, 1e308]),
-)
+    st.sampled_from([0.0, 1.0, 2.5, 5.0, None]), st.sampled_from([0.0, 1.0]),
+    st.sampled_from([1.0, 1e308]), st.floats(0, 5).map(lambda value: round(value, 4)),
+)  # fmt: skip
 
 
 @st.composite

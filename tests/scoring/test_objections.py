@@ -33,10 +33,9 @@ def test_a_rule_by_item_needs_items_only_if_there_are_ties(ties: str) -> None:
 @pytest.mark.parametrize("k", [1, 2])
 def test_ap_over_hits_has_no_expectation_over_orders(k: int) -> None:
     """So no chance, from the first rank on, and no value if a tie reaches the first k."""
-    report = rn.evaluate(APART, metrics="ap", k=k, threshold=4, convention=OVER_HITS)
-    assert report.audit["chance"].isna().all()
-    behind = {"ann": [(3.0, 1.0), (2.0, 5.0), (2.0, 1.0)], "bob": [(1.0, 5.0)]}
     how: dict[str, Any] = {"metrics": "ap", "threshold": 4, "convention": OVER_HITS}
+    assert rn.evaluate(APART, k=k, **how).audit["chance"].isna().all()
+    behind = {"ann": [(3.0, 1.0), (2.0, 5.0), (2.0, 1.0)], "bob": [(1.0, 5.0)]}
     assert rn.evaluate(behind, k=1, **how).pooled["ap@1"] == 1.0
     assert_rejected("no exact expectation", rn.evaluate, behind, k=2, **how)
 
@@ -110,7 +109,7 @@ def test_equal_ratings_raise_only_if_they_must_be_a_mistake() -> None:
     single, own = {"ann": [(2, 3)], "bob": [(1, 3)]}, {"ann": [(2, 3), (1, 3), (0, 3)]}
     for data in (single, own, rn.RankedLists.from_trec(clicks, runs)):
         assert rn.evaluate(data, **how).mean["ndcg@2"] == 1
-    with rejects("Every true value is 3.0"):
-        rn.evaluate({"ann": [(2, 3)], "bob": [(1, 3), (0, 3)]}, **how)
-    with rejects("No item has a true value"):
-        rn.evaluate({"ann": [(2, None), (1, None)], "bob": [(1, None)]}, **how)
+    constant = {"ann": [(2, 3)], "bob": [(1, 3), (0, 3)]}
+    assert_rejected("Every true value is 3.0", rn.evaluate, constant, **how)
+    unlabelled = {"ann": [(2, None), (1, None)], "bob": [(1, None)]}
+    assert_rejected("No item has a true value", rn.evaluate, unlabelled, **how)

@@ -57,12 +57,9 @@ CHOICES: list[dict[str, Any]] = [
     {"discount": "reciprocal", "ap_over": "capped", "short_list": "n"},
     {"recommend_from": 1.0, "tie_tolerance": 0.5},
 ]  # fmt: skip
-OPTIONS = st.builds(
-    lambda ties, gain, choices: {"ties": ties, "gain": gain, **choices},
-    st.sampled_from(ORDERED),
-    st.sampled_from(["exponential", "linear"]),
-    st.sampled_from(CHOICES),
-)
+TIES, GAINS = st.sampled_from(ORDERED), st.sampled_from(["exponential", "linear"])
+OPTIONS = st.builds(lambda ties, gain, choices: {"ties": ties, "gain": gain, **choices},
+                    TIES, GAINS, st.sampled_from(CHOICES))  # fmt: skip
 
 
 @examples(0.25)
@@ -107,8 +104,7 @@ def test_a_long_list_does_not_change_the_score_of_a_short_one(n: int) -> None:
 
 def test_impossible_predictions_rank_below_the_users_own_estimates() -> None:
     """Another user's lowest estimate does not decide what is recommended."""
-    ann: list[Any] = [("ann", "a", 5.0, 4.0, {}), ("ann", "b", 5.0, 3.0, {"was_impossible": True})]
-    ann += [("ann", "c", 1.0, 2.0, {})]
+    ann: list[Any] = [("ann", "b", 5.0, 3.0, {"was_impossible": True}), ("ann", "c", 1.0, 2.0, {})]
     bob: list[Any] = [("bob", "a", 5.0, -900.0, {}), ("bob", "b", 1.0, 3.0, {})]
     last = rn.Convention(impossible="last", recommend_from=-50.0)
     how: Any = {"metrics": ["precision@3", "recall@3"], "threshold": 4, "convention": last}
