@@ -77,10 +77,10 @@ def test_n_jobs_also_limits_later_computations(
     """The audit, segments, other cutoffs, and saving."""
     monkeypatch.setattr(parallel, "ThreadPoolExecutor", None)  # fails when it is called
     report = rn.evaluate(frame, metrics=["ndcg@10"], threshold=4, n_jobs=1)
-    full_audit = report.full_audit
+    audit_data = report.audit_data
     assert len(report.audit)
     assert len(report.by("activity").summary)
-    assert full_audit.measure_others(Plan.of(["ndcg@5"]).measurements).scores_with_orders
+    assert audit_data.measure_others(Plan.of(["ndcg@5"]).measurements).scores_with_orders
     report.save(tmp_path / "report.json")
 
 

@@ -14,7 +14,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input import EncodedIds, Rows, count_common_ids, encode_ids, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import GroupedLists, PlacedLists, group_rows
+from recsys_ndcg.lists import CatalogueLists, GroupedLists, group_rows
 
 if TYPE_CHECKING:
     from recsys_ndcg.scoring import Plan
@@ -57,7 +57,7 @@ def choose_convention(plan: Plan) -> Convention:
     first = (by_items or plan.measurements)[0]
     for one in plan.measurements:
         placed, wanted = (first.convention, first.threshold), (one.convention, one.threshold)
-        if other := PlacedLists.find_changed_choice(placed, wanted):
+        if other := CatalogueLists.find_changed_choice(placed, wanted):
             name, was, now = other
             msg = (
                 f"{first} and {one} rank the catalogue under different choices "
@@ -126,7 +126,7 @@ class Placement:
         if len(strangers) > _MANY * len(self._users):
             warn(f"{finding}: they are ranked as unknown users.")
 
-    def lists(self, show: Callable[[float], None] | None = None) -> PlacedLists:
+    def lists(self, show: Callable[[float], None] | None = None) -> CatalogueLists:
         """Return the lists of the test users; `show` is called with the share of finished users."""
         training = self._candidates.training
         places = training.find_items(self._items.tolist())[self._item]
@@ -145,7 +145,7 @@ class Placement:
         order = np.lexsort((rows["within"], rows["ahead"], self._user))
         order = order[listed[order]]
         unlisted = self._compute_offsets(~listed)
-        return PlacedLists(
+        return CatalogueLists(
             users=self._users,
             offsets=self._compute_offsets(listed),
             columns={name: values[order] for name, values in rows.items()},
@@ -175,7 +175,7 @@ class Placement:
         -------
         dict of arrays
             For each labelled item its place, with `tied` 0 if it is no candidate; and for each
-            user the columns of `PlacedLists`, with the first unlabelled items in a row.
+            user the columns of `CatalogueLists`, with the first unlabelled items in a row.
         """
         n_users, n_items = block.table.shape
         own = slice(self._offsets[block.first], self._offsets[block.first + n_users])

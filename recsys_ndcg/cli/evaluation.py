@@ -97,7 +97,7 @@ def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Doc
     cells["true"] += stars.to_numpy()
     cells = cells.rename(columns={"estimated": "est."})
     notes = ["*: relevant"] if stars.any() else ()
-    return build_table_document("Rank by rank", cells, notes, signature, left=2)
+    return build_table_document("Rank by rank", cells, notes, signature, n_left_aligned=2)
 
 
 def explain(  # noqa: PLR0913 - one parameter per option

@@ -135,7 +135,7 @@ def build_leaderboard_document(board: pd.DataFrame, title: str, signature: Signa
 
     cells = format_cells(board.reset_index().set_index("rank")).map(escape_invisible)
     notes = [describe_left_out(board)] if board.attrs["trivial"] else ()
-    return build_table_document(title, cells, notes, signature, left=2, note=title)
+    return build_table_document(title, cells, notes, signature, n_left_aligned=2, note=title)
 
 
 def describe_left_out(board: pd.DataFrame) -> str:
@@ -157,7 +157,7 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
     )
     cells = format_cells(brief.set_index("run")).map(escape_invisible)
     shown = cells.rename(columns=_SHORT_HEADINGS) if output.form == "text" else cells
-    document = build_table_document("Models", shown, runs.remarks, left=2)
+    document = build_table_document("Models", shown, runs.remarks, n_left_aligned=2)
     output.show(document, table, tables_only=True)
 
 
@@ -206,7 +206,7 @@ def _print_rows(rows: list[dict[str, Any]], title: str, form: str) -> None:
     import pandas as pd
 
     table = pd.DataFrame(rows)
-    document = build_table_document(title, table, left=len(table.columns), numeric=())
+    document = build_table_document(title, table, n_left_aligned=len(table.columns), numeric=())
     OutputOptions(form).show(document, table, tables_only=True)
 
 

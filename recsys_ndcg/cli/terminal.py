@@ -95,7 +95,7 @@ def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:
     room : int
         The width of the terminal.
     """
-    frame, left = table.cells.map(escape_for_stdout), table.left
+    frame, left = table.cells.map(escape_for_stdout), table.n_left_aligned
     headings = [_BREAKS.split(escape_for_stdout(str(name))) for name in frame]
     widths = [
         max(map(cell_len, [*words, *cells]))

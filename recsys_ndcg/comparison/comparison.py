@@ -35,7 +35,7 @@ from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
-from recsys_ndcg.rendering import Document, Readable
+from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import flatten_metrics
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
@@ -48,7 +48,7 @@ _FORMAT = "comparison 2"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Readable):
+class Comparison(Renderable):
     """Models compared on the same users, as `compare` returns them. It never changes.
 
     Parameters
@@ -63,7 +63,7 @@ class Comparison(Readable):
         The largest difference that does not matter.
     groups : pandas.Series, optional
         The segment of each user, a categorical.
-    left_out : mapping of str to int
+    n_dropped_users : mapping of str to int
         Number of users dropped per model because another model has no scores for them.
     other_metrics : tuple of str
         Metrics that only some models have.
@@ -92,7 +92,7 @@ class Comparison(Readable):
     baseline: str
     margin: float | None = None
     groups: pd.Series[Any] | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    n_dropped_users: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
     fold_runs: pd.DataFrame | None = None
     code: str | None = None
@@ -104,24 +104,27 @@ class Comparison(Readable):
         return list(self.model_scores)
 
     @property
-    def first(self) -> ModelScores:
+    def first_model(self) -> ModelScores:
         """The scores of the first model."""
         return next(iter(self.model_scores.values()))
 
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics; the first one decides."""
-        return self.first.names
+        return self.first_model.names
 
     @property
     def users(self) -> Ids:
         """The compared users."""
-        return self.first.users
+        return self.first_model.users
 
     @property
     def signatures(self) -> dict[str, Signature]:
-        """How each metric was computed for the first model; others may differ without effect."""
-        return dict(self.first.signatures)
+        """How each metric was computed for the first model.
+
+        Signatures of other models may differ in choices that do not change the numbers.
+        """
+        return dict(self.first_model.signatures)
 
     @lazy_property
     def by_metric(self) -> dict[str, MetricComparison]:
@@ -580,14 +583,14 @@ class Comparison(Readable):
             A user id or a segment label is neither text nor a number, or the file cannot be
             written.
         """
-        first, columns = self.first, {"user": self.users, **vars(self.first.counts)}
+        first, columns = self.first_model, {"user": self.users, **vars(self.first_model.counts)}
         head: dict[str, Any] = {
             "written_by": __version__,
             "results": self.to_dict(),
             "testing": asdict(self.testing),
             "baseline": self.baseline,
             "margin": self.margin,
-            "left_out": dict(self.left_out),
+            "left_out": dict(self.n_dropped_users),
             "other_metrics": list(self.other_metrics),
             "metrics": {
                 name: Measurement(one).to_dict()
@@ -636,7 +639,8 @@ class Comparison(Readable):
                 testing=Testing(**head["testing"]),
                 groups=groups,
                 other_metrics=tuple(head["other_metrics"]),
-                **{name: head[name] for name in ("baseline", "margin", "left_out")},
+                n_dropped_users=head["left_out"],
+                **{name: head[name] for name in ("baseline", "margin")},
             )
 
     def _default_pair(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:

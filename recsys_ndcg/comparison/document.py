@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # of two models' list lengths that differ enough for a remark
 _MIN_USERS = 30  # with fewer, no test keeps its level exactly
-_MAX_MODELS = 10  # with more, some pairs change their order by chance
+# with more, some pairs change their order by chance: only significant differences count
+_MANY_MODELS = 10
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
     "Ekstrand (SIGIR 2023) argue against them, Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
@@ -42,7 +43,7 @@ def _format_label(label: object) -> str:
     return escape_invisible(str(label))
 
 
-def _format_integer(value: object) -> str:
+def _format_plain(value: object) -> str:
     return "-" if value is pd.NA else str(value)
 
 
@@ -51,7 +52,7 @@ _FORMATS: dict[str, Any] = {
     **dict.fromkeys(("segment", "model", "a", "b"), _format_label),
     **dict.fromkeys(
         ("tier", "rank", "users", "won", "tied", "lost", "difference_interval", "outcome"),
-        _format_integer,
+        _format_plain,
     ),
     **dict.fromkeys(("p", "p_corrected"), format_p_value),
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
@@ -198,7 +199,7 @@ def _to_shown_table(
     return ShownTable(
         f"{title} by {escape_invisible(metric)}",
         pd.DataFrame(cells),
-        left=2,
+        n_left_aligned=2,
         note=escape_invisible(note),
         signature=escape_invisible(comparison.signature(metric).short),
         **more,
@@ -240,26 +241,26 @@ def write_remarks(comparison: Comparison) -> list[str]:
 def _find_user_remarks(
     comparison: Comparison, by_metric: Sequence[MetricComparison]
 ) -> Iterator[str]:
-    left_out = {name: count for name, count in comparison.left_out.items() if count}
-    if left_out:
-        counts = ", ".join(f"{count} of {name}" for name, count in left_out.items())
+    dropped = {name: count for name, count in comparison.n_dropped_users.items() if count}
+    if dropped:
+        counts = ", ".join(f"{count} of {name}" for name, count in dropped.items())
         yield f"Users that some models do not have are left out: {counts}."
     if comparison.other_metrics:
         names = ", ".join(comparison.other_metrics)
         yield f"Metrics that only some models have are left out: {names}."
-    alike = (
+    equal_pairs = (
         f"{one} and {other} have the same score for every user."
         for (one, mine), (other, theirs) in combinations(comparison.model_scores.items(), 2)
         if np.array_equal(mine.per_user, theirs.per_user, equal_nan=True)
     )
-    yield from islice(alike, _MAX_LINES)
+    yield from islice(equal_pairs, _MAX_LINES)
     yield from _find_length_remarks(comparison)
     for result in by_metric:
         is_known = ~np.isnan(result.scores)
         n_without = int((~is_known.any(axis=1)).sum())
         if 0 < n_without < len(is_known):
             yield f"{n_without} of {len(is_known)} users have no score in {result.name}."
-        is_known = is_known[:, is_known.any(axis=0)]  # some metrics have no chance level
+        is_known = is_known[:, is_known.any(axis=0)]  # chance may have no scores
         n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
         if n_partly:
             yield (
@@ -319,7 +320,7 @@ def _describe_disagreement(
     difference, other = first_means[a] - first_means[b], other_means[a] - other_means[b]
     with np.errstate(invalid="ignore"):
         differs = (difference * other < 0) & ~np.isclose(difference, 0) & ~np.isclose(other, 0)
-        if len(first.models) > _MAX_MODELS:
+        if len(first.models) > _MANY_MODELS:
             differs &= first.mean_tests.p_corrected <= first.testing.alpha
     if not differs.any():
         return ""
@@ -374,6 +375,6 @@ def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[
             if len(with_difference) > 1 and with_difference[f"{prefix}opposite_to_all"].all():
                 yield (
                     f"Simpson's paradox: in every segment the difference between {model} and "
-                    f"{baseline} in {name} has the opposite sign of that over all users, because "
+                    f"{baseline} in {name} has the opposite sign over all users, because "
                     "segments do not weigh the same in both models. Compare segment by segment."
                 )

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.significance import Testing
 
-#: Arrays of `PairResults`, in column order, and columns that have another name.
+#: Arrays of `PairResults` that become columns, in this order.
 _PAIR_COLUMNS = (
     "users",
     "difference",
@@ -54,10 +54,11 @@ _PAIR_COLUMNS = (
 )
 _POOLED_COLUMNS = ("difference", "low", "high", "p", "p_corrected")
 _MARGIN_COLUMNS = ("p_not_worse", "p_not_better", "p_equivalent")
+#: Their names as columns, if different.
 _RENAMED = {"p_not_worse": "p_a_not_worse", "p_not_better": "p_b_not_worse"}
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _OPTIONS = ("testing", "margin", "progress")
-_STEP = 1e-6  # relative step of the derivative of a metric's root
+_STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ class MetricComparison(Record):
             for table in _TABLES
         }
         fields |= {option: getattr(comparison, option) for option in _OPTIONS}
-        return cls(name, comparison.first.metrics[column], tuple(models), **fields)
+        return cls(name, comparison.first_model.metrics[column], tuple(models), **fields)
 
     def select_users(self, users: Flags) -> MetricComparison:
         """Return the scores of some users."""
@@ -143,13 +144,13 @@ class MetricComparison(Record):
             np.int64
         )
 
-    def in_metric_units(self, results: PairResults, names: Sequence[str]) -> pd.DataFrame:
-        """Return test results in the units of the metric, even if less is better.
+    def restore_sign(self, results: PairResults, names: Sequence[str]) -> pd.DataFrame:
+        """Return test results of sign · score as differences of the metric itself.
 
         Parameters
         ----------
         results : PairResults
-            The results, as if more were better.
+            The results; a positive difference means that the first model is better.
         names : sequence of str
             The arrays that become columns.
         """
@@ -176,7 +177,7 @@ class MetricComparison(Record):
 
     @lazy_property
     def mean_tests(self) -> PairResults:
-        """The tests of the means, as if more were better."""
+        """The tests of the means of sign · score, of which more is better."""
         return self._test_pairs(self.scores, self.name, self.margin)
 
     @lazy_property
@@ -216,8 +217,9 @@ class MetricComparison(Record):
 
         .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
 
-        with r the ratio of the sums and f the metric's root, if it takes one (Cochran 1977,
-        Sampling Techniques, chapter 6). A user without a score in a model adds nothing to it.
+        with r the ratio of the sums, and f the function that turns a ratio into a score: the square
+        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). A user
+        without a score in a model adds nothing to it.
         `has_score`: the users who have a score in any model.
         """
         ratio = self._ratio
@@ -306,15 +308,15 @@ def make_intervals(
 def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row per pair of models: a minus b, in the units of the metric."""
     margin_columns = () if result.margin is None else _MARGIN_COLUMNS
-    tests = result.in_metric_units(
+    tests = result.restore_sign(
         result.mean_tests, (*_PAIR_COLUMNS, "p", "p_corrected", "detectable", *margin_columns)
     )
     tests = tests.rename(columns={"low": "ci_low", "high": "ci_high"})
-    pooled = result.in_metric_units(result.pooled_tests, _POOLED_COLUMNS).add_prefix("pooled_")
+    pooled = result.restore_sign(result.pooled_tests, _POOLED_COLUMNS).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
     table = pd.concat([models, tests, pooled], axis=1)
     is_simultaneous = result.testing.corrected_by.is_simultaneous or len(table) == 1
-    is_simultaneous &= result.testing.test_kind.has_intervals
+    is_simultaneous &= result.testing.test_kind.is_test_of_mean
     table.insert(0, "metric", result.name)
     interval = "simultaneous" if is_simultaneous else "per pair"
     table.insert([*table].index("deviation"), "interval", interval)
@@ -394,7 +396,7 @@ def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> p
     testing = replace(part.testing, correction="none")
     tests = compare_pairs(part.sign * part.scores, pairs, testing)
     columns = ["difference", "low", "high", "effect", "p"]
-    differences = part.in_metric_units(tests, columns).set_axis(others)
+    differences = part.restore_sign(tests, columns).set_axis(others)
     table = make_models_table(part)
     differences.insert(4, "pooled_difference", table["pooled"] - table["pooled"][baseline])
     names = {"low": "difference_low", "high": "difference_high"}

@@ -170,7 +170,7 @@ class ModelScores(Scores):
         }
 
     def take(self, users: Positions) -> ModelScores:
-        """Return the scores of some users, by their positions; the means of runs stay."""
+        """Return the scores of users by their positions; `runs` keeps the means over all users."""
         scores = super().take(users)
         return replace(scores, signatures=update_user_counts(self.signatures, scores.per_user))
 
@@ -192,7 +192,7 @@ class ModelScores(Scores):
         InvalidInputError
             The model was read from a file or averaged over folds, so it has no lists.
         """
-        if self.report is None or self.report.full_audit.lists is None:
+        if self.report is None or self.report.audit_data.lists is None:
             msg = (
                 f"{model!r} has no lists: it was read from a file, or averaged over folds. "
                 "Compare predictions, or reports of predictions."
@@ -203,7 +203,7 @@ class ModelScores(Scores):
     def require_lists(self, model: str) -> GroupedLists:
         """Return the lists of the compared users; as `require_report`."""
         report = self.require_report(model)
-        lists = report.full_audit.lists
+        lists = report.audit_data.lists
         assert lists is not None, "require_report has checked this"  # noqa: S101
         if len(report.users) == len(self.users):
             return lists
@@ -249,7 +249,8 @@ def _average_scores(tables: Sequence[Floats]) -> Floats:
 def _hash_digests(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hash a fold's digests before they are added up.
 
-    The same ratings, split into other folds, are other lists, and get another sum.
+    Plain sums would be equal for any split of the same ratings into folds. But other folds are
+    other lists, so their sums must differ.
     """
     mixed = pd.util.hash_array(digests.ravel(), categorize=False).reshape(digests.shape)
     return np.asarray(mixed * (digests != 0))
@@ -329,15 +330,15 @@ def align_models(
         _check_signatures(reference_name, reference, name, model)
         labels = (repr(reference_name), repr(name))
         count_common_ids(reference.users, model.users, "user", labels)
-    models, left_out = _keep_common_users(models, users)
-    _check_truth(models)
+    models, n_dropped_users = _keep_common_users(models, users)
+    _check_label_digests(models)
     if all(np.isnan(model.per_user).all() for model in models.values()):
         msg = (
             f"No model has a score for any user in {', '.join(shared)}: no item is relevant, or "
             "none is labelled. Choose another threshold or other metrics."
         )
         raise InvalidInputError(msg)
-    return models, left_out, [metric for metric in metrics if metric not in shared]
+    return models, n_dropped_users, [metric for metric in metrics if metric not in shared]
 
 
 def _check_signatures(
@@ -368,8 +369,8 @@ def _keep_common_users(
 ) -> tuple[dict[str, ModelScores], dict[str, int]]:
     users_of = {name: set(model.users.tolist()) for name, model in models.items()}
     common = set.intersection(*users_of.values())
-    left_out = {name: len(model.users) - len(common) for name, model in models.items()}
-    if not any(left_out.values()):
+    n_dropped_users = {name: len(model.users) - len(common) for name, model in models.items()}
+    if not any(n_dropped_users.values()):
         return dict(models), {}
     if users == "all":
         name, extra = next(
@@ -393,10 +394,10 @@ def _keep_common_users(
         name: model.take(np.flatnonzero([user in common for user in model.users.tolist()]))
         for name, model in models.items()
     }
-    return kept, left_out
+    return kept, n_dropped_users
 
 
-def _check_truth(models: Mapping[str, ModelScores]) -> None:
+def _check_label_digests(models: Mapping[str, ModelScores]) -> None:
     """Raise if two models were measured on different ratings."""
     (reference_name, reference), *others = models.items()
     for name, model in others:

@@ -88,20 +88,23 @@ def plot_metric(
         board = _build_interval_table(comparison, metric)
         return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
-        activity = comparison.first.counts.activity
+        activity = comparison.first_model.counts.activity
         parts = [
             pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
             for model in comparison.models
         ]
         return plot(kind, pd.concat(parts, ignore_index=True), metric, level=level, **options)
-    one, other = result.scores_of(after), result.scores_of(before)
-    if np.isnan(one - other).all():
+    scores_after, scores_before = result.scores_of(after), result.scores_of(before)
+    difference = scores_after - scores_before
+    if np.isnan(difference).all():
         msg = f"No user has a score in {metric} from both {after!r} and {before!r}."
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = comparison.users.tolist()
-        return plot(kind, one, other, after, before, metric, users=users, **options)
-    return plot(kind, one - other, after, before, metric, level=level, **options)
+        return plot(
+            kind, scores_after, scores_before, after, before, metric, users=users, **options
+        )
+    return plot(kind, difference, after, before, metric, level=level, **options)
 
 
 def plot_trade_off(
@@ -181,7 +184,7 @@ def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
 
 
 _MAX_AUDITS = 6  # models whose audit is shown
-_MAX_AUDITED = 1_000_000  # users of all of these: takes a second
+_MAX_AUDITED = 1_000_000  # users × models of these audits: measuring so many takes a second
 _MAX_OTHER_METRICS = 4  # in addition to the first
 _MOVERS = 10
 _MAX_COLUMNS = 8  # best models in the table of users, in addition to the two compared ones
@@ -269,7 +272,7 @@ def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownT
     """Return the leaderboard in a metric, by model, and the chart of its intervals."""
     table = build_leaderboard_table(comparison, metric)
     order = ["model", *(name for name in table.cells if name != "model")]
-    table = replace(table, cells=table.cells[order], left=1)
+    table = replace(table, cells=table.cells[order], n_left_aligned=1)
     return [table, *_make_charts(comparison, "tiers", metric=metric)]
 
 
@@ -322,7 +325,7 @@ def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
     first, *others = comparison.metrics
     if not others or len(comparison.models) < 3:
         return []
-    # another family says more than another cutoff
+    # another metric shows more than the same metric at another cutoff
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
     return _make_charts(comparison, "trade-off", against=other)
@@ -343,7 +346,7 @@ def _build_users_section(comparison: Comparison, before: str, after: str, best: 
     best : str
         The model whose scores sort the users.
     """
-    result, counts = comparison.first_metric_comparison, comparison.first.counts
+    result, counts = comparison.first_metric_comparison, comparison.first_model.counts
     difference = result.scores_of(after) - result.scores_of(before)
     improvement, tie_breaker = result.sign * difference, result.sign * result.scores_of(after)
     users = select_users(improvement, tie_breaker, difference == 0, counts.n_items)
@@ -358,7 +361,7 @@ def _build_users_section(comparison: Comparison, before: str, after: str, best: 
     difference_heading = f"{shorten(after, _MAX_HEADING)} minus {shorten(before, _MAX_HEADING)}"
     return build_user_section(
         f"{result.name} of {best}",
-        comparison.first,
+        comparison.first_model,
         users,
         [
             *((name, list(map(format_number, result.scores_of(name)[users]))) for name in columns),
@@ -383,7 +386,7 @@ def _build_list_pairs(
             return None
         if len(model.report.users) != len(model.users):
             positions = model.report.scores.positions_of(model.users)[users]
-        lists = build_user_lists(model.report.full_audit, positions, name)
+        lists = build_user_lists(model.report.audit_data, positions, name)
         if lists is None:
             return None
         lists_of_models.append(lists)
@@ -400,7 +403,7 @@ def write_comparison_code(comparison: Comparison) -> str:
     if comparison.code is not None:
         return comparison.code
     names = [name for name in comparison.models if name != CHANCE]
-    first, groups = comparison.first, comparison.groups
+    first, groups = comparison.first_model, comparison.groups
     has_folds = len(first.runs) > 1
     variable = "folds" if has_folds else "predictions"
     entries = [f"{name!r}: {variable}_{n}" for n, name in enumerate(names[:_MAX_NAMED], 1)]

@@ -140,7 +140,7 @@ def compare(  # noqa: PLR0913 - the contract
     """
     options: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
     testing = make_testing(users=users, margin=margin, draws=draws, seed=seed, **options)
-    if not testing.test_kind.has_intervals:
+    if not testing.test_kind.is_test_of_mean:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
     # the first model would exhaust an iterator of metrics or cutoffs
     metrics = [*metrics] if isinstance(metrics, Iterator) else metrics
@@ -151,7 +151,7 @@ def compare(  # noqa: PLR0913 - the contract
         only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
         msg = f"A comparison needs at least two models. {only}Use 'evaluate' for one model."
         raise InvalidInputError(msg)
-    aligned, left_out, other_metrics = align_models(named, users)
+    aligned, n_dropped_users, other_metrics = align_models(named, users)
     if baseline == CHANCE and CHANCE not in aligned:
         aligned = add_chance(aligned)
     check_baseline(baseline, aligned)
@@ -173,7 +173,7 @@ def compare(  # noqa: PLR0913 - the contract
         name if baseline is None else baseline,
         margin=margin,
         groups=groups,
-        left_out=left_out,
+        n_dropped_users=n_dropped_users,
         other_metrics=tuple(other_metrics),
         progress=progress,
     )
@@ -220,8 +220,8 @@ class EvaluationOptions(NamedTuple):
     convention: Convention | str | None
     columns: Mapping[str, str] | None
 
-    def reject_options_of_report(self, name: str) -> None:
-        """Raise if options are given that have no effect on an existing report, of this name.
+    def reject_options_without_effect(self, name: str) -> None:
+        """Raise if options are given that cannot change an existing report; `name` is its model's.
 
         Raises
         ------
@@ -278,7 +278,7 @@ def map_models(
 
 def _check_models(models: Any) -> dict[str, Any]:
     """Return the models by name; raise if a name or a model is missing or repeated."""
-    if _has_property(models, "model_scores"):
+    if _is_search(models):
         return {"": models}
     if not isinstance(models, Mapping) or isinstance(models, Report):
         msg = f"Pass models by name, {{'SVD': predictions, 'KNN': others}}, not {quote(models)}."
@@ -308,8 +308,8 @@ def _check_models(models: Any) -> dict[str, Any]:
 
 def _read_model(name: str, data: Any, options: EvaluationOptions) -> dict[str, ModelScores]:
     """Return the scores of one model, or of each model of a search, by name."""
-    if _has_property(data, "model_scores"):
-        options.reject_options_of_report(name or "The search")
+    if _is_search(data):
+        options.reject_options_without_effect(name or "The search")
         parts: Mapping[str, ModelScores] = data.model_scores
         return {
             f"{name}: {part}" if name else part: _select_metrics(one, options)
@@ -322,14 +322,18 @@ def _read_model(name: str, data: Any, options: EvaluationOptions) -> dict[str, M
     return {name: _evaluate_model(name, data, options)}
 
 
-def _has_property(data: Any, name: str) -> bool:
-    """Return whether an object has a property, without computing it."""
-    return hasattr(type(data), name)
+def _is_search(data: Any) -> bool:
+    """Return whether this is a fitted search or an experiment, which has several models."""
+    return hasattr(type(data), "model_scores")  # of the class: the property is not computed
+
+
+def _is_cross_validation(data: Any) -> bool:
+    return hasattr(type(data), "averaged_scores")
 
 
 def is_evaluated(data: Any) -> bool:
     """Return whether this is a report or a cross-validation, not predictions."""
-    return isinstance(data, Report) or _has_property(data, "averaged_scores")
+    return isinstance(data, Report) or _is_cross_validation(data)
 
 
 def _is_saved(data: Any, kind: str = "report") -> bool:
@@ -337,11 +341,7 @@ def _is_saved(data: Any, kind: str = "report") -> bool:
 
 
 def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelScores:
-    if (
-        isinstance(data, Mapping)
-        and "fit_time" in data
-        and not _has_property(data, "averaged_scores")
-    ):
+    if isinstance(data, Mapping) and "fit_time" in data and not _is_cross_validation(data):
         msg = (
             "This is a result of Surprise's own cross_validate, which keeps no scores of users. "
             "Use recsys_ndcg.surprise.cross_validate with a measure such as 'ndcg@10'."
@@ -353,14 +353,14 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
     if _is_saved(data):
         data = Report.load(data)
     if is_evaluated(data):
-        options.reject_options_of_report(name)
+        options.reject_options_without_effect(name)
     else:
         choices: dict[str, Any] = {"threshold": options.threshold, "convention": options.convention}
         plan = Plan.of(options.metrics, k=options.k, **choices)
         data = evaluate_in_memory(data, plan, options.columns)
-    if _has_property(data, "averaged_scores"):
+    if _is_cross_validation(data):
         return _select_metrics(data.averaged_scores, options)
-    return _select_metrics(ModelScores.from_audit(data.full_audit, report=data), options)
+    return _select_metrics(ModelScores.from_audit(data.audit_data, report=data), options)
 
 
 def _select_metrics(scores: ModelScores, options: EvaluationOptions) -> ModelScores:

@@ -14,7 +14,7 @@ from recsys_ndcg.arrays import compute_offsets, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
 from recsys_ndcg.input import Rows, count_common_ids, make_index, read_rows
-from recsys_ndcg.lists import PlacedLists, RankedLists, group_rows
+from recsys_ndcg.lists import CatalogueLists, RankedLists, group_rows
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.ranking import rank
 from recsys_ndcg.scoring import nearly_equal
@@ -200,7 +200,7 @@ def _read_ranks(
 
 
 def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
-    if isinstance(lists, PlacedLists):
+    if isinstance(lists, CatalogueLists):
         k = int(lists.lengths.max(initial=0)) if k is None else k
         rows_and_ranks = rank(lists, lists.convention, k, threshold=lists.threshold).ranks_of_rows
         users, items, ranks = lists.list_items(*rows_and_ranks, k)
@@ -213,7 +213,7 @@ def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
 
 def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
     """Return lists without grades: overlap ignores grades, so none should raise an error."""
-    if isinstance(lists, PlacedLists):
+    if isinstance(lists, CatalogueLists):
         return lists
     if not isinstance(lists, RankedLists):
         rows = read_rows(lists, columns, table="results")

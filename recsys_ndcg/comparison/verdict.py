@@ -138,11 +138,11 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
 
 
 def _describe_detectable(result: MetricComparison) -> str:
-    """Describe which differences would be tests with 80 % power."""
+    """Describe which differences the test would find with 80 % power."""
     detectable = result.mean_tests.detectable
     detectable = detectable[np.isfinite(detectable) & ~(result.metric.bounded & (detectable > 1))]
     if not len(detectable):
-        if result.testing.test_kind.has_intervals:
+        if result.testing.test_kind.is_test_of_mean:
             return "With so few users whose scores differ, no difference can be found reliably."
         return "For this test, the detectable difference is unknown."
     low, high = format_size(float(detectable.min())), format_size(float(detectable.max()))
@@ -161,7 +161,10 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
         return f"They are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
-        return f"{good} is less than {margin:g} worse than {bad}, if at all; {bad} may be worse."
+        return (
+            f"{good} is worse than {bad} by less than {margin:g}, if at all; {bad} may be worse by "
+            "more."
+        )
     return f"Either may be worse than the other by {margin:g} or more."
 
 
@@ -177,7 +180,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
     name, margin = result.models[best], f"{result.margin:g}"
     if not shown:
         return f"Every other model may be worse than {name} by {margin} or more."
-    return f"Less than {margin} worse than {name}, if at all: {_join_names(shown)}."
+    return f"Worse than {name} by less than {margin}, if at all: {_join_names(shown)}."
 
 
 def _join_names(names: list[str]) -> str:
@@ -226,7 +229,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     if np.isnan(p):
         reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
-        reason = f"{what}; it is less than {margin:g} worse, if at all ({level})."
+        reason = f"{what}; it is worse by less than {margin:g}, if at all ({level})."
     elif difference <= -margin:
         significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (

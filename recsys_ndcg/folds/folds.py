@@ -20,7 +20,7 @@ from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
 from recsys_ndcg.input import make_index, to_floats
-from recsys_ndcg.lists import Grades, GroupedLists, PlacedLists, RankedLists
+from recsys_ndcg.lists import CatalogueLists, Grades, GroupedLists, RankedLists
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.scoring import Audit, Plan, Totals
 
@@ -289,7 +289,7 @@ def has_no_order(lists: GroupedLists) -> bool:
     >>> has_no_order(rn.RankedLists.from_tuples({"ann": [(3, 1), (3, 5)], "bob": [(4, 4), (4, 2)]}))
     True
     """
-    if isinstance(lists, PlacedLists):
+    if isinstance(lists, CatalogueLists):
         lengths = np.repeat(lists.lengths, np.diff(lists.offsets))
         return bool(len(lengths) and lengths.max() > 1 and (lists.tied == lengths).all())
     first = np.repeat(lists.estimated[lists.offsets[:-1]], lists.n_items)

@@ -1,14 +1,14 @@
 from recsys_ndcg.lists.candidates import CandidateLists as CandidateLists
+from recsys_ndcg.lists.catalogue_lists import CatalogueLists as CatalogueLists
 from recsys_ndcg.lists.facts import Facts as Facts
 from recsys_ndcg.lists.facts import Grades as Grades
 from recsys_ndcg.lists.facts import find_suspicions as find_suspicions
 from recsys_ndcg.lists.grouped_lists import GroupedLists as GroupedLists
 from recsys_ndcg.lists.grouping import group_columns as group_columns
-from recsys_ndcg.lists.placed_lists import PlacedLists as PlacedLists
+from recsys_ndcg.lists.label_digests import digest_labels as digest_labels
+from recsys_ndcg.lists.label_digests import hash_ids as hash_ids
 from recsys_ndcg.lists.preparation import Objections as Objections
 from recsys_ndcg.lists.preparation import prepare_lists as prepare_lists
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
 from recsys_ndcg.lists.ranked_lists import group_rows as group_rows
 from recsys_ndcg.lists.ranked_lists import join_tables as join_tables
-from recsys_ndcg.lists.truth import digest_truth as digest_truth
-from recsys_ndcg.lists.truth import hash_ids as hash_ids

@@ -196,7 +196,7 @@ class GroupedLists(Record):
 
     @property
     def placement_choices(self) -> tuple[Convention, float | None] | None:
-        """The choices and threshold of `PlacedLists`; None if every item has a row."""
+        """The choices and threshold of `CatalogueLists`; None if every item has a row."""
         return None
 
     @lazy_property
@@ -224,7 +224,7 @@ class GroupedLists(Record):
 
     def find_spans(
         self,
-        rows: Positions,  # noqa: ARG002 - for PlacedLists
+        rows: Positions,  # noqa: ARG002 - for CatalogueLists
         ahead: Positions,
         size: Positions,
     ) -> tuple[Positions, Positions]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags
 from recsys_ndcg.convention import Convention, format_choice
+from recsys_ndcg.lists.catalogue_lists import CatalogueLists
 from recsys_ndcg.lists.facts import Facts
 from recsys_ndcg.lists.grouped_lists import GroupedLists
-from recsys_ndcg.lists.placed_lists import PlacedLists
 
 
 def prepare_lists(
@@ -106,11 +106,11 @@ class Objections:
         return f", the first {format_users(kept)}"
 
     def _find_placement_objection(self) -> str:
-        """Return which choice differs from the choices of `PlacedLists`; "" if none does."""
+        """Return which choice differs from the choices of `CatalogueLists`; "" if none does."""
         placed = self.facts.placement_choices
         if placed is None:
             return ""
-        change = PlacedLists.find_changed_choice(placed, (self.convention, self.threshold))
+        change = CatalogueLists.find_changed_choice(placed, (self.convention, self.threshold))
         if change is None:
             return ""
         name, old, new = change

@@ -46,7 +46,7 @@ def _render_part_as_text(part: Part, bullet: str) -> Iterator[str]:
 def _render_text_table(table: ShownTable) -> str:
     """Render a table as text, with right-aligned numbers."""
     shown = table.cells.map(escape_for_stdout).rename(columns=escape_for_stdout)
-    for name in shown.columns[: table.left]:
+    for name in shown.columns[: table.n_left_aligned]:
         if not shown[name].str.isdecimal().all():
             shown[name] = shown[name].str.ljust(shown[name].str.len().max())
     return shown.to_string(index=False)
@@ -112,7 +112,8 @@ def _render_markdown_table(table: ShownTable) -> str:
     """Render a table as Markdown, with right-aligned numbers."""
     shown = table.highlight(_escape_markdown, lambda text: f"**{text.strip()}**")
     shown = shown.rename(columns=_escape_markdown)
-    sides = ["left" if place < table.left else "right" for place in range(len(shown.columns))]
+    n_left = table.n_left_aligned
+    sides = ["left"] * n_left + ["right"] * (len(shown.columns) - n_left)
     with require_libraries("tabulate", job="Markdown", extra="report"):
         return str(shown.to_markdown(index=False, disable_numparse=True, colalign=sides))
 
@@ -171,13 +172,13 @@ def _add_caption(facts: str, table: ShownTable) -> str:
 def _render_latex_table(table: ShownTable) -> str:
     """Render a table as LaTeX without a caption; highlights are bold, letters superscript."""
     shown = table.highlight(_escape_latex, r"\textbf{{{}}}".format)
-    for name in shown.columns[table.left :]:  # with the minus sign of formulas
+    for name in shown.columns[table.n_left_aligned :]:  # with the minus sign of formulas
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
     if table.letters:
         letters = [rf"\textsuperscript{{{_escape_latex(one)}}}" for one in table.letters]
         shown[table.key_columns[-1]] += letters
     shown = shown.rename(columns=_escape_latex)
-    sides = "l" * table.left + "r" * (len(shown.columns) - table.left)
+    sides = "l" * table.n_left_aligned + "r" * (len(shown.columns) - table.n_left_aligned)
     with require_libraries("jinja2", job="LaTeX", extra="report"):
         return str(shown.to_latex(index=False, escape=False, column_format=sides))
 
@@ -255,7 +256,7 @@ class Document:
         return to_text(self) if form == "text" else to_html(self)
 
 
-class Readable(ABC):
+class Renderable(ABC):
     """A result that can be rendered for people: its base class."""
 
     @abstractmethod

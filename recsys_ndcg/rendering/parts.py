@@ -37,7 +37,7 @@ class ShownTable:
         Its caption on a page.
     cells : pandas.DataFrame
         Its cells; the first column has the names of the rows.
-    left : int
+    n_left_aligned : int
         Number of left-aligned columns.
     bold : sequence of int
         The highlighted rows.
@@ -58,7 +58,7 @@ class ShownTable:
     kind: ClassVar[str] = "table"
     caption: str
     cells: pd.DataFrame
-    left: int = 1
+    n_left_aligned: int = 1
     bold: Sequence[int] = ()
     note: str = ""
     letters: Sequence[str] = ()
@@ -70,7 +70,7 @@ class ShownTable:
     @property
     def key_columns(self) -> list[Any]:
         """The columns that are highlighted: the name of a row, and its first number."""
-        return [*self.cells.columns[self.left - 1 : self.left + 1]]
+        return [*self.cells.columns[self.n_left_aligned - 1 : self.n_left_aligned + 1]]
 
     def highlight(self, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
         """Return the escaped cells, with a mark on the highlighted ones."""
@@ -91,20 +91,20 @@ class Code:
         Their title.
     lines, short : sequence of str
         In full, and in short if there is a short form.
-    alike : bool
-        Whether they are signatures with common parts, which are printed once.
+    has_common_parts : bool
+        Whether the lines are signatures: then parts that the first one has are printed once.
     """
 
     kind: ClassVar[str] = "code"
     name: str
     lines: Sequence[str]
     short: Sequence[str] = ()
-    alike: bool = False
+    has_common_parts: bool = False
 
     def brief(self, *, full: bool = True) -> Sequence[str]:
         """Return the lines without repetition, in full or in short."""
         lines = self.lines if full else self.short or self.lines
-        if not self.alike:
+        if not self.has_common_parts:
             return lines
         first, *others = lines
         common = {part for part in first.split("|") if not part.startswith("users:")}

@@ -45,7 +45,8 @@ _MAX_LINES = 3  # about the same finding in several metrics
 _CLEAR_Z = 2.0  # standard deviations of random order
 _TIES_MATTER = 0.001  # a range this wide changes the third decimal
 _FEW_USERS = 0.01  # a share of users too small to move a mean
-_SAMPLE_USERS = 1000  # random order is measured for all only if these are below it
+# users measured first: all are measured only if this sample scores below random order
+_SAMPLE_USERS = 1000
 _LOWER_IS_BETTER = (
     "If a lower estimate is better (ranks, distances, losses), negate the estimates, or give ranks "
     "as the column 'rank' of RankedLists.from_labels(labels, results) (--results, --columns "
@@ -122,7 +123,7 @@ def build_signatures_section(
     signatures = [*signatures]
     full = [escape_invisible(signature.text) for signature in signatures]
     short = [escape_invisible(signature.short) for signature in signatures]
-    parts: list[Code | list[str]] = [Code("The signatures", full, short, alike=True)]
+    parts: list[Code | list[str]] = [Code("The signatures", full, short, has_common_parts=True)]
     if code:
         shell = [] if command is None else [Code("The command", [escape_invisible(command)])]
         python = Code("The same in Python", [escape_invisible(line) for line in code.splitlines()])
@@ -230,7 +231,7 @@ def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
     for key, finding in findings.items():
         if counts[key]:
             yield f"{finding}: {counts[key]}."
-    for measurement, (name, row) in zip(report.full_audit.measurements, audit.items(), strict=True):
+    for measurement, (name, row) in zip(report.audit_data.measurements, audit.items(), strict=True):
         if row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
             k = measurement.metric.k
             items = "listed items" if k is None else f"top-{k} items"
@@ -314,7 +315,7 @@ def _format_score(row: dict[str, Any]) -> str:
 
 def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
-    audit = report.full_audit
+    audit = report.audit_data
     yield from (*find_suspicions(facts), *plan.threshold_warnings(facts))
     column = _find_metric_below_chance(audit)
     if column is not None:
@@ -341,7 +342,7 @@ def _find_widest_tie_range(report: Report) -> int | None:
     A range matters if it changes the third decimal and is wider than half the interval of the
     mean. One user has no interval, so only the third decimal counts.
     """
-    totals = report.full_audit.totals
+    totals = report.audit_data.totals
     if totals.counts["tied"] < _TIES_MATTER * totals.counts["users"]:
         return None
     width, intervals = totals.mean_of("highest") - totals.mean_of("lowest"), report.intervals()
@@ -353,16 +354,19 @@ def _find_widest_tie_range(report: Report) -> int | None:
 def _find_metric_below_chance(audit: Audit) -> int | None:
     """Return the column of the metric that is most clearly below random order, if any.
 
-    If there are lists, a sample of users is measured first, and all users only if it is below.
+    If there are lists, a sample of users is measured first, and all users only if the sample is
+    below random order.
     """
     if audit.lists is not None and audit.n_users > _SAMPLE_USERS:
         sample = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE_USERS).astype(np.intp))
-        if _find_column_below(sample.totals_with_orders, min_share=0, min_z=0) is None:
+        if _find_column_below_chance(sample.totals_with_orders, min_share=0, min_z=0) is None:
             return None
-    return _find_column_below(audit.totals_with_orders)
+    return _find_column_below_chance(audit.totals_with_orders)
 
 
-def _find_column_below(totals: Totals, *, min_share: float = 0.1, min_z: float = 4.0) -> int | None:
+def _find_column_below_chance(
+    totals: Totals, *, min_share: float = 0.1, min_z: float = 4.0
+) -> int | None:
     """Return the column whose mean is most clearly below its chance level, if any.
 
     Parameters
@@ -370,10 +374,10 @@ def _find_column_below(totals: Totals, *, min_share: float = 0.1, min_z: float =
     totals : Totals
         With chance and the extreme orders of the lists.
     min_share : float
-        The least distance below chance of the score with ties in their best order, as a share of
-        the distance from chance to the worst order.
+        How far the score (ties in their best order) must be below chance, as a share of the way
+        from chance to the worst order.
     min_z : float
-        The least distance below chance in standard deviations of random order.
+        How far the mean must be below chance, in standard deviations of random order.
     """
     mean, z = totals.mean, totals.z
     chance, worst = totals.mean_of("chance"), totals.mean_of("worst")

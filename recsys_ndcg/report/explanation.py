@@ -135,7 +135,8 @@ def _rank_users(
     Raises
     ------
     InvalidInputError
-        The lists have no NDCG (metrics of the report may not need gains).
+        NDCG cannot be computed for these lists: a report of metrics without gains may have such
+        lists.
     """
     plan = Plan((replace(measurement, metric=NDCG(k)),))
     plan.check(plan.facts_of(lists), lists)

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
 MAX_USERS = 1000  # on a page
-_MAX_MEASURED = 50_000  # users: smaller cutoffs are measured for so many, as more take seconds
+# users: for more, the plot by cutoff uses a sample, because measuring takes seconds
+_MAX_MEASURED = 50_000
 _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many."
 _BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _DISTRIBUTION = (
@@ -59,7 +60,7 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
 
     `command`: the command line that made the page, if there was one.
     """
-    brief, full = report.document(with_verdict=True), report.full_audit.scores_with_orders
+    brief, full = report.document(with_verdict=True), report.audit_data.scores_with_orders
     scores, remarks, _ = brief.sections
     signatures = report.signatures.values()
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
@@ -99,10 +100,10 @@ def build_cutoff_section(report: Report, note: str = "") -> Iterator[Section]:
 
     `note`: a sentence to add to the lead.
     """
-    audit, lead = report.full_audit, f"{_BY_CUTOFF} {note}".rstrip()
+    audit, lead = report.audit_data, f"{_BY_CUTOFF} {note}".rstrip()
     if audit.lists is not None and audit.n_users > _MAX_MEASURED:
         sample = np.linspace(0, audit.n_users - 1, _MAX_MEASURED).astype(np.int64)
-        report = replace(report, full_audit=audit.take(sample))
+        report = replace(report, audit_data=audit.take(sample))
         lead += f" It is of a sample of {_MAX_MEASURED:,} users."
     with suppress(InvalidInputError):
         chart = plot_report(report)
@@ -110,7 +111,7 @@ def build_cutoff_section(report: Report, note: str = "") -> Iterator[Section]:
 
 
 def _build_activity_section(report: Report) -> Iterator[Section]:
-    scores = report.full_audit.scores
+    scores = report.audit_data.scores
     activity, score = scores.counts.activity, scores.per_user[:, 0]
     is_known = ~(np.isnan(activity) | np.isnan(score))
     if not is_known.any() or np.ptp(activity[is_known]) == 0:
@@ -136,7 +137,7 @@ def plot_report(
     check_choice("kind", kind, ("k", "users"))
     if kind == "k":
         return plot(kind, _measure_cutoffs(report, _group_by_cutoff(report, metric)))
-    scores = report.full_audit.scores_with_orders
+    scores = report.audit_data.scores_with_orders
     name = (
         scores.names[0] if metric is None else find_metric_name(metric, scores.names, "This report")
     )
@@ -152,22 +153,22 @@ def _measure_cutoffs(report: Report, families: dict[str, list[Measurement]]) -> 
     A metric with a single cutoff is measured at smaller ones, too, if the report has lists.
     """
     _check_scored(report, [str(one) for family in families.values() for one in family])
-    audit, table = report.full_audit, _summarise_by_cutoff(report)
+    audit, table = report.audit_data, _summarise_by_cutoff(report)
     if audit.lists is not None:
         single = {name: family[0] for name, family in families.items() if len(family) == 1}
-        smaller = {name: _reduce_k(measurement) for name, measurement in single.items()}
+        smaller = {name: _list_smaller_cutoffs(measurement) for name, measurement in single.items()}
         if any(smaller.values()):
-            more = replace(report, full_audit=audit.measure_others(tuple(chain(*smaller.values()))))
+            more = replace(report, audit_data=audit.measure_others(tuple(chain(*smaller.values()))))
             table = pd.concat([table, _summarise_by_cutoff(more)])
         families = {name: [*family, *smaller.get(name, [])] for name, family in families.items()}
-    parts = [table.loc[[*map(str, one)]].assign(metric=name) for name, one in families.items()]
+    parts = [table.loc[[*map(str, each)]].assign(metric=name) for name, each in families.items()]
     return pd.concat(parts, ignore_index=True).astype({"k": int})
 
 
 def _summarise_by_cutoff(report: Report) -> pd.DataFrame:
     table = report.summary[["mean", "ci_low", "ci_high", "chance"]]
-    ks: list[Any] = [one.metric.k for one in report.full_audit.measurements]
-    table = table.assign(k=ks).set_axis(report.full_audit.totals.names)
+    ks: list[Any] = [one.metric.k for one in report.audit_data.measurements]
+    table = table.assign(k=ks).set_axis(report.audit_data.totals.names)
     return table.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
@@ -193,8 +194,8 @@ def _group_by_cutoff(report: Report, metric: str | None) -> dict[str, list[Measu
     raise InvalidInputError(msg)
 
 
-def _reduce_k(measurement: Measurement) -> list[Measurement]:
-    """Return the measurement at smaller, round cutoffs."""
+def _list_smaller_cutoffs(measurement: Measurement) -> list[Measurement]:
+    """Return the same measurement once for each smaller, round cutoff."""
     k = measurement.metric.k or 1
     ks = range(1, k) if k <= _EVERY_CUTOFF else [n for n in _ROUND if n < k]
     ks = ks[:: -(-len(ks) // _MAX_CUTOFFS)] if len(ks) > _MAX_CUTOFFS else ks
@@ -218,7 +219,7 @@ def _check_scored(report: Report, names: list[str]) -> None:
 
 def _build_user_section(report: Report) -> Section:
     """Return the section of the users, in the order of the first metric."""
-    scores = report.full_audit.scores_with_orders
+    scores = report.audit_data.scores_with_orders
     score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
     sign = 1 if scores.measurements[0].metric.greater_is_better else -1
     positions = select_users(sign * score, sign * z, trivial, scores.counts.n_items)
@@ -234,7 +235,7 @@ def _build_user_section(report: Report) -> Section:
         positions,
         [(name, [*map(format_number, values)]) for name, values in columns],
         trivial=trivial[positions],
-        lists=build_user_lists(report.full_audit, positions),
+        lists=build_user_lists(report.audit_data, positions),
         row_content=f"the first {DEPTH} ranks next to the best order",
         selection_note=_SELECTION,
     )
@@ -294,18 +295,19 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
 
 
 def select_users(
-    score: Floats, tie_breaker: Floats, trivial: Flags, n_items: Positions
+    score: Floats, tie_breaker: Floats, uninformative: Flags, n_items: Positions
 ) -> Positions:
     """Return the positions of the best and the worst users, at most `MAX_USERS`, the best first.
 
-    Trivial users come last, and are left out if there are too many users.
+    Uninformative users (trivial in a report, without a difference in a comparison) come last, and
+    are left out if there are too many users.
     """
     users = np.arange(len(score))
     if len(score) > MAX_USERS:
-        informative = np.flatnonzero(~np.isnan(score) & ~trivial)
+        informative = np.flatnonzero(~np.isnan(score) & ~uninformative)
         users = informative if len(informative) >= MAX_USERS else users
     # among equal users the longer list comes first: it is harder to order
-    keys = (-n_items[users], -tie_breaker[users], -score[users], trivial[users])
+    keys = (-n_items[users], -tie_breaker[users], -score[users], uninformative[users])
     users, half = users[np.lexsort(keys)], MAX_USERS // 2
     return users if len(users) <= MAX_USERS else np.concatenate([users[:half], users[-half:]])
 

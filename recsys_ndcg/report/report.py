@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.arrays import Ids, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level, warn
 from recsys_ndcg.input import make_index
-from recsys_ndcg.rendering import Document, Readable
+from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
 from recsys_ndcg.report.explanation import explain_user
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(Readable, Mapping[str, float]):
+class Report(Renderable, Mapping[str, float]):
     """The scores of one model, as `evaluate` returns them.
 
     A report is a mapping of metrics to means: ``report["ndcg@10"]``, ``dict(report)``. It never
@@ -38,8 +38,9 @@ class Report(Readable, Mapping[str, float]):
 
     Parameters
     ----------
-    full_audit : Audit
-        The scores of every user, with chance, ties, counts and signatures.
+    audit_data : Audit
+        The source of all tables, `audit` among them: the scores of every user, chance, ties,
+        counts, signatures, and the lists if they were kept.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
 
@@ -67,7 +68,7 @@ class Report(Readable, Mapping[str, float]):
     {'ndcg@2': 0.813, 'precision@2': 0.5, 'recall@2': 0.5}
     """
 
-    full_audit: Audit
+    audit_data: Audit
     known_baselines: pd.DataFrame | None = None
     #: The columns that `leaderboard` can rank by, and the built-in groups of `by`.
     BY: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
@@ -109,7 +110,7 @@ class Report(Readable, Mapping[str, float]):
     @property
     def scores(self) -> Scores:
         """The numerators and denominators of every user."""
-        return self.full_audit.scores
+        return self.audit_data.scores
 
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the mean of a metric."""
@@ -132,19 +133,19 @@ class Report(Readable, Mapping[str, float]):
             return NotImplemented
         return self is other or (
             self.metrics == other.metrics
-            and self.full_audit.signatures == other.full_audit.signatures
+            and self.audit_data.signatures == other.audit_data.signatures
             and self.users.tolist() == other.users.tolist()
             and self.scores.equals(other.scores)
         )
 
     def __hash__(self) -> int:
         """Return a hash that equal reports share."""
-        return hash((*self.full_audit.signatures.values(), self.full_audit.n_users))
+        return hash((*self.audit_data.signatures.values(), self.audit_data.n_users))
 
     @property
     def signatures(self) -> dict[str, Signature]:
         """The signature of each metric: how it was computed."""
-        return dict(self.full_audit.signatures)
+        return dict(self.audit_data.signatures)
 
     @property
     def users(self) -> Ids:
@@ -154,12 +155,12 @@ class Report(Readable, Mapping[str, float]):
     @property
     def metrics(self) -> list[str]:
         """The names of the metrics, in the order in which they were requested."""
-        return [str(one) for one in self.full_audit.measurements]
+        return [str(one) for one in self.audit_data.measurements]
 
     @property
     def bounded(self) -> pd.Series[bool]:
         """Whether each metric is always between 0 and 1."""
-        bounded = [one.metric.bounded for one in self.full_audit.measurements]
+        bounded = [one.metric.bounded for one in self.audit_data.measurements]
         return pd.Series(bounded, index=self.metrics, dtype=bool)
 
     @property
@@ -170,12 +171,12 @@ class Report(Readable, Mapping[str, float]):
     @property
     def mean(self) -> pd.Series[float]:
         """The mean of each metric over the users who have a score."""
-        return pd.Series(self.full_audit.totals.mean, index=self.metrics, name="mean", copy=True)
+        return pd.Series(self.audit_data.totals.mean, index=self.metrics, name="mean", copy=True)
 
     @property
     def pooled(self) -> pd.Series[float]:
         """The sum of the numerators over the sum of the denominators, by metric."""
-        return pd.Series(self.full_audit.totals.pooled, index=self.metrics, name="pooled")
+        return pd.Series(self.audit_data.totals.pooled, index=self.metrics, name="pooled")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -189,7 +190,7 @@ class Report(Readable, Mapping[str, float]):
         ``trivial ndcg@10``. Rows: unlabelled, unlisted (labels of items outside the lists),
         impossible (predictions that the model could not make), duplicates (merged rows).
         """
-        totals, protocol = self.full_audit.totals_with_orders, self.full_audit.protocol
+        totals, protocol = self.audit_data.totals_with_orders, self.audit_data.protocol
         counts = dict(totals.counts)
         users, ratings, candidates = map(counts.pop, ("users", "ratings", "candidates"))
         rows = {"ratings" if protocol == "rated" else "recommended": ratings}
@@ -205,13 +206,13 @@ class Report(Readable, Mapping[str, float]):
     @property
     def summary(self) -> pd.DataFrame:
         """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
-        totals, intervals = self.full_audit.totals_with_orders, self.intervals()
+        totals, intervals = self.audit_data.totals_with_orders, self.intervals()
         columns = {
             "mean": totals.mean,
             "ci_low": intervals["mean_low"].to_numpy(),
             "ci_high": intervals["mean_high"].to_numpy(),
             "pooled": totals.pooled,
-            "median": self.full_audit.median,
+            "median": self.audit_data.median,
             "users": totals.n_scored,
             "undefined": totals.undefined,
             "chance": totals.mean_of("chance"),
@@ -255,7 +256,7 @@ class Report(Readable, Mapping[str, float]):
 
         NaN if a number does not exist.
         """
-        totals = self.full_audit.totals_with_all_roles
+        totals = self.audit_data.totals_with_all_roles
         counts, best = totals.counts, totals.mean_of("best")
         zero, top = totals.mean_of("zero"), totals.mean_of("top")
         if not counts["unlabelled"] and "zero" in totals.roles:
@@ -330,7 +331,7 @@ class Report(Readable, Mapping[str, float]):
         >>> report.intervals(method="percentile").loc["ndcg@2"].round(3).tolist()
         [0.797, 1.0, 0.797, 1.0]
         """
-        totals = self.full_audit.totals
+        totals = self.audit_data.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
             moments, parts = totals.score_moments, totals.ratio_moments
@@ -360,7 +361,7 @@ class Report(Readable, Mapping[str, float]):
         >>> rn.evaluate({"ann": [(4.5, 5), (3.0, 2)]}).signature("ndcg@10")[:36]
         'ndcg@10|gain:exponential|discount:lo'
         """
-        return self.full_audit.signatures[self.metrics[self._position_of(metric)]]
+        return self.audit_data.signatures[self.metrics[self._position_of(metric)]]
 
     def per_user_audit(self, metric: str | Metric) -> pd.DataFrame:
         """Return each user's score in a metric next to chance, extremes, adjusted and z.
@@ -386,7 +387,7 @@ class Report(Readable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        column, scores = self._position_of(metric), self.full_audit.scores_with_orders
+        column, scores = self._position_of(metric), self.audit_data.scores_with_orders
         counts = scores.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
         tables = {
@@ -442,7 +443,7 @@ class Report(Readable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        column, scores = self._position_of(metric), self.full_audit.scores_with_orders
+        column, scores = self._position_of(metric), self.audit_data.scores_with_orders
         check_integer("n", n, 1)
         check_choice("by", by, self.BY)
         needed = {"adjusted": "best", "z": "deviation"}
@@ -489,7 +490,7 @@ class Report(Readable, Mapping[str, float]):
         >>> report.take(["ann"]).mean["ndcg@10"]
         np.float64(1.0)
         """
-        return Report(self.full_audit.take(self.scores.positions_of(users)))
+        return Report(self.audit_data.take(self.scores.positions_of(users)))
 
     def by(
         self,
@@ -552,9 +553,12 @@ class Report(Readable, Mapping[str, float]):
 
     @property
     def truth(self) -> pd.Series[int]:
-        """A digest of each user's labels; the digest of all users is the sum modulo 2^32."""
+        """A digest of each user's labels, to check that two reports use the same true ratings.
+
+        The digest of all users is the sum modulo 2^32.
+        """
         users = make_index(self.users, "user")
-        return pd.Series(self.full_audit.label_digests, index=users, name="truth", copy=True)
+        return pd.Series(self.audit_data.label_digests, index=users, name="truth", copy=True)
 
     def same_ratings(self, other: Report) -> bool:
         """Return whether another report has the same users and was measured on the same ratings.
@@ -569,7 +573,7 @@ class Report(Readable, Mapping[str, float]):
         """
         same_users = self.users.tolist() == other.users.tolist()
         return same_users and np.array_equal(
-            self.full_audit.label_digests, other.full_audit.label_digests
+            self.audit_data.label_digests, other.audit_data.label_digests
         )
 
     def explain(self, user: Any, k: int | None = 10) -> pd.DataFrame:
@@ -600,7 +604,7 @@ class Report(Readable, Mapping[str, float]):
         -----
         Under ``ties="expected"`` the gain is the mean over the items with the same estimate.
         """
-        return explain_user(self.full_audit, user, k)
+        return explain_user(self.audit_data, user, k)
 
     def plot(
         self, kind: str = "k", metric: str | Metric | None = None

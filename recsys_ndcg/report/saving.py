@@ -61,7 +61,7 @@ def build_tracker_keys(names: Iterable[str], suffixes: Sequence[str] = ("",)) ->
     names : iterable of str
         Different names.
     suffixes : sequence of str
-        Suffixes of the keys: keys with suffixes are different, too.
+        Suffixes that will be added: the keys stay different with any of them.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _summarise(
 
 def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
     """Return the archive of a report; `_build_audit` restores its audit."""
-    audit = report.full_audit
+    audit = report.audit_data
     head = {
         "written_by": __version__,
         "signatures": summary["signatures"],
@@ -142,7 +142,7 @@ def save(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     archive = _build_archive(report, _summarise(report))
-    with limit_threads(report.full_audit.n_jobs):
+    with limit_threads(report.audit_data.n_jobs):
         archive.write(path, _FORMAT)
 
 

@@ -17,7 +17,7 @@ from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.rendering import (
     Document,
-    Readable,
+    Renderable,
     Section,
     ShownTable,
     format_number,
@@ -149,7 +149,7 @@ _ROUNDING = 1e-12  # relative to a mean: smaller differences are rounding errors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Record, Readable, Mapping[Any, "Report"]):
+class Segments(Record, Renderable, Mapping[Any, "Report"]):
     """A report by user group: a mapping of segment labels to the reports of their users.
 
     `recsys_ndcg.Report.by` returns it. It never changes.
@@ -212,8 +212,8 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
                 f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
             )
             raise InvalidInputError(msg)
-        audits = [whole.full_audit.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
-        reports = tuple(replace(whole, full_audit=audit, known_baselines=None) for audit in audits)
+        audits = [whole.audit_data.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
+        reports = tuple(replace(whole, audit_data=audit, known_baselines=None) for audit in audits)
         return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
 
     def __getitem__(self, label: Any) -> Report:
@@ -237,7 +237,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def groups(self) -> pd.Series[Any]:
         """The segment of each user: categorical, NaN for users in none."""
         values = pd.Categorical.from_codes(self.codes, categories=self._index)
-        users = make_index(self.whole.full_audit.scores.users, "user")
+        users = make_index(self.whole.audit_data.scores.users, "user")
         return pd.Series(values, index=users, name=self.name)
 
     @property
@@ -266,7 +266,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
     def _summary(self) -> pd.DataFrame:
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
-        moments = [report.full_audit.totals.score_moments for report in self.reports]
+        moments = [report.audit_data.totals.score_moments for report in self.reports]
         difference, p = compare_with_others(moments)
         corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
         columns = {"difference": difference, "p": p, "p_corrected": corrected}
@@ -295,7 +295,7 @@ class Segments(Record, Readable, Mapping[Any, "Report"]):
         """Return the document: the table, the remarks and the signatures."""
         by = "" if self.name == "segment" else f" by {escape_invisible(self.name)}"
         n_segments, n_users = pluralise(len(self.labels), "segment"), self.whole.counts["users"]
-        table = ShownTable("The scores, by segment", _format_table(self), left=2)
+        table = ShownTable("The scores, by segment", _format_table(self), n_left_aligned=2)
         return Document(
             title="Segments of users",
             facts=f"{n_segments}{by}, {n_users} users",

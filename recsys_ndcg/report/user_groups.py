@@ -57,7 +57,8 @@ def assign_segments(
     scores : Scores
         The scores of the users.
     tables : iterable
-        Models' inputs; the first table, or path of one, has the column named by `groups`.
+        Inputs of models. The first that is a table, or the path of a table, must have the column
+        that `groups` names.
     train : trainset, table, path or ids, optional
         The training data.
     columns : mapping, optional
@@ -244,8 +245,8 @@ FORMS = (
     "groups, the path of such a file, or a function of per_user"
 )
 _NAME = "segment"
-_TABLES = ("the users evaluated", "the users of the groups")
-#: No column is converted, whatever its name: ids and labels of a text file stay text.
+_SIDES = ("the users evaluated", "the users of the groups")  # in messages
+#: Columns for `read_file` that give no column a role: none is converted, all stay text.
 _AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
@@ -298,7 +299,7 @@ class UserGroups:
         if self.is_text:
             n_common = len({*ids.tolist()} & {*users.tolist()})
         else:  # ids of different types never match
-            n_common = count_common_ids(users, ids, "user", _TABLES)
+            n_common = count_common_ids(users, ids, "user", _SIDES)
         if not n_common:
             msg = (
                 f"None of the {len(users)} evaluated users has a group: the groups have users "
@@ -353,7 +354,7 @@ class UserGroups:
             return labels, ascending
         position_of = {label: position for position, label in enumerate(self.order)}
         positions = [position_of[label] for label in labels.tolist()]
-        # categories have the label 1 where the column has 1.0 (missing values)
+        # take the category's label: a column with missing values has 1.0 for the category 1
         return to_objects([self.order[one] for one in positions]), np.argsort(positions)
 
 
@@ -457,7 +458,7 @@ def read_table_groups(
     """
     data, mapping, is_text = _open_table(data, columns)
     if column is not None and column not in mapping.values():
-        mapping = {**mapping, "item": column}
+        mapping = {**mapping, "item": column}  # the groups are read as if they were items
     table = Table(data, mapping)
     user = table.find_user_column(what)
     others = [one for one in table.names if one != user]
@@ -468,7 +469,7 @@ def read_table_groups(
         finding = "no column of groups" if column in (None, user) else f"no column {column!r}"
         msg = f"{what} has {finding} (users: {user!r}). {advice}"
         raise InvalidInputError(msg)
-    table = Table(data, {"user": user, "item": column})  # reads the groups as items
+    table = Table(data, {"user": user, "item": column})
     group, order = to_objects(table.read_ids("item").tolist()), _get_category_order(data, column)
     if is_text:
         group, order = _parse_text_labels(group)
@@ -477,7 +478,7 @@ def read_table_groups(
 
 
 def read_users(data: Any, columns: Mapping[str, str] | None, what: str) -> UserGroups:
-    """Return the user of each row of a table or a file, each in a group of their own."""
+    """Return the user of each row of a table or a file; the groups of the result are not used."""
     data, mapping, is_text = _open_table(data, columns)
     name = Table(data, mapping).find_user_column(what)
     ids = _read_ids(Table(data, {"user": name}), is_text=is_text)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_truth
+from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
 from recsys_ndcg.metrics import Judged
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
@@ -126,7 +126,7 @@ class Audit:
         """A digest of each user's labels: shape (n_users,)."""
         if self.source is not None:
             with limit_threads(self.n_jobs):
-                return digest_truth(self.source.lists)
+                return digest_labels(self.source.lists)
         digests = self.scores.label_digests
         assert digests is not None, "an audit without lists has scores with digests"  # noqa: S101
         return digests

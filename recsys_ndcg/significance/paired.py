@@ -135,7 +135,7 @@ def compare_pairs(
         effect = scores.mean / scores.deviation
     half = np.where(np.isnan(results.p), np.nan, half)
     low, high = (np.ldexp(end, unit) for end in (scores.mean - half, scores.mean + half))
-    if how.test_kind.has_intervals:
+    if how.test_kind.is_test_of_mean:
         p = results.corrected if how.corrected_by.is_simultaneous else results.p
         low, high = exclude_zero(low, high, difference, p <= how.alpha)
     not_worse = not_better = np.full(len(scores.users), np.nan)
@@ -166,9 +166,8 @@ def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
     if how.test_kind.is_resampling:
         results = _test_by_draws(scores, how, show)
     else:
-        results = (
-            _test_by_t(scores, how) if how.test_kind.has_intervals else _test_by_order(scores, how)
-        )
+        test = _test_by_t if how.test_kind.is_test_of_mean else _test_by_order
+        results = test(scores, how)
     few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0)
     p, corrected, critical, direction = (
         np.where(scores.has_difference, *both) for both in zip(results, of_equal, strict=True)
@@ -239,7 +238,7 @@ def _test_margin(scores: PairedScores, how: Testing, margin: float) -> tuple[Flo
 
 def _find_detectable(results: PValues, scores: PairedScores, how: Testing) -> Floats:
     """Return the smallest differences that are found with 80 % power."""
-    if not how.test_kind.has_intervals:
+    if not how.test_kind.is_test_of_mean:
         return np.full(len(results.p), np.nan)
     critical, level, correction = results.critical, how.alpha, how.corrected_by
     if "detectable" in correction.divided_for:

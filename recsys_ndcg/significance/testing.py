@@ -25,14 +25,15 @@ class KindOfTest:
     ----------
     in_words : str
         The name in verdicts.
-    has_intervals : bool
-        Whether it has its own intervals, and max-T; tests of ranks or signs have t's interval.
+    is_test_of_mean : bool
+        Whether it tests the mean difference, so that it has intervals and max-T of its own. Tests
+        of ranks or signs do not: their intervals are of the t test.
     is_resampling : bool
         Whether it draws signs or users.
     """
 
     in_words: str
-    has_intervals: bool = True
+    is_test_of_mean: bool = True
     is_resampling: bool = False
 
 
@@ -41,8 +42,8 @@ TESTS = {
     "t": KindOfTest("paired t test"),
     "randomisation": KindOfTest("paired randomisation test", is_resampling=True),
     "bootstrap": KindOfTest("paired bootstrap test", is_resampling=True),
-    "wilcoxon": KindOfTest("Wilcoxon signed-rank test", has_intervals=False),
-    "sign": KindOfTest("sign test", has_intervals=False),
+    "wilcoxon": KindOfTest("Wilcoxon signed-rank test", is_test_of_mean=False),
+    "sign": KindOfTest("sign test", is_test_of_mean=False),
 }
 
 
@@ -203,10 +204,10 @@ class Testing:
         """Check the options, and choose the default correction if none is given."""
         check_choice("test", self.test, TESTS)
         if self.correction is None:
-            default = "max-T" if self.test_kind.has_intervals else "holm"
+            default = "max-T" if self.test_kind.is_test_of_mean else "holm"
             object.__setattr__(self, "correction", default)
         check_choice("correction", self.correction, CORRECTIONS)
-        if not self.test_kind.has_intervals and self.corrected_by.is_max_t:
+        if not self.test_kind.is_test_of_mean and self.corrected_by.is_max_t:
             others = ", ".join(repr(name) for name, one in CORRECTIONS.items() if one.function)
             msg = f"test={self.test!r} has no correction {self.correction!r}; it has {others}."
             raise InvalidInputError(msg)

@@ -245,7 +245,7 @@ def test_ids_of_folds_keep_their_digits() -> None:
 
 def test_models_overlap_as_their_lists_do() -> None:
     """Of each pair, and of each user."""
-    good, poor = (REPORTS[name].full_audit.lists for name in ("good", "poor"))
+    good, poor = (REPORTS[name].audit_data.lists for name in ("good", "poor"))
     per_user, mean = COMPARED.overlap(3, per_user=True), COMPARED.overlap(3)
     overlaps = {"jaccard": rn.jaccard_at_k(good, poor, 3), "rbo": rn.rbo(good, poor, k=3)}
     for name, expected in overlaps.items():

@@ -102,7 +102,7 @@ def test_a_catalogues_baselines_are_rules() -> None:
 def with_parameters(**parameters: Any) -> ModelScores:
     """Return a model with such parameters."""
     report = rn.evaluate(models()["good"], metrics=METRICS)
-    return replace(ModelScores.from_audit(report.full_audit, report=report), parameters=parameters)
+    return replace(ModelScores.from_audit(report.audit_data, report=report), parameters=parameters)
 
 
 class Search:

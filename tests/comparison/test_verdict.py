@@ -102,8 +102,12 @@ def test_if_nothing_is_significant_the_verdict_has_the_detectable_difference() -
 CLAIMS = {
     "They are equivalent within the margin of 0.05.": (400, 0.05, [1.0, 1.01]),
     "Either may be worse than the other by 0.001 or more.": (8, 0.001, [1.0, 1.5]),
-    "a is less than 0.01 worse than b, if at all; b may be worse.": (200, 0.01, [0.2, 20.0]),
-    r"Less than 0.05 worse than \w, if at all: \w\.": (300, 0.05, [1.0, 1.01, 9.0]),
+    "a is worse than b by less than 0.01, if at all; b may be worse by more.": (
+        200,
+        0.01,
+        [0.2, 20.0],
+    ),
+    r"Worse than \w by less than 0.05, if at all: \w\.": (300, 0.05, [1.0, 1.01, 9.0]),
     "Every other model may be worse than": (8, 0.001, [1.0, 1.2, 1.4]),
 }
 

@@ -36,6 +36,6 @@ def test_a_catalogue_prints_as_a_sentence() -> None:
     trainset = Dataset.load_from_df(rows, Reader()).build_full_trainset()
     algo = MostPopular().fit(trainset)
     report = evaluate_catalogue(algo, trainset, [("a", "z", 5), ("b", "x", 2)], k=1)
-    assert str(report.full_audit.lists) == (
-        "PlacedLists of 2 users with 3 candidates, 1 to 2 each; 1 without a true value."
+    assert str(report.audit_data.lists) == (
+        "CatalogueLists of 2 users with 3 candidates, 1 to 2 each; 1 without a true value."
     )

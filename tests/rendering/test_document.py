@@ -25,7 +25,7 @@ PARTS: list[Any] = [
     Section.folded("More of it", [["Only where it can be opened."]]),
 ]
 NEW = Section("new", "Something new", "How to read it.", PARTS)
-OLD = Section("old", "The first", "", [ShownTable("All", CELLS, left=1)])
+OLD = Section("old", "The first", "", [ShownTable("All", CELLS, n_left_aligned=1)])
 DOCUMENT = Document("2 models", [OLD, NEW], verdict="SVD is better.", title="Compared")
 TEXTS = ("SVD", "what is counted", "A remark on it.", "A line that falls.", "import this")
 
@@ -79,7 +79,7 @@ def test_common_parts_of_signatures_are_printed_once() -> None:
     """In the first one; the terminal shows short forms unless asked for all."""
     full = ["ndcg@10|gain:exponential|users:3", "rr|gain:exponential|users:2"]
     short = ["ndcg@10|users:3", "rr|users:2"]
-    signatures = Code("The signatures", full, short, alike=True)
+    signatures = Code("The signatures", full, short, has_common_parts=True)
     document = Document("", [Section("s", "S", "", [signatures])])
     assert document.render("text").splitlines()[1:] == [full[0], "the same, except: rr|users:2"]
     assert on_a_terminal(document).splitlines() == [short[0], "the same, except: rr|users:2"]

@@ -37,7 +37,7 @@ SPECIAL = {
 def _with_baseline(name: str) -> Report:
     """Return a report with a baseline of that name."""
     report = rn.evaluate(ROWS, metrics="ndcg@2")
-    return Report(report.full_audit, pd.DataFrame([[1.0]], index=[name], columns=["ndcg@2"]))
+    return Report(report.audit_data, pd.DataFrame([[1.0]], index=[name], columns=["ndcg@2"]))
 
 
 def _shown(name: str) -> str:

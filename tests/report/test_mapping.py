@@ -103,7 +103,7 @@ def test_copies_are_equal_and_nothing_can_be_written_to(data: str, tmp_path: Pat
         pd.testing.assert_frame_equal(one.per_user, report.per_user, check_exact=True)
         pd.testing.assert_frame_equal(one.summary, report.summary, check_exact=True)
         arrays = [one.users, one.scores.per_user, *_arrays(one.scores), *_arrays(one.scores.counts)]
-        lists = one.full_audit.lists
+        lists = one.audit_data.lists
         arrays += [] if lists is None else [*_arrays(lists), lists.n_items]
         assert not [values for values in arrays if values.flags.writeable]
 

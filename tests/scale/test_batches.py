@@ -213,7 +213,7 @@ def test_a_table_equals_the_columns_of_its_cells(cells: Any, *, named: bool, ite
         return  # neither has a report
     one, expected = scores.report(), other.report()
     assert one == expected
-    assert one.full_audit.label_digests.tolist() == expected.full_audit.label_digests.tolist()
+    assert one.audit_data.label_digests.tolist() == expected.audit_data.label_digests.tolist()
     pd.testing.assert_frame_equal(one.summary, expected.summary)
     assert one.counts == expected.counts
 

@@ -74,7 +74,7 @@ def test_jobs_of_spark_give_the_same(case: Case) -> None:
     with warnings.catch_warnings():  # the same as those of `expected`
         warnings.simplefilter("ignore")
         report = SparkReport.of(whole, plan, table=None)
-    report.full_audit.__dict__["median"] = expected.full_audit.median  # a job of Spark's
+    report.audit_data.__dict__["median"] = expected.audit_data.median  # a job of Spark's
     check_alike(report, users, expected)
 
 

@@ -84,8 +84,8 @@ def test_the_median_of_many_users_is_exact(
         frame = predictions(4, counts=[1 + one % 9 for one in range(users)])
         options: dict[str, Any] = {"metrics": ["ndcg@3", "rr@3", "recall@2"], "threshold": 5}
         with spark.evaluate(loaded(frame), partitions=2, **options) as report:
-            expected = rn.evaluate(frame, **options).full_audit.median
-            np.testing.assert_array_equal(report.full_audit.median, expected)
+            expected = rn.evaluate(frame, **options).audit_data.median
+            np.testing.assert_array_equal(report.audit_data.median, expected)
 
 
 def test_custom_metrics_and_gains_are_sent_to_the_workers(

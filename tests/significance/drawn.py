@@ -13,7 +13,7 @@ from recsys_ndcg.significance.paired import PairResults, compare_pairs
 from recsys_ndcg.significance.testing import TESTS, Testing
 from tests.significance.textbook import all_pairs
 
-AGREEING = tuple(name for name, kind in TESTS.items() if kind.has_intervals)
+AGREEING = tuple(name for name, kind in TESTS.items() if kind.is_test_of_mean)
 GRID = [0.0, 0.1, 0.1 + 0.2, 0.3, 0.5, 0.7, 0.1 * 7, 1.0, -0.4]
 
 

@@ -18,7 +18,7 @@ _EXACT = 2.0**53  # smaller whole numbers are exact as floats
 _LOWEST, _HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
-def digest_truth(lists: GroupedLists) -> NDArray[np.uint32]:
+def digest_labels(lists: GroupedLists) -> NDArray[np.uint32]:
     """Return a digest of each user's labelled items, in the list or not.
 
     The digest is a sum modulo 2^32 over (user, item, true). It depends neither on the order of the
@@ -30,7 +30,7 @@ def digest_truth(lists: GroupedLists) -> NDArray[np.uint32]:
     >>> from recsys_ndcg import RankedLists
     >>> one = RankedLists.from_tuples([("ann", "a", 4.5, 5), ("ann", "b", 3.0, 2)])
     >>> two = RankedLists.from_tuples([("ann", "b", 9.0, 2), ("ann", "a", 1.0, 5)])
-    >>> (digest_truth(one) == digest_truth(two)).all()
+    >>> (digest_labels(one) == digest_labels(two)).all()
     np.True_
     """
     users = hash_ids(lists.users)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.lists.truth import digest_truth
+from recsys_ndcg.lists.label_digests import digest_labels
 from tests import strategies
 from tests.profiles import examples
 
@@ -29,7 +29,7 @@ GRADES = [-1.0, 0.0, 0.5, 1.0, 2.0, 5.0]
 
 def _digests(frame: Any) -> dict[Any, int]:
     lists = rn.RankedLists.of(frame)
-    return dict(zip(lists.users.tolist(), digest_truth(lists).tolist(), strict=True))
+    return dict(zip(lists.users.tolist(), digest_labels(lists).tolist(), strict=True))
 
 
 def _frame(seed: int = 0, users: int = 6, items: int = 5) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""PlacedLists: long lists that keep only the labelled items, with their places."""
+"""CatalogueLists: long lists that keep only the labelled items, with their places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recsys_ndcg.lists.grouped_lists import GroupedLists
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PlacedLists(GroupedLists):
+class CatalogueLists(GroupedLists):
     """Lists whose unlabelled items are counted instead of kept.
 
     A catalogue has thousands of items for each test rating of a user, and a metric needs only the
