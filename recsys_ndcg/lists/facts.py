@@ -396,7 +396,7 @@ class Facts:
 
     @property
     def is_catalogue(self) -> bool:
-        """Whether these are `PlacedLists`, made by ranking a catalogue here.
+        """Whether these are `CatalogueLists`, made by ranking a catalogue here.
 
         Recommendations that were read from data are not, even under the protocol "catalogue".
         """
