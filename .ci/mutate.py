@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PACKAGES = ("convention", "ranking", "metrics", "scoring")
 TESTS = [
     *(f"tests/{one}" for one in (*PACKAGES, "lists", "test_seeds.py")),
-    *(f"tests/report/test_{one}.py" for one in ("audit", "levels", "signature_values", "value")),
+    *(f"tests/report/test_{one}.py" for one in ("audit", "levels", "signature_values", "reports")),
     "tests/surprise/test_catalogue.py",
     "tests/input/test_bad_input.py",
     *(f"recsys_ndcg/{package}" for package in PACKAGES),
