@@ -49,11 +49,8 @@ def read_fast(content: Content, how: TextFormat, columns: dict[str, str] | None 
 def compare_readings(content: Content, how: TextFormat, columns: dict[str, str] | None) -> bool:
     """Compare the fast reader with the careful one; return whether the fast one read the file."""
     try:
-        text, choose = (
-            how.decode(content),
-            partial(choose_file_columns, text_format=how, columns=columns),
-        )
-        slow: Any = parse_carefully(content.name, text, how, choose)
+        choose = partial(choose_file_columns, text_format=how, columns=columns)
+        slow: Any = parse_carefully(content.name, how.decode(content), how, choose)
     except RecsysNdcgError as error:
         slow = str(error)
     try:

@@ -25,8 +25,7 @@ RUN = {"1": {"d1": 1.0}}
 
 
 TABLES: list[tuple[str | bytes, str]] = [
-    ("", "p.csv: the file is empty"),
-    (HEADING, "no rows"),
+    ("", "p.csv: the file is empty"), (HEADING, "no rows"),
     (bytes(range(256)), "p.csv: not text in UTF-8"),
     ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,2\n", "--encoding latin-1"),
     (HEADING + "a\0b,x,1,2\n", "p.csv.*line 2"),
@@ -45,7 +44,7 @@ TABLES: list[tuple[str | bytes, str]] = [
     (GOOD, "no column 'user'; it has a, x, 1, 2.*If the file has no heading: --no-h"),
     ("user,item,est,stars\n" + GOOD, r"'true': 'stars'.*--columns true=stars"),
     ("user,item,estimated,true,true\na,x,1,2,3\n", "'true'.*(twice|2 times|once)"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "match"), TABLES)
@@ -55,10 +54,9 @@ def test_a_file_without_predictions_is_rejected(tmp_path: Path, text: Any, match
 
 
 PROPOSED: list[tuple[str | bytes, str, Any]] = [
-    (GOOD, "heading", False),
-    ("user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n", "decimal", ","),
     ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,3\n", "encoding", "latin-1"),
-]
+    ("user;item;estimated;true\na;x;1,5;2\na;y;2,5;3\n", "decimal", ","), (GOOD, "heading", False),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "option", "value"), PROPOSED)
@@ -95,12 +93,10 @@ def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
 
 
 PATHS: list[tuple[str | Path, str]] = [
-    ("", "The path of the file is empty"),
-    ("a\0b.csv", "cannot be the name of a file"),
-    ("a\ud800b.csv", "cannot be the name of a file"),
     *((f"no.{end}", f"no.{end}.*: cannot be read.*No such") for end in ("csv", "parquet", "pkl")),
-    (Path(), "cannot be read.*Is a directory"),
-]
+    ("a\ud800b.csv", "cannot be the name of a file"), ("a\0b.csv", "cannot be the name of a file"),
+    (Path(), "cannot be read.*Is a directory"), ("", "The path of the file is empty"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("path", "match"), PATHS)
@@ -191,14 +187,12 @@ def test_an_odd_temporary_folder_is_rejected(odd: Path, monkeypatch: pytest.Monk
 
 
 QRELS: list[tuple[str | bytes, str]] = [
-    ("", "q.txt: the file is empty"),
     ("1 0 d1 2\n1 0 d2\n", "q.txt, line 2: '1 0 d2' is not 'topic iteration document grade'"),
-    ("1 0 d1 good\n", "q.txt, line 1: "),
-    ("1 0 d1 " + "9" * 10**6, "q.txt, line 1: |infinite grade"),
-    ("x" * 10**6, "q.txt, line 1: 'x{50,99}… is not 'topic"),
     ("1 0 d1 2\n1 0 d1 3\n", "labels: user '1' has the item 'd1' twice or more"),
+    ("1 0 d1 " + "9" * 10**6, "q.txt, line 1: |infinite grade"), ("", "q.txt: the file is empty"),
+    ("x" * 10**6, "q.txt, line 1: 'x{50,99}… is not 'topic"), ("1 0 d1 good\n", "q.txt, line 1: "),
     (bytes(range(256)), "q.txt: not text in UTF-8"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "match"), QRELS)

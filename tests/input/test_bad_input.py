@@ -124,15 +124,14 @@ def test_bad_labels_results_and_columns_are_rejected(act: Callable[[], Any], mat
 
 HUGE = 10**400
 FORMS: dict[str, Any] = {
+    "columns": lambda x: {"user": ["a", "a"], "item": [1, 2], "estimated": [3, 2], "true": [1, x]},
     "qrels": lambda x: rn.RankedLists.from_trec({"1": {"c": 1, "d": x}}, {"1": {"d": 1}}),
     "run": lambda x: rn.RankedLists.from_trec({"1": {"d": 1}}, {"1": {"c": 1, "d": x}}),
     "ranks": lambda x: join(results={"user": [1, 1], "item": [10, 12], "rank": [1, x]}),
-    "rows": lambda x: [("a", "x", 3.0, 4), ("a", "y", 2.0, x)],
-    "pairs": lambda x: {"a": [(3.0, 4), (2.0, x)]},
-    "grades": lambda x: {"a": [4, x]},
-    "columns": lambda x: {"user": ["a", "a"], "item": [1, 2], "estimated": [3, 2], "true": [1, x]},
     "predictions": lambda x: [("a", "x", 4, 3.0, {}), ("a", "y", x, 2.0, {})],
-}
+    "rows": lambda x: [("a", "x", 3.0, 4), ("a", "y", 2.0, x)], "grades": lambda x: {"a": [4, x]},
+    "pairs": lambda x: {"a": [(3.0, 4), (2.0, x)]},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("huge", [HUGE, -HUGE, 10**5000], ids=["10^400", "-10^400", "10^5000"])

@@ -117,14 +117,13 @@ NOT_ONE_TABLE = [
     (zip_files(b"ARROW1", "p.feather"), "p.zip", "p.zip: a .feather in an archive"),
 ]
 NO_OBJECTS = [
+    ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
+    ("{" + ",".join(f'"{n}": 1' for n in range(1001)) + "}", "line 3: .* 1000 different"),
     ('{"user": 1', "p.jsonl, line 3: '{\"user\": 1' is not a JSON object, such as"),
     ("[1, 2]", "line 3: '.1, 2.' .* Write each object of an array on its own line"),
-    ("[" * 100_000, "line 3: .* is not a JSON object"),
-    ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
     ('{"user": 1, "item": 1, "estimated": "x"}', "row 2|estimated"),
-    ('{"item": 1, "estimated": 1}', "user"),
-    ("{" + ",".join(f'"{n}": 1' for n in range(1001)) + "}", "line 3: .* 1000 different"),
-]
+    ("[" * 100_000, "line 3: .* is not a JSON object"), ('{"item": 1, "estimated": 1}', "user"),
+]  # fmt: skip
 BAD = [*NOT_ONE_TABLE, *((_lines_with(line), "p.jsonl", match) for line, match in NO_OBJECTS)]
 
 
@@ -221,15 +220,13 @@ def _separated(by: str) -> bytes:
 
 
 FORMATS: list[tuple[bytes, dict[str, Any]]] = [
-    (BARE, {"heading": False}),
-    (_separated("^"), {"separator": "^"}),
-    (_separated("::"), {"separator": "::"}),
-    (_separated("\t"), {"separator": "tab"}),
     (FRAME.to_csv(index=False, sep=";", decimal=",").encode(), {"decimal": ","}),
-    (FRAME.to_csv(index=False, decimal=",").encode(), {"decimal": ","}),  # in quotes
+    (CSV.decode().encode("utf-16-le"), {"encoding": "utf-16-le"}), (BARE, {"heading": False}),
     (CSV.decode().encode("latin-1"), {"encoding": "latin-1"}),
-    (CSV.decode().encode("utf-16-le"), {"encoding": "utf-16-le"}),
-]
+    (_separated("\t"), {"separator": "tab"}), (_separated("::"), {"separator": "::"}),
+    (_separated("^"), {"separator": "^"}),
+    (FRAME.to_csv(index=False, decimal=",").encode(), {"decimal": ","}),  # in quotes
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "options"), FORMATS, ids=str)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.input.text_format import TextFormat
 from recsys_ndcg.rendering.exports import write_csv
-from tests.input.tables import table_in
+from tests.input.tables import table_in, write
 from tests.profiles import examples
 
 RUNS = "=+-@\t\r\n＝＋－＠"  # noqa: RUF001 - typed in Japan
@@ -84,21 +84,17 @@ HEADINGS = ["user,item,estimated,true", "user,n_items,item,true", "a,b,c,d"]
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_apostrophes_in_other_files_are_kept(tmp_path: Path, heading: str) -> None:
     """They belong to the id or to the heading."""
-    path = tmp_path / "p.csv"
-    path.write_text(f"{heading},'=x\n'=1,'=a,1,1,1\n''-b,c,2,2,2\n")
-    frame: Any = table_in(path)
+    frame: Any = table_in(write(tmp_path, f"{heading},'=x\n'=1,'=a,1,1,1\n''-b,c,2,2,2\n"))
     assert frame.iloc[:, 0].tolist() == ["'=1", "''-b"]
     assert frame.columns[-1] == "'=x"
-    path.write_text("user,item,estimated,true\n'=1,a,1,5\n'=1,b,2,3\n")
+    path = write(tmp_path, "user,item,estimated,true\n'=1,a,1,5\n'=1,b,2,3\n")
     assert rn.evaluate(path).users.tolist() == ["'=1"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_in_quotes_belong_to_the_id(tmp_path: Path, end: str) -> None:
     """With each line end of the file."""
-    path = tmp_path / "p.csv"
     rows = ["user,item,estimated,true", '"a\r\nb",x,1,5', '"a\r\nb",y,2,3', '"c\rd",y,2,3', ""]
-    path.write_bytes(end.join(rows).encode())
-    frame: Any = table_in(path)
+    frame: Any = table_in(write(tmp_path, end.join(rows)))
     assert frame["user"].tolist() == ["a\r\nb", "a\r\nb", "c\rd"]
     assert frame["true"].tolist() == [5, 3, 3]

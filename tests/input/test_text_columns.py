@@ -94,22 +94,20 @@ def chunked(values: list[Any]) -> Any:
 
 
 COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
-    "list": list, "objects": objects_of, "wide text": np.array,
     "every second object": lambda values: objects_of([x for one in values for x in (one, 0)])[::2],
-    "pandas, objects": lambda values: pd.Series(objects_of(values), dtype=object),
-    "pandas, default type": pd.Series, "polars, default type": partial(pl.Series, strict=True),
-    "pandas, text of Python": partial(pd.Series, dtype="string[python]"),
-    "pandas, text of Arrow": partial(pd.Series, dtype="string[pyarrow]"),
-    "pandas, type of Arrow": partial(pd.Series, dtype=pd.ArrowDtype(pa.string())),
-    "pandas, categories": partial(categorical, ordered=False),
-    "pandas, ordered categories": partial(categorical, ordered=True),
-    "polars": partial(pl.Series, dtype=pl.String), "pyarrow": partial(pa.array, type=pa.string()),
-    "polars, categories": partial(pl.Series, dtype=pl.Categorical),
     "polars, enum": lambda values: pl.Series(values, dtype=pl.Enum(sorted({*values, "unused"}))),
-    "pyarrow, views": partial(pa.array, type=pa.string_view()), "pyarrow, chunks": chunked,
-    "pyarrow, bytes": partial(pa.array, type=pa.binary()), "pyarrow, default type": pa.array,
     "pyarrow, dictionary": lambda values: pa.array(values, pa.string()).dictionary_encode(),
-    "pyarrow, dictionaries": dictionaries,
+    "pandas, objects": lambda values: pd.Series(objects_of(values), dtype=object), "list": list,
+    "pandas, type of Arrow": partial(pd.Series, dtype=pd.ArrowDtype(pa.string())),
+    "pandas, text of Python": partial(pd.Series, dtype="string[python]"), "objects": objects_of,
+    "pandas, text of Arrow": partial(pd.Series, dtype="string[pyarrow]"), "wide text": np.array,
+    "pandas, ordered categories": partial(categorical, ordered=True), "pyarrow, chunks": chunked,
+    "polars, categories": partial(pl.Series, dtype=pl.Categorical),
+    "pyarrow, views": partial(pa.array, type=pa.string_view()), "pandas, default type": pd.Series,
+    "pandas, categories": partial(categorical, ordered=False), "pyarrow, default type": pa.array,
+    "polars, default type": partial(pl.Series, strict=True), "pyarrow, dictionaries": dictionaries,
+    "pyarrow, bytes": partial(pa.array, type=pa.binary()),
+    "pyarrow": partial(pa.array, type=pa.string()), "polars": partial(pl.Series, dtype=pl.String),
     "pyarrow, a value twice": lambda values: pa.DictionaryArray.from_arrays(
         pa.array(range(len(values)), pa.uint8()), pa.array(values, pa.string())
     ),

@@ -141,18 +141,17 @@ def test_a_metric_that_depends_on_the_draw_has_no_chance_level(metric: str, choi
 
 
 SIZES: list[tuple[dict[str, Any], str]] = [
+    ({"items": ["a", "b", "c"]}, "items= lacks the items of 1 results, the first user 'u' item"),
+    ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items of user 'u' in"),
+    ({"items": ["a", "x"], "n_items": 9}, "n_items= and items= exclude each other"),
+    ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
     ({"n_items": 2}, "n_items=2 is less than the 4 different items in labels"),
     ({"n_items": 0}, "n_items must be a whole number of at least 1, not 0"),
-    ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
-    ({"n_items": ["a", "x"]}, "Pass a list of items as items="),
-    ({"n_items": {"v": 9}}, "n_items has no number for 1 users, the first 'u'"),
-    ({"n_items": {"u": 3}}, "n_items=3 is less than the 4 different items of user 'u' in"),
-    ({"items": ["a", "b", "c"]}, "items= lacks the items of 1 results, the first user 'u' item"),
-    ({"items": []}, "items is empty"),
-    ({"items": "abcx"}, "items: found text"),
     ({"items": [1, 2]}, "item: the ids in items= have ids of type number"),
-    ({"items": ["a", "x"], "n_items": 9}, "n_items= and items= exclude each other"),
-]
+    ({"n_items": 7.0}, "n_items must be a whole number .* not 7.0"),
+    ({"n_items": ["a", "x"]}, "Pass a list of items as items="), ({"items": []}, "items is empty"),
+    ({"items": "abcx"}, "items: found text"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("size", "match"), SIZES)

@@ -138,8 +138,7 @@ NO_NDCG: list[tuple[dict[str, Any], str]] = [
     ({"gain": lambda _: 1.0}, "gain must give one value per grade"),
     ({"gain": lambda grades: -grades}, "negative gain"),
     ({"gain": lambda grades: grades * math.nan}, "gain that is not finite"),
-    ({"gain": lambda _: "many"}, "gain must give"),
-    ({"gain": math.sqrt}, "gain must"),
+    ({"gain": lambda _: "many"}, "gain must give"), ({"gain": math.sqrt}, "gain must"),
     ({"gain": lambda grades: grades + 1j}, "gain must give"),
     ({"discount": lambda ranks: ranks[:-1]}, "discount must give one weight per rank"),
     ({"discount": lambda ranks: ranks}, "discount gives 2.0 at rank 2; .*never increase"),
@@ -147,9 +146,8 @@ NO_NDCG: list[tuple[dict[str, Any], str]] = [
     ({"discount": lambda ranks: -ranks}, "discount gives -1.0 at rank 1"),
     ({"discount": lambda ranks: ranks * math.nan}, "discount gives nan at rank 1"),
     ({"discount": lambda ranks: ranks * math.inf}, "discount gives inf at rank 1"),
-    ({"discount": math.log}, "discount must"),
-    ({"tie_tolerance": 5e-324}, "too small a step"),
-]
+    ({"discount": math.log}, "discount must"), ({"tie_tolerance": 5e-324}, "too small a step"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("choices", "match"), NO_NDCG)
