@@ -123,16 +123,13 @@ def _compiled(source: str, **names: Any) -> Any:
 
 
 PLACES: dict[str, Callable[[Any], Any]] = {
-    "a parameter": Algo,
-    "an attribute of no constructor": _with_attribute,
-    "a dataclass": lambda value: Algo(Settings(value)),
-    "slots": lambda value: Algo(Slots(value)),
+    "a parameter": Algo, "an attribute of no constructor": _with_attribute,
+    "a dataclass": lambda value: Algo(Settings(value)), "slots": lambda value: Algo(Slots(value)),
     "a namespace": lambda value: functools.partial(_function, types.SimpleNamespace(a=[value])),
     "an enclosed object": lambda value: _with_closure(Called({"a": (1, value)})),
     "a keyword": lambda value: functools.partial(_function, 1, train=value),
     "a function within": lambda value: functools.partial(_function, functools.partial(max, value)),
-    "an object that is called": Called,
-    "a method": lambda value: Called(value).method,
+    "an object that is called": Called, "a method": lambda value: Called(value).method,
     "a bound function": lambda value: types.MethodType(lambda self, *_: (self, value), Algo(1)),
     "a closure": _with_closure,
     "a default": lambda value: lambda train, one=value, *, other=value: (one, other, train),
@@ -140,15 +137,14 @@ PLACES: dict[str, Callable[[Any], Any]] = {
     "a helper": lambda value: _compiled("def f(n): return h(n)", h=_with_global(value)),
     "a recursion": lambda value: _compiled("def f(n): return f(n - 1) if n else G", G=value),
     "a cache": lambda value: _compiled("def f(n): return h(n)", h=cache(_with_global(value))),
-    "a base class": _with_base,
-    "a class of its own": _with_class,
+    "a base class": _with_base, "a class of its own": _with_class,
     "an object column": lambda value: pd.DataFrame({"a": pd.Series([value, 0], dtype=object)}),
     "a defaultdict": lambda value: defaultdict(list, {"a": value, 1: 2}),
     "a default of a dict": lambda value: defaultdict(_with_global(value)),
     "a dict with attributes": lambda value: Named(value, a=1),
     "an ordered dict": lambda value: OrderedDict(a=value),
     "a set": lambda value: {_text_of(value), 1, None},
-}
+}  # fmt: skip
 TEXTS, NUMBERS = st.text(max_size=5), st.integers() | st.floats(allow_nan=False)
 SETS = st.frozensets(st.integers() | st.text(max_size=2) | st.tuples(st.text()))
 KEYS = st.text(max_size=3) | st.integers()

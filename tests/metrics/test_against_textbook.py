@@ -165,21 +165,14 @@ def test_rbp_takes_its_persistence_from_its_name() -> None:
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "gain": ("linear", "binary", "exponential_above", strategies.MAPPED, strategies.root),
-    "discount": ("ln", "log2_max", "reciprocal", strategies.stairs),
-    "ideal": ("local", "max"),
-    "unlabelled": ("filter",),
-    "unlisted": ("ignore",),
+    "discount": ("ln", "log2_max", "reciprocal", strategies.stairs), "ideal": ("local", "max"),
+    "unlabelled": ("filter",), "unlisted": ("ignore",),
     "ties": ("input", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"),
-    "tie_tolerance": (0.5, 1e-8, "float32"),
-    "short_list": ("n", "drop"),
-    "recall_over": ("capped",),
-    "ap_over": ("capped", "k", "hits"),
-    "undefined": (0.0, 1.0),
-    "missing_user": ("skip",),
-    "mean_over": ("labelled", "relevant"),
-    "recommend_from": (0.2, 2.0, 3.5, "threshold"),
-    "threshold": (0.0, 2.0, 5.0),
-}
+    "tie_tolerance": (0.5, 1e-8, "float32"), "short_list": ("n", "drop"),
+    "recall_over": ("capped",), "ap_over": ("capped", "k", "hits"), "undefined": (0.0, 1.0),
+    "missing_user": ("skip",), "mean_over": ("labelled", "relevant"),
+    "recommend_from": (0.2, 2.0, 3.5, "threshold"), "threshold": (0.0, 2.0, 5.0),
+}  # fmt: skip
 USUAL = Choices(threshold=3.0, max_grade=5.0)
 ONE_CHANGED = [
     replace(USUAL, **{name: value}) for name, values in CHOICES.items() for value in values

@@ -11,20 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from tests import drawn_reports as drawn
 from tests import strategies
-from tests.drawn_reports import (
-    ANY_ROWS,
-    BOUNDED,
-    RANKING,
-    Cutoffs,
-    chosen_of,
-    cutoffs,
-    data_of,
-    evaluated,
-    rated_of,
-    same,
-    usual,
-)  # fmt: skip
+from tests.drawn_reports import BOUNDED, RANKING, Cutoffs, evaluated, same, usual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +26,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
 @usual
 @given(
-    data=data_of, chosen=chosen_of, k=cutoffs, ties=st.sampled_from(ANY_ROWS), seed=st.integers()
+    data=drawn.data_of,
+    chosen=drawn.chosen_of,
+    k=drawn.cutoffs,
+    ties=st.sampled_from(drawn.ANY_ROWS),
+    seed=st.integers(),
 )
 def test_a_score_does_not_depend_on_the_order_of_the_rows(
     data: Sample, chosen: Choices, k: Cutoffs, ties: str, seed: int
@@ -54,7 +47,7 @@ def test_a_score_does_not_depend_on_the_order_of_the_rows(
 
 
 @usual
-@given(data=data_of, chosen=chosen_of, k=cutoffs, text=st.booleans())
+@given(data=drawn.data_of, chosen=drawn.chosen_of, k=drawn.cutoffs, text=st.booleans())
 def test_a_score_does_not_depend_on_the_ids(
     data: Sample, chosen: Choices, k: Cutoffs, *, text: bool
 ) -> None:
@@ -72,7 +65,7 @@ def test_a_score_does_not_depend_on_the_ids(
 
 
 @usual
-@given(data=data_of, chosen=chosen_of, k=cutoffs)
+@given(data=drawn.data_of, chosen=drawn.chosen_of, k=drawn.cutoffs)
 def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
     data: Sample, chosen: Choices, k: Cutoffs
 ) -> None:
@@ -88,7 +81,7 @@ def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
 
 
 @usual
-@given(data=rated_of, chosen=chosen_of, k=cutoffs)
+@given(data=drawn.rated_of, chosen=drawn.chosen_of, k=drawn.cutoffs)
 def test_a_user_does_not_change_the_score_of_another(data: Sample, chosen: Any, k: Cutoffs) -> None:
     """Neither through blocks nor through item codes."""
     report = evaluated(data, chosen, k)
@@ -105,7 +98,7 @@ def test_a_user_does_not_change_the_score_of_another(data: Sample, chosen: Any, 
 
 
 @usual
-@given(data=data_of, chosen=chosen_of, k=cutoffs)
+@given(data=drawn.data_of, chosen=drawn.chosen_of, k=drawn.cutoffs)
 def test_scores_with_bounds_keep_them(data: Sample, chosen: Choices, k: Cutoffs) -> None:
     """To the last digit: a score of 1.0000000000000002 breaks whoever plots or logs it."""
     report = evaluated(data, chosen, k, metrics=BOUNDED)
@@ -150,7 +143,7 @@ def test_no_last_digit_lifts_a_score_above_its_bound() -> None:
 
 
 @usual
-@given(data=rated_of, chosen=chosen_of, k=cutoffs)
+@given(data=drawn.rated_of, chosen=drawn.chosen_of, k=drawn.cutoffs)
 def test_the_ideal_order_scores_exactly_1(data: Sample, chosen: Choices, k: Cutoffs) -> None:
     """Also with a tie between items of the same gain."""
     chosen = replace(

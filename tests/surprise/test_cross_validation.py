@@ -172,16 +172,13 @@ WRONG_SPLITS: list[tuple[Any, str]] = [
 WRONG_CVS: list[tuple[Any, str]] = [
     (FOLDS, "cv must be None, .* split.data. returns them"),
     (b"5", "cv must be None, a number of folds, or have a method split, not "),
-    (2.5, "cv must be None"),
-    (KFold, "cv must be None"),
-    (1, "cv=1, but .* between 2 and"),
-    (True, "cv=True, but"),
-    (10**9, "cv=1000000000, but"),
+    (2.5, "cv must be None"), (KFold, "cv must be None"), (1, "cv=1, but .* between 2 and"),
+    (True, "cv=True, but"), (10**9, "cv=1000000000, but"),
     (KFold(10**9), "cv cannot split the data: Incorrect value"),
     *((samples.FixedSplits(partial(iter, splits)), match) for splits, match in WRONG_SPLITS),
     (samples.FixedSplits(lambda: None), "returns None, not pairs of trainset and testset"),
     (samples.FixedSplits(list), "cv returns no splits"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("cv", "match"), WRONG_CVS, ids=range(len(WRONG_CVS)))
@@ -551,15 +548,12 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     (["rmse:catalogue"], {}, "rmse compares ratings and ranks nothing"),
     (["rmse@5"], {}, "rmse has no cutoff"),
     (["rmse", make_measure(samples.mean_error, "rmse")], {}, "measures has two .* named 'rmse'"),
-    (TWICE, {}, "measures has two .* named 'a'"),
-    ([5], {}, "A measure is a name .*not 5"),
-    (None, {}, "(?i)measure"),
-    ([rn.NDCG], {}, "(?i)NDCG"),
+    (TWICE, {}, "measures has two .* named 'a'"), ([5], {}, "A measure is a name .*not 5"),
+    (None, {}, "(?i)measure"), ([rn.NDCG], {}, "(?i)NDCG"),
     (["ndcg@10000:catalogue"], {}, "k=10000, but the catalogue has"),
     (["rmse", "ndgc@10"], UNKNOWN, "No measure is named 'ndgc@10'.*'ndcg'"),
     (["rsme"], UNKNOWN, "'rsme'. Did you mean 'rmse'"),
-    (["precison@5:catalogue"], UNKNOWN, "Did you mean 'precision'"),
-    ([""], UNKNOWN, "There are"),
+    (["precison@5:catalogue"], UNKNOWN, "Did you mean 'precision'"), ([""], UNKNOWN, "There are"),
     (["recall@5"], {"threshold": None}, "needs to know which items are relevant: pass threshold"),
     (["ndcg@5"], {"threshold": None, "convention": rn.Convention(gain="binary")}, "threshold"),
     (["recall@5"], {"threshold": "4"}, "threshold must be a finite number"),
@@ -567,7 +561,7 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     (["rmse"], {"n_jobs": 0}, "n_jobs must be a whole number"),
     (["rmse"], {"n_jobs": "2"}, "n_jobs must be a whole number"),
     (["rmse", "ndcg@5:catalogue"], {"return_train_measures": True}, CATALOGUE_OF_TRAINING),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("measures", "how", "match"), WRONG, ids=range(len(WRONG)))

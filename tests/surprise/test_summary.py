@@ -43,16 +43,14 @@ def test_ranking_measures_are_aligned_with_the_others(capsys: pytest.CaptureFixt
     """Their long names widen the first column; every cell begins below its heading."""
     found = cross_validate(svd(), DATA, ["rmse", *RANKING], THREE, threshold=4, verbose=True)
     title, empty, head, *lines = capsys.readouterr().out.splitlines()
-    assert title == (
-        "Evaluating RMSE, NDCG@10, RECALL@10:CATALOGUE of algorithm SVD on 3 split(s)."
-    )
-    assert empty == ""
+    names = "RMSE, NDCG@10, RECALL@10:CATALOGUE"
+    assert (title, empty) == (f"Evaluating {names} of algorithm SVD on 3 split(s).", "")
     starts = [one.start() for one in re.finditer(r"Fold \d|Mean|Std", head)]
-    assert len({len(line) for line in [head, *lines]}) == 1
-    cells = {}
-    for line in lines:
-        cells[line[: starts[0]].rstrip()] = [line[at : at + 8].strip() for at in starts]
-        assert all(line[at - 1] == " " for at in starts)
+    assert {len(line) for line in lines} == {len(head)}
+    assert all(line[at - 1] == " " for line in lines for at in starts)
+    cells = {
+        line[: starts[0]].rstrip(): [line[at : at + 8].strip() for at in starts] for line in lines
+    }
     expected = {}
     for name in ("rmse", *RANKING):
         scores = found[f"test_{name}"]
@@ -66,14 +64,12 @@ def test_ranking_measures_are_aligned_with_the_others(capsys: pytest.CaptureFixt
     assert list(cells) == [*expected, "Fit time", "Test time"]
 
 
-def largest(_: Any) -> float:
-    """Return a number that is wider than Surprise's columns."""
-    return -123456789.0
-
-
 def test_columns_are_as_wide_as_their_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     """A user's own measure may have any name and size."""
-    measures = [make_measure(len, "how many predictions there are"), make_measure(largest)]
+    measures = [
+        make_measure(len, "how many predictions there are"),
+        make_measure(lambda _: -123456789.0, "largest"),
+    ]
     cross_validate(svd(), DATA, measures, TWO, verbose=True)
     text = capsys.readouterr().out
     assert f"HOW MANY PREDICTIONS THERE ARE (testset) {len(TABLE) // 2}.0000" in text
