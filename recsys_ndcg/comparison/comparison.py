@@ -228,7 +228,7 @@ class Comparison(Renderable):
         Columns: users, mean, ci_low, ci_high, pooled, chance; difference from the baseline with
         its interval difference_low and difference_high, effect (d_z), pooled_difference; p, and
         p_corrected for the number of segments and models; opposite_to_all and
-        pooled_opposite_to_all, whether the sign is opposite to that over all segments.
+        pooled_opposite_to_all, whether the sign is opposite to the sign over all segments.
 
         Raises
         ------

@@ -260,7 +260,8 @@ def _find_user_remarks(
         n_without = int((~is_known.any(axis=1)).sum())
         if 0 < n_without < len(is_known):
             yield f"{n_without} of {len(is_known)} users have no score in {result.name}."
-        is_known = is_known[:, is_known.any(axis=0)]  # chance may have no scores
+        # a model without any score: chance, for a metric that has no chance level
+        is_known = is_known[:, is_known.any(axis=0)]
         n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
         if n_partly:
             yield (

@@ -56,6 +56,7 @@ _POOLED_COLUMNS = ("difference", "low", "high", "p", "p_corrected")
 _MARGIN_COLUMNS = ("p_not_worse", "p_not_better", "p_equivalent")
 #: Their names as columns, if different.
 _RENAMED = {"p_not_worse": "p_a_not_worse", "p_not_better": "p_b_not_worse"}
+#: Fields that are tables, and options that are the same as in the comparison.
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
 _OPTIONS = ("testing", "margin", "progress")
 _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
@@ -74,7 +75,7 @@ class MetricComparison(Record):
     models : tuple of str
         The columns' names.
     scores, numerator, denominator, chance, best : float64 arrays
-        As the `ModelScores.tables`.
+        As in `ModelScores.tables`, with a column per model.
     testing : Testing
         The test, the correction, the level.
     margin : float, optional

@@ -159,7 +159,7 @@ class ModelScores(Scores):
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
-        """Scores, their parts and digests: users × metrics, by their names in a file."""
+        """The tables of users × metrics by their names in a file: "truth" has the label digests."""
         return {
             "scores": self.per_user,
             "numerator": self.numerator,
@@ -414,12 +414,12 @@ def _check_label_digests(models: Mapping[str, ModelScores]) -> None:
 
 
 def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
-    """Add a first model: random order of the same lists.
+    """Put chance before the other models: random order of the same lists.
 
     Raises
     ------
     InvalidInputError
-        There is no chance level, or the models' lists have different ones.
+        There is no chance level, or it differs between the models' lists.
     """
     (name, first), *others = models.items()
     scores = first.roles["chance"]

@@ -221,7 +221,7 @@ class EvaluationOptions(NamedTuple):
     columns: Mapping[str, str] | None
 
     def reject_options_without_effect(self, name: str) -> None:
-        """Raise if options are given that cannot change an existing report; `name` is its model's.
+        """Raise if options are given that cannot change the existing report of a model.
 
         Raises
         ------
@@ -279,7 +279,7 @@ def map_models(
 def _check_models(models: Any) -> dict[str, Any]:
     """Return the models by name; raise if a name or a model is missing or repeated."""
     if _is_search(models):
-        return {"": models}
+        return {"": models}  # it names its models itself
     if not isinstance(models, Mapping) or isinstance(models, Report):
         msg = f"Pass models by name, {{'SVD': predictions, 'KNN': others}}, not {quote(models)}."
         raise InvalidInputError(msg)

@@ -163,6 +163,7 @@ def _compute_rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     by_user = ranks.groupby(level="user")
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()
+    # in the formula of `rbo`, n_common is X_d, at_shorter is X_s, and at_longer is X_l
     # an entry per user and depth, up to the length of the user's longer list
     start = compute_offsets(longer)
     first, depth = start[:-1], concat_ranges(np.ones_like(longer), longer)

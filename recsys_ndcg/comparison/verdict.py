@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MAX_NAMES = 4
 _SMALLEST = 0.0001  # smaller p-values are written as p < 0.0001
-_TRIVIAL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
+_VERY_SMALL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
 
 
 def format_size(value: float) -> str:
@@ -132,7 +132,7 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
     shares = (
         f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}"
     )
-    if effect < _TRIVIAL:
+    if effect < _VERY_SMALL:
         return f"{shares}. That is a very small difference (d_z = {effect:.2g})."
     return f"{shares}." if np.isinf(effect) else f"{shares} (d_z = {effect:.2g})."
 

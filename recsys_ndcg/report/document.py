@@ -386,7 +386,7 @@ def _find_column_below_chance(
     greater_is_better = [metric.greater_is_better for metric in metrics]
     best = np.fmax(mean, totals.mean_of("highest"))
     with np.errstate(all="ignore"):
-        # scores in [0, 1] vary most if each is 0 or 1
+        # for metrics without z: scores in [0, 1] vary most if each is 0 or 1
         max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
         z = np.where(np.isnan(z), (mean - chance) / max_error, z)
         is_far = chance - best > min_share * (chance - worst)

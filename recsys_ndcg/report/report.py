@@ -334,10 +334,10 @@ class Report(Renderable, Mapping[str, float]):
         totals = self.audit_data.totals
         if method == "t":
             check_level("level", level, such_as=0.95)
-            moments, parts = totals.score_moments, totals.ratio_moments
+            moments, pooled = totals.score_moments, totals.ratio_moments
             low, high = mean_interval(moments.count, moments.mean_x, moments.x_length, level)
             ratios: Iterable[Any] = ratio_interval(
-                parts.count, parts.ratio, parts.mean_x, parts.residual, level
+                pooled.count, pooled.ratio, pooled.mean_x, pooled.residual, level
             )
         else:
             check_choice("method", method, ("t", *BOOTSTRAPS))

@@ -342,6 +342,7 @@ def compare_with_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
     """
     empty = np.zeros((0, len(scores[0].count)))
     no_scores = Moments.of(empty, empty, empty.astype(bool))
+    # the others are the groups before and after: moments can be added, but not subtracted
     before = list(accumulate(scores, add, initial=no_scores))
     after = list(accumulate(reversed(scores), add, initial=no_scores))[::-1]
     sides = zip(scores, before[:-1], after[1:], strict=True)
@@ -364,6 +365,7 @@ def _test_differences(group: Moments, others: Moments) -> tuple[Floats, Floats]:
     is_tested = (group.count > 1) & (others.count > 1)
     p = np.where(is_tested & (scale == 0), 1.0, np.nan)
     is_tested &= scale > 0
+    # squares of very small or large scores would leave the range of floats
     scaled = [one[is_tested] / scale[is_tested] for one in (difference, spread, others_spread)]
     n, n_others = group.count[is_tested], others.count[is_tested]
     p[is_tested] = ttest_ind_from_stats(

@@ -445,7 +445,8 @@ def read_table_groups(
     data : table, or path of a file
         A table with a column of users.
     column : str, optional
-        The column of groups; by default the first one other than the users.
+        The column of groups; by default the first one other than the users, if possible not a
+        time or a row number.
     columns : mapping, optional
         ``{"user": ...}``: the name of the column of users.
     what : str
