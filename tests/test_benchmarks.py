@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from tests.pages import ROOT
+from tests.scale.cases import predictions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 BENCHMARKS = ROOT / "benchmarks"
@@ -34,14 +37,9 @@ def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def frame() -> pd.DataFrame:
-    """Draw lists of 1 to 29 items without ties; the first user likes nothing at all."""
-    draw = np.random.default_rng(4)
-    lengths = np.append(12, draw.integers(1, 30, 60))
-    user = np.repeat(np.arange(len(lengths)), lengths)
-    true = np.where(user == 0, 0.0, draw.integers(1, 11, len(user)) / 2)
-    estimated = true + draw.normal(0, 1, len(user))
-    rows = {"user": user, "item": np.arange(len(user)), "estimated": estimated, "true": true}
-    return pd.DataFrame(rows).sample(frac=1, random_state=0, ignore_index=True)
+    """Draw lists without ties; for the first user, nothing is relevant."""
+    rows = predictions(4, n_users=60, n_rows=900)
+    return rows.assign(true=rows["true"].where(rows["user"] > rows["user"].min(), 0.0))
 
 
 def _ours(frame: pd.DataFrame) -> dict[str, float]:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
@@ -15,17 +13,12 @@ from recsys_ndcg import progress
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.progress import Steps
 from tests.commands import run
+from tests.scale.cases import predictions
 
+ROWS = predictions(0, n_users=40, n_rows=200)
 MODELS = {
-    name: pd.DataFrame(
-        {
-            "user": np.repeat(np.arange(40), 5),
-            "item": np.tile(np.arange(5), 40),
-            "estimated": np.random.default_rng(seed).permutation(200) / 7,
-            "true": np.random.default_rng(9).integers(1, 6, 200),
-        }
-    )
-    for seed, name in enumerate("abc")
+    name: ROWS.assign(estimated=ROWS["estimated"] % most)
+    for name, most in (("a", 9), ("b", 3), ("c", 2))
 }
 NDCG: dict[str, Any] = {"metrics": ["ndcg@5"], "threshold": 4}
 

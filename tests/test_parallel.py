@@ -8,10 +8,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
@@ -19,6 +18,10 @@ from recsys_ndcg import parallel
 from recsys_ndcg.parallel import count_threads, limit_threads, map_in_threads
 from recsys_ndcg.scoring import Plan
 from tests.errors import rejects
+from tests.scale.cases import predictions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CALLERS = 32
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -27,14 +30,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
     """Ratings of 100 users, of whom most have ties."""
-    draw = np.random.default_rng(0)
-    user = np.repeat(np.arange(100), draw.integers(1, 40, 100))
-    item = np.concatenate([draw.permutation(60)[:n] for n in np.bincount(user)])
-    true = draw.integers(1, 6, len(user)).astype(float)
-    estimated = (true + draw.normal(0, 1, len(user))).round(1)
-    true[draw.random(len(user)) < 0.1] = np.nan
-    frame = pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
-    return frame.sample(frac=1, random_state=0)
+    rows = predictions(0, n_users=100).round(1)
+    return rows.assign(true=rows["true"].where(rows.index % 10 > 0))
 
 
 @pytest.fixture

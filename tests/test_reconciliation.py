@@ -21,6 +21,7 @@ from tests import strategies
 from tests.commands import error_of, run
 from tests.errors import rejects
 from tests.profiles import examples
+from tests.scale.cases import predictions
 
 if TYPE_CHECKING:
     from tests.strategies import Sample
@@ -32,17 +33,7 @@ METRICS = ["ndcg@10", "precision@10", "recall@10", "ap@10"]
 PRESETS = list(rn.Convention.presets())
 
 
-def _drawn_rows(n_users: int = 40) -> pd.DataFrame:
-    draw = np.random.default_rng(0)
-    lengths = draw.integers(1, 14, n_users)
-    user = np.repeat(np.arange(n_users), lengths)
-    true = draw.integers(1, 6, len(user)).astype(float)
-    estimated = np.round(true + draw.normal(0, 2, len(user)), 1)
-    item = np.concatenate([np.arange(length) for length in lengths])
-    return pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
-
-
-ROWS = _drawn_rows()
+ROWS = predictions(0, n_users=40, n_rows=260).round(1)
 DEFAULT = rn.Convention()
 
 

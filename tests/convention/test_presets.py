@@ -10,7 +10,6 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
@@ -22,6 +21,7 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
 from tests.errors import rejects
 from tests.profiles import examples
+from tests.scale.cases import predictions
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 NAMES = {
@@ -190,13 +190,8 @@ def test_a_preset_names_the_version_that_was_compared() -> None:
 
 def _sparse() -> pd.DataFrame:
     """Draw users of whom some have nothing relevant: there a library's metrics differ."""
-    rng = np.random.default_rng(5)
-    lengths = rng.integers(1, 8, 40)
-    user = np.repeat(np.arange(40), lengths)
-    item = np.concatenate([np.arange(n) for n in lengths])
-    estimated = np.round(rng.normal(size=lengths.sum()), 1)
-    true = rng.integers(0, 5, lengths.sum()).astype(float)
-    return pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
+    rows = predictions(5, n_users=60, n_rows=240).round()
+    return rows.assign(true=rows["true"] - 1)
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))

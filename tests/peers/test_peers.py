@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from tests.scale.cases import predictions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
 
 def _ratings(seed: int, *, steps: int | None = None) -> pd.DataFrame:
-    """Draw ratings of 60 users with lists of 2 to 40 items; `steps` makes ties."""
-    draw = np.random.default_rng(seed)
-    lengths = draw.integers(2, 41, 60)
-    true = draw.integers(0, 5, lengths.sum()).astype(float)
-    estimated = true + draw.normal(0, 1.5, len(true))
-    if steps is not None:
-        estimated = np.round(estimated * steps) / steps
-    user = np.repeat(np.arange(60), lengths)
-    item = np.concatenate([draw.permutation(500)[:length] for length in lengths])
-    frame = pd.DataFrame({"user": user, "item": item, "estimated": estimated, "true": true})
-    return frame.sample(frac=1, random_state=seed)
+    """Draw ratings of 60 users from 0 to 4; `steps` makes ties."""
+    rows = predictions(seed, counts=[2 + 7 * user % 39 for user in range(60)])
+    estimated = rows["estimated"] if steps is None else (rows["estimated"] * steps).round() / steps
+    return rows.assign(estimated=estimated, true=rows["true"] - 1)
 
 
 def _nested(frame: pd.DataFrame, column: str) -> dict[str, dict[str, Any]]:
