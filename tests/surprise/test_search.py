@@ -117,15 +117,14 @@ def _search() -> Any:
 def test_the_best_has_the_greatest_mean_unless_less_is_better(search: Any) -> None:
     """Ranks follow the direction of the measure too."""
     for name in search.measures:
-        means = search.cv_results[f"mean_test_{name}"]
-        place = means.argmin() if name == "rmse" else means.argmax()
+        means, ranks = (search.cv_results[f"{one}_test_{name}"] for one in ("mean", "rank"))
+        losses = means if name == "rmse" else -means
+        place = losses.argmin()
         assert search.best_index[name] == place
         assert search.best_score[name] == means[place]
         assert search.best_params[name] == search.cv_results["params"][place]
-        ranks = search.cv_results[f"rank_test_{name}"]
         assert sorted(ranks) == [1, 2, 3, 4]
-        steps = np.diff(means[np.argsort(ranks)])
-        assert ((steps if name == "rmse" else -steps) >= 0).all()
+        assert (np.diff(losses[np.argsort(ranks)]) >= 0).all()
 
 
 def test_the_tables_of_a_search(search: Any) -> None:
@@ -199,14 +198,14 @@ def test_refit_takes_a_measure_in_every_form() -> None:
 
 
 @pytest.mark.parametrize("refit", ["recall@5", "ndgc@5", "", make_measure(min, "least")])
-@pytest.mark.parametrize("kind", [GridSearchCV, RandomizedSearchCV])
+@pytest.mark.parametrize("kind", [GridSearchCV, functools.partial(RandomizedSearchCV, n_iter=1)])
 def test_refit_by_another_measure_is_rejected(kind: Any, refit: Any) -> None:
     """Before anything is fitted."""
-    options = {"n_iter": 1} if kind is RandomizedSearchCV else {}
+    search = functools.partial(kind, samples.NeverFitted, {"x": [1]})
     with pytest.raises(rn.RecsysNdcgError, match=r"not one of the measures|No measure is named"):
-        kind(samples.NeverFitted, {"x": [1]}, measures=["rmse", "ndcg@5"], refit=refit, **options)
+        search(measures=["rmse", "ndcg@5"], refit=refit)
     with rejects("refit=True needs a measure, but measures is empty"):
-        kind(samples.NeverFitted, {"x": [1]}, measures=[], refit=True, **options)
+        search(measures=[], refit=True)
 
 
 def test_what_needs_a_fit_or_a_refit_says_so() -> None:
@@ -330,19 +329,17 @@ def test_distributions_are_drawn_as_in_surprise(train: Any) -> None:
     assert ours.predict("u001", "i001") == theirs.predict("u001", "i001")
 
 
-@pytest.mark.parametrize(
-    ("grid", "match"),
-    [
+def test_parameters_without_a_list_of_values_are_rejected() -> None:
+    """Surprise raises a TypeError."""
+    grids: list[tuple[dict[str, Any], str]] = [
         ({"n_factors": 5}, "n_factors=5 is no list of values"),
         ({"n_factors": stats.randint(2, 6)}, "only RandomizedSearchCV accepts"),
         ({"sim_options": [{"name": "msd"}]}, "Parameters are a dict of lists"),
-    ],
-)
-def test_parameters_without_a_list_of_values_are_rejected(grid: Any, match: str) -> None:
-    """Surprise raises a TypeError."""
-    with pytest.raises((TypeError, AttributeError)):
-        model_selection.GridSearchCV(surprise.SVD, grid)
-    assert_rejected(match, GridSearchCV, surprise.SVD, grid)
+    ]
+    for grid, match in grids:
+        with pytest.raises((TypeError, AttributeError)):
+            model_selection.GridSearchCV(surprise.SVD, grid)
+        assert_rejected(match, GridSearchCV, surprise.SVD, grid)
 
 
 # attributes that change after construction
