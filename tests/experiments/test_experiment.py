@@ -312,7 +312,9 @@ def test_a_worker_that_dies_fails_only_its_own_folds() -> None:
     def deadly(_: pd.DataFrame) -> Any:
         os._exit(3)
 
-    with pytest.warns(rn.DataWarning, match="deadly failed in 2 of 2 folds.*ended from outside"):
+    with pytest.warns(
+        rn.DataWarning, match="deadly failed in 2 of 2 folds.*its process was killed"
+    ):
         found = run({"deadly": deadly, **models()}, n_jobs=2)
     pd.testing.assert_frame_equal(found.per_user, run().per_user)
 

@@ -161,7 +161,7 @@ def test_workers_may_be_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
     notes = [file.read_text() for file in tmp_path.rglob("*.failed.txt")]
     assert len(notes) <= len(killed) // 2, "a fold is run twice before it counts as failed"
     notes += [str(one.message) for one in caught]
-    assert all("ended from outside" in one for one in notes)
+    assert all("its process was killed" in one for one in notes)
     whole = run({**models(), "slow": item_means}, seeds=2).per_user["ndcg@5"]
     for name in found.models:
         assert found.per_user["ndcg@5", name].equals(whole[name])
