@@ -21,7 +21,7 @@ def _restore_metrics_after_each_test() -> Iterator[None]:
 
 @contextmanager
 def restore_metrics() -> Iterator[None]:
-    """Remove the metrics that the block registers, for example those of a fixture."""
+    """Remove the metrics that the block registers, for example in a fixture."""
     tables: tuple[dict[str, Any], ...] = (METRICS, METRIC_ALIASES)
     copies = [dict(table) for table in tables]
     try:

@@ -85,7 +85,7 @@ def datasets(draw: Callable[[Any], Any], most: int = 5, *, may_join: bool = True
                 st.tuples(st.sampled_from(ESTIMATES), grade), min_size=not joined, max_size=most
             )
         )
-        items = draw(st.permutations(range(8, 8 + len(pairs))))  # 10 stands before 9 as text
+        items = draw(st.permutations(range(8, 8 + len(pairs))))  # 10 comes before 9 as text
         users[user] = [Row(e, t, i) for (e, t), i in zip(pairs, items, strict=True)]
         unlisted[user] = draw(st.lists(st.sampled_from(GRADES), max_size=3)) if joined else []
     users = {user: one for user, one in users.items() if one or unlisted[user]}

@@ -142,7 +142,7 @@ def test_the_speed_that_the_readme_quotes_is_that_of_the_page() -> None:
     assert f"take {_timed(peers, 'recsys_ndcg')[1]} s" in section(README, "Fast")
 
 
-def test_every_page_is_led_to() -> None:
-    """From the README, so that none is found by chance alone."""
-    told = section(README, "Pages")
-    assert [one.name for one in DOCS if f"(docs/{one.name})" not in told] == []
+def test_the_readme_links_to_every_page() -> None:
+    """So that a reader need not find one by chance."""
+    listed = section(README, "Pages")
+    assert [page.name for page in DOCS if f"(docs/{page.name})" not in listed] == []

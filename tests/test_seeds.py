@@ -241,7 +241,7 @@ def test_ties_do_not_change_the_ideal_dcg(ties: str) -> None:
 
 @expects_ties
 def test_a_user_with_three_ratings_is_left_out_at_ten_under_drop() -> None:
-    """All three are among the first ten in any order, so precision says nothing about the user."""
+    """All three are among the first ten in any order, so precision does not depend on the model."""
     users = {"User 1": PAIRS, "User 2": THREE}
     dropping = rn.Convention(short_list="drop")
     report = rn.evaluate(users, k=[10, 3], threshold=4, convention=dropping)

@@ -106,7 +106,7 @@ def test_a_user_with_nothing_relevant_is_undefined_and_counted(name: str) -> Non
 
 
 def test_a_testset_filled_with_the_mean_raises() -> None:
-    """14: the rows of Surprise's build_anti_testset() say r_ui = 2.95, a gain of 6.7 each."""
+    """14: the rows of Surprise's build_anti_testset() have r_ui = 2.95, a gain of 6.7 each."""
     rows = [(user, item, user * 0.1 + item, 2.95) for user in range(3) for item in range(3)]
     with rejects("Every true value is 2.95.*build_anti_testset"):
         rn.evaluate(rows)

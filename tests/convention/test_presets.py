@@ -196,7 +196,7 @@ def _sparse() -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_a_librarys_name_measures_each_metric_as_that_library_does(name: str) -> None:
-    """Numbers and signatures are those of each metric asked for alone."""
+    """Each metric has the numbers and the signature that it has alone."""
     metrics = [f"{one}@5" for one in PRESETS[name].metrics.split() if one != "rprecision"]
     how: dict[str, Any] = {"metrics": metrics, "threshold": 3}
     report = rn.evaluate(_sparse(), convention=name, **how)

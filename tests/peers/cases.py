@@ -24,8 +24,8 @@ class Case:
     labels : dict
         ``{user: {item: grade}}``: all that is known of what users like.
     run : dict
-        ``{user: {item: score}}``, the lists, in the order of the input, which is not that of the
-        scores. Higher is better.
+        ``{user: {item: score}}``, the lists, in the order of the input, which is not the order of
+        the scores. Higher is better.
     threshold : float
         An item is relevant if its grade is at least this; libraries that know relevant items
         only are given these.
@@ -108,7 +108,7 @@ def _drawn(
     scores: tuple[float, ...] = (),
     nudge: float = 0.0,
 ) -> Case:
-    """Draw 12 users, everybody with something relevant and everything labelled."""
+    """Draw 12 users, each with a relevant item, and all items labelled."""
     draw = random.Random(name)  # noqa: S311 - not for secrets
     labels, run = {}, {}
     for number in range(12):

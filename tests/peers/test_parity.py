@@ -111,7 +111,7 @@ def test_the_presets_give_different_numbers() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_implicits_precision_is_the_pooled_recall(case: str) -> None:
-    """As the note of the preset says."""
+    """As the preset's note explains."""
     metric = f"recall@{CASES[case].k}"
     theirs = ANSWERS["implicit", case, f"precision@{CASES[case].k}"]["mean"]
     pooled = _report("implicit", case, metric).pooled[metric]

@@ -63,7 +63,7 @@ def test_percentiles_are_those_of_all_resamples() -> None:
 @given(st.integers(0, 9), st.sampled_from(BOOTSTRAPS), st.integers(-200, 200))
 @examples(0.5)
 def test_intervals_scale_with_the_units(seed: int, method: str, power: int) -> None:
-    """Of the numerators, and inversely with those of the denominators."""
+    """With the numerators' unit, and inversely with the denominators'."""
     top, bottom = _made(15, seed)
     plain = _ends(top, bottom, method=method)
     np.testing.assert_array_equal(

@@ -84,7 +84,7 @@ def test_which_model_of_a_pair_is_first(table: Floats, test: str) -> None:
 
 @pytest.mark.parametrize("test", AGREEING)
 def test_whether_pairs_share_columns_of_models(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draws of signs and resamples are the same; those of t have the same correlations."""
+    """Draws of signs and resamples are the same; draws of t have the same correlations."""
     table = made(50, 7, 0, apart=0.005)
     table[:, 6] *= 1e9  # which has no digits in common with the others
     table[:, 5] = table[:, 4] + 1e-10 * table[:, 1]  # nor has the difference of these two

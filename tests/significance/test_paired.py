@@ -53,7 +53,7 @@ def test_counts_means_and_t_are_those_of_the_textbook(table: Floats, alpha: floa
 @given(tables(2))
 @examples(1)
 def test_wilcoxon_and_sign_tests_are_those_of_the_textbook(table: Floats) -> None:
-    """Users without a difference are left out; intervals are those of t."""
+    """Users without a difference are left out; intervals are the t test's."""
     tests = "wilcoxon", "sign", "t"
     ranks, signs, t = (compare_all(table, Testing(test, "none")) for test in tests)
     for place, values in enumerate(_columns(table)):

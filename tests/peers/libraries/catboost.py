@@ -1,7 +1,7 @@
 """CatBoost: ``eval_metric``, a group at a time, so that its mean over groups is that one's value.
 
 It knows the given list alone, and all of it needs a grade: unlabelled items get 0. ``border`` is
-strict, so it stands between the threshold and the next lower half star.
+strict, so it is set between the threshold and the next lower half star.
 """
 
 from __future__ import annotations

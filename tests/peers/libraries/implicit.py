@@ -2,7 +2,7 @@
 
 Any item of the truth counts as relevant, so it is given the labels from the threshold on. It
 asks a model for its lists and takes them as they come; the one here answers with the case's,
-best first, equal scores in the order of the input, and with the item -1, which nobody likes,
+best first, equal scores in the order of the input, and with the item -1, which no user likes,
 where a list ends.
 """
 

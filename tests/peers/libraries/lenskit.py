@@ -3,7 +3,7 @@
 Any test item counts as relevant (`gain` is None by default), so the tests are the labels from
 the threshold on, and a user without any has none. The lists are put in order by the library's
 `ItemList.top_n`. Each metric runs alone, as AveragePrecision stops all of them with an error
-where somebody has no test item.
+if a user has no test item.
 """
 
 from __future__ import annotations

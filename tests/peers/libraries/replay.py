@@ -2,7 +2,7 @@
 
 Any row of the truth counts as relevant, so it is given the labels from the threshold on. It
 orders equal scores by what holds them: data frames are the preset's, as its documentation's
-examples are, dictionaries those of the preset replay_dict.
+examples are, dictionaries are the preset replay_dict's.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ def _drawn(
 ) -> Case:
     """Draw users whom all models serve well or badly, and models that differ a little.
 
-    Scores are whole multiples of 1/steps, so that every sum of them is exact, in any order: what
-    a library says of equal sums hangs on no rounding. If skewed, a better model is much better for
-    a tenth of the users, and for nobody else.
+    Scores are whole multiples of 1/steps, so that every sum of them is exact, in any order: how a
+    library treats equal sums does not depend on rounding. If skewed, a better model is much better
+    for a tenth of the users, and for no others.
     """
     draw = random.Random(name)  # noqa: S311 - not for secrets
     ease = [draw.betavariate(4, 2) for _ in range(n_users)]
@@ -83,7 +83,7 @@ def _sparse(case: Case) -> Case:
 
 
 def _with_equals(case: Case) -> Case:
-    """Let the second model be the first, and the third better than both by 1/4 for everybody."""
+    """Let the second model be the first, and the third better than both by 1/4 for every user."""
     first = [round(value * 64) / 128 for value in case.scores["A"]]
     scores = {"A": first, "B": first, "C": [value + 0.25 for value in first]}
     return Case(case.name, scores, case.denominators)

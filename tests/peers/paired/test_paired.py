@@ -30,8 +30,8 @@ CASES = {case.name: case for case in cases()}
 DRAWS = 40_000
 SCIPYS_DRAWS = 20_000
 CORRECTIONS = {"bonferroni": bonferroni, "holm": holm, "fdr_bh": benjamini_hochberg}
-#: where no two sums of differences are equal but for those of opposite signs, and few users' are
-#: the same: how a test counts draws that equal what was observed is of no matter
+#: Cases in which sums of differences are equal only if their signs are opposite, and few users
+#: have the same difference: how a test counts draws that equal the observed sum does not matter.
 WITHOUT_EQUALS = ("plain", "skewed", "many")
 
 
@@ -249,7 +249,7 @@ def _near(case: str, error: float) -> float:
     """Return how far drawn ends may be apart, given the standard error of what they are ends of.
 
     A quantile at 2.5 % of 40,000 draws has an error of sqrt(0.025 · 0.975 / 40,000) / φ(1.96) =
-    0.013 standard errors, and BCa adds that of its bias, 0.006, twice: 4.5 times these are 0.12 for
+    0.013 standard errors, and BCa adds its bias's error, 0.006, twice: 4.5 times these are 0.12 for
     the difference of two ends. Few users have few resamples, of which the next may be the quantile;
     if scores are whole quarters, these are whole steps.
     """

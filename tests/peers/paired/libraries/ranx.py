@@ -1,6 +1,6 @@
 """ranx: its paired t test, and Fisher's randomisation test from random signs.
 
-p is c / draws, without the 1 that stands for the data themselves, and a draw counts where its
+p is c / draws, without the 1 for the data themselves, and a draw counts where its
 difference is at least the observed one. Its code is compiled anew for one thread: the generators
 of its threads have no seed, and another p comes of each run.
 """
@@ -28,7 +28,7 @@ def scores(case: Case) -> dict[str, dict[str, Any]]:
     answers: dict[str, dict[str, Any]] = {"t": {}, "fisher": {}}
     for pair, (one, other) in case.pairs().items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # models equal for everybody
+            warnings.simplefilter("ignore", RuntimeWarning)  # models equal for every user
             p, _ = paired_student_t_test(np.array(one), np.array(other))
         answers["t"][pair] = {"p": float(p) if math.isfinite(p) else None}
         p, _ = FISHER(np.array(one), np.array(other), n_permutations=DRAWS)

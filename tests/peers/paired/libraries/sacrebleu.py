@@ -25,7 +25,7 @@ class Mean:
     """What a paired test asks of a metric: sums, and a score from them."""
 
     def get_signature(self) -> Signature:
-        """Return what is written beside the scores."""
+        """Return what is written next to the scores."""
         return Signature({"num_refs": 1})
 
     def _extract_corpus_statistics(self, hypotheses: Sequence[str], _: object) -> list[list[float]]:

@@ -38,7 +38,7 @@ def _tests(one: np.ndarray, other: np.ndarray) -> dict[str, dict[str, float]]:
     difference = one - other
     wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # models that are equal for everybody
+        warnings.simplefilter("ignore", RuntimeWarning)  # models that are equal for every user
         student = stats.ttest_rel(one, other)
         bounds = student.confidence_interval()
         exact = 2 ** len(one) <= DRAWS

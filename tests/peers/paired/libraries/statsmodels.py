@@ -21,7 +21,7 @@ POWER = 0.8
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {"t" or a correction: {pair: {"p": p}}}, and the smallest effect to be found.
 
-    Models that are equal for everybody have no t, nor models that differ by the same amount.
+    Models that are equal for every user have no t, nor models that differ by the same amount.
     """
     differences = {
         pair: np.subtract(one, other)
