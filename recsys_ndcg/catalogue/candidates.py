@@ -82,8 +82,9 @@ class Ratings:
             least, most = float(values.min()), float(values.max())
             warn(
                 f"{outside} of {len(values)} ratings are outside the rating_scale ({low}, {high}); "
-                f"they run from {least:g} to {most:g}. predict() clips estimates to the scale and "
-                f"ties them: give Reader(rating_scale=({least:g}, {most:g}))."
+                f"they run from {least:g} to {most:g}. predict() clips estimates to the scale, "
+                "so that different ones become equal: give Reader(rating_scale="
+                f"({least:g}, {most:g}))."
             )
 
 

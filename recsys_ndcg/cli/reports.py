@@ -153,7 +153,7 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
     table = runs.sort_by(metric).reset_index()
     folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
     brief = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
-        columns=["of", "failed", "data", "how"]
+        columns=["of", "failed", "ratings_digest", "settings_digest"]
     )
     cells = format_cells(brief.set_index("run")).map(escape_invisible)
     shown = cells.rename(columns=_SHORT_HEADINGS) if output.form == "text" else cells

@@ -310,7 +310,7 @@ def _find_order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     ]
     first_means = first.sign * first.means()
     lines = [_describe_disagreement(first, first_means, *other) for other in other_means]
-    return list_first(filter(None, lines), _MAX_LINES, "… and {} more.")
+    return list_first(filter(None, lines), _MAX_LINES, "… and the same for {} more scores.")
 
 
 def _describe_disagreement(
@@ -356,7 +356,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             for row in reversed_rows.to_dict("records")
         ]
         lines = [*_find_paradoxes(rows, metric, baseline), *opposite]
-        yield from list_first(lines, _MAX_LINES, "… and {} more (comparison.segments).")
+        yield from list_first(lines, _MAX_LINES, "… and the same in {} more cases.")
 
 
 def _find_chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:

@@ -425,9 +425,13 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
     scores = first.roles["chance"]
     is_known = ~np.isnan(scores)
     if not is_known.any():
+        names = ", ".join(first.names)
+        reason = f"{name!r} has no chance level in {names}"
+        if not any(one.metric.orders for one in first.measurements):
+            reason = f"no metric of {name!r} depends on the order ({names})"
         msg = (
-            f"{name!r} has no chance level, so chance cannot be the baseline: its metrics do not "
-            "depend on the order, or its runs have no chance level."
+            f"Chance cannot be the baseline: {reason}. Choose another metric, such as ndcg@10, or "
+            "a model as the baseline."
         )
         raise InvalidInputError(msg)
     for other, model in others:

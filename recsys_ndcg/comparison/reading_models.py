@@ -68,7 +68,8 @@ def compare(  # noqa: PLR0913 - the contract
     models : mapping of str to predictions, reports, saved reports or cross-validations
         Two or more, by name. Each is any input of `recsys_ndcg.evaluate`, a `Report`, the path of
         a saved report, the result of `recsys_ndcg.surprise.cross_validate`, a fitted search (one
-        model per combination), or a list of reports (seeds). A search needs no name.
+        model per combination), or a list of reports (seeds). A search
+        can also be passed alone, instead of a mapping.
     metrics, k, threshold, convention, columns
         As in `recsys_ndcg.evaluate`, for predictions. For reports, `metrics` chooses some of
         theirs. The first metric orders the models and gives the verdict.

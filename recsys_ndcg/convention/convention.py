@@ -40,7 +40,7 @@ class Convention:
         an array of grades, element by element.
     discount : {'log2', 'ln', 'log2_max', 'reciprocal'} or callable
         The weight of rank r: 1/log2(r + 1), 1/ln(r + 1), 1/max(log2 r, 1), 1/r, or a function of
-        an array of ranks that never increases.
+        an array of ranks whose values never increase.
     ideal : {'global', 'local', 'max'}
         The DCG that NDCG divides by: of all the user's labelled items, of the items in the
         list, or of the top grade at every rank (`max_grade`; not needed for binary gains).
@@ -82,9 +82,10 @@ class Convention:
     duplicates : {'raise', 'first', 'last', 'max', 'mean'}
         Rows with the same (user, item): an error, or merged by this rule.
     recommend_from : float or 'threshold', optional
-        Only items with at least this estimate, or an estimate at least the threshold of relevance,
-        count as recommended, in precision, recall and F1. Estimates are rounded to
-        `tie_tolerance` before the comparison; under ``"float32"`` the limit is rounded, too.
+        Only items with an estimate of at least this number, or under ``"threshold"`` of at least
+        the threshold of relevance, count as recommended, in precision, recall and F1. Estimates are
+        rounded to `tie_tolerance` before the comparison; under ``"float32"`` the limit is rounded,
+        too.
     max_grade : float, optional
         The top grade, for ``ideal="max"``.
 
@@ -194,12 +195,12 @@ class Convention:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The text of each choice in a signature, in the same order."""
+        """The text of each choice in a signature, in the order of the signature."""
         return {name: notation.format_choice(getattr(self, name)) for name in _NAMES}
 
     @staticmethod
     def field_names() -> tuple[str, ...]:
-        """Return the names of all choices, in the same order."""
+        """Return the names of all choices, in the order of the signature."""
         return _NAMES
 
     @classmethod
@@ -233,8 +234,9 @@ class Convention:
 
     @classmethod
     def from_signature(cls, text: str) -> Convention:
-        """Return the convention that a signature describes: of a convention, or of a report.
+        """Return the convention that a signature describes.
 
+        The text is a `Convention.signature`, or a signature of a report for one metric.
         Choices that are not in the short form of a report's signature, because its metric does
         not read them, get their defaults.
 
@@ -299,7 +301,9 @@ class Convention:
         return ""
 
     def round_estimates(self, estimated: Floats) -> Floats:
-        """Return estimates on the grid of `tie_tolerance`; equal ones are tied.
+        """Return estimates as numbers of steps of `tie_tolerance`; equal ones are tied.
+
+        Under ``"float32"`` they are in single precision, and under 0 unchanged.
 
         Examples
         --------
@@ -312,7 +316,7 @@ class Convention:
         return np.rint(estimated / step) if step else estimated
 
     def find_recommendation_limit(self, threshold: float | None) -> float:
-        """Return the lowest rounded estimate of recommended items.
+        """Return the lowest estimate of recommended items, in the unit of `round_estimates`.
 
         Examples
         --------
@@ -386,7 +390,7 @@ class Convention:
         return convention
 
     def find_preset_mismatch(self, metric: str) -> str:
-        """Return how a preset for another metric differs from the library's choices for this one.
+        """Return how the library's choices for a metric differ if the preset is for another one.
 
         Examples
         --------

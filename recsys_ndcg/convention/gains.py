@@ -121,8 +121,9 @@ def _call_elementwise(
             place = int(same.argmin())
             msg = (
                 f"{rule} independent of the other values: for {values[part][place]:g} it gave "
-                f"{results[part][place]:g} among {len(values)} and {part_results[place]:g} among "
-                f"{len(part)}. Compute each result from its own value only."
+                f"{results[part][place]:g} in an array of {len(values)} values, but "
+                f"{part_results[place]:g} in an array of {len(part)}. Compute each "
+                "result from its own value only."
             )
             raise InvalidInputError(msg)
     return results

@@ -105,7 +105,10 @@ _CATBOOST: Choices = {
     "undefined": 1.0,
 }
 _CATBOOST_ZERO = {"ap": {"undefined": 0.0}, "rr": {"undefined": 0.0}}
-_BORDER = "relevant means above its option border, not at it"
+_BORDER = (
+    "grades above its option border are relevant, those equal to it are not: set it just below the "
+    "threshold"
+)
 # tables of relevant items: only users who have one count, and all grades are equal
 _RELEVANT: Choices = {"gain": "binary", "ties": "input", "mean_over": "relevant"}
 _SKIP: Choices = {"missing_user": "skip"}
@@ -113,8 +116,8 @@ _SKIP: Choices = {"missing_user": "skip"}
 PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
         "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision", _TREC,
-        caveat="option -c is missing_user='zero'; version 10 has double precision; "
-        "grades are truncated",
+        caveat="without its option -c; with -c, add missing_user='zero'; version 10 has double "
+        "precision; grades are truncated",
     ),
     "pytrec_eval": Preset(
         "pytrec_eval-terrier 0.5.11", "ndcg precision recall ap rr hit rprecision f1", _TREC,
@@ -202,7 +205,7 @@ PRESETS: dict[str, Preset] = {
             "precision": "the pooled recall@k of this preset, "
             "report.pooled['recall@10']",
         },
-        caveat="for models whose lists have a stable order",
+        caveat="for models whose recommend() returns the same order on each call",
     ),
     "recbole": Preset(
         "RecBole 1.2.1", _BINARY, {**_RELEVANT, "ap_over": "capped"},
@@ -241,8 +244,8 @@ PRESETS: dict[str, Preset] = {
     ),
     "real_life_ndcg": Preset(
         "the notebook Real life NDCG", "ndcg dcg", {"discount": "ln"},
-        caveat="its DCG-f is unlabelled='filter', its other two ideal lists are ideal='local' "
-        "and 'max'",
+        caveat="for its DCG-f, add unlabelled='filter'; for its other two kinds of NDCG, "
+        "ideal='local' or ideal='max'",
     ),
     "evaluation_for_ir": Preset(
         "the notebook Evaluation for IR", "ndcg dcg cg", {"gain": "linear"},

@@ -252,10 +252,10 @@ class RunFolder:
             A file is damaged.
         """
         path = self._get_path(cell, ".json")
-        redo = f"Delete {path}, and run the experiment again: it trains that cell again."
+        redo = f"Delete {path}, and run the experiment again: it trains that fold again."
         with Archive.open(path, f"cell {_FORMAT}", redo) as (stored, _):
             if [stored[name] for name in cell._fields] != [*cell]:
-                msg = f"it has the result of another cell than {cell}."
+                msg = f"it has the result of another model, seed or fold than {cell}."
                 raise InvalidInputError(msg)
             fold = FoldRun(
                 test={

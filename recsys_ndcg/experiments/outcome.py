@@ -117,8 +117,8 @@ class SavedRuns:
 
         Columns: the means of all measures; users; the numbers of folds that are done, of all that
         the run has by now, and that failed; fit_time and test_time (mean seconds of a fold),
-        peak_memory_mb; begun; data and how, digests of the ratings and of splits and measures.
-        Rows with equal digests are adjacent, and their numbers can be compared.
+        peak_memory_mb; begun; ratings_digest, a short hash of the ratings; settings_digest, of
+        the splits and measures. Rows with equal digests are adjacent, and can be compared.
         """
         return self.sort_by(None)
 
@@ -137,7 +137,9 @@ class SavedRuns:
             raise InvalidInputError(msg)
         rows = [self._build_row(run, model, one) for (run, model), one in self._models.items()]
         table = pd.DataFrame(rows).sort_values(
-            ["data", "how", name], ascending=[True, True, lower_is_better(name)], kind="stable"
+            ["ratings_digest", "settings_digest", name],
+            ascending=[True, True, lower_is_better(name)],
+            kind="stable",
         )
         return table.set_index(["run", "model"])
 
@@ -169,7 +171,7 @@ class SavedRuns:
     def _build_row(self, run: str, model: str, one: ModelRun) -> dict[str, Any]:
         folder = self.folders[run]
         description = folder.description
-        how = json.dumps([description["splits"], description["measures"]], sort_keys=True)
+        settings = json.dumps([description["splits"], description["measures"]], sort_keys=True)
         means, users, costs = one.summary
         return {
             "run": run,
@@ -182,8 +184,8 @@ class SavedRuns:
             "failed": len(folder.list_failures(model)),
             **costs,
             "begun": description["begun"],
-            "data": description["data"]["digest"][:8],
-            "how": blake2b(how.encode(), digest_size=4).hexdigest(),
+            "ratings_digest": description["data"]["digest"][:8],
+            "settings_digest": blake2b(settings.encode(), digest_size=4).hexdigest(),
         }
 
     def _list_measures(self) -> list[str]:

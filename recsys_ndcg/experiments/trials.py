@@ -72,7 +72,8 @@ def experiment(  # noqa: PLR0913 - the contract
         each `k`; one with ``:catalogue`` ranks the catalogue, whatever the `protocol`. By default
         ndcg, and with a threshold also precision and recall.
     k, threshold, convention
-        As in `recsys_ndcg.evaluate`; estimates within 1e-9 or less are always tied.
+        As in `recsys_ndcg.evaluate`; estimates that differ by less than 1e-9 are
+        always tied.
     protocol : {'rated', 'catalogue', 'both'}
         The ranked items: each user's test ratings, all items that the user did not rate in
         training, or both, separately.
@@ -80,8 +81,8 @@ def experiment(  # noqa: PLR0913 - the contract
         Number of folds of each user's ratings (`UserKFold`), or an object with ``split(data)``: a
         splitter of Surprise, `LeaveLastOut`, `TimeSplit` or another.
     seeds : int or several
-        Number of repetitions, or their seeds, for splits and models with a `random_state`. A
-        single seed is used only for those whose `random_state` is not set.
+        Number of repetitions, or their seeds, for splits and models with a `random_state`. With
+        one repetition, a `random_state` that is set is kept; with several, the seeds replace it.
     folder : path, optional
         Folder that every result is saved to as soon as it is computed: per-user scores as Parquet,
         the rest as JSON. The same call resumes an interrupted run; models and seeds may be added.
@@ -189,8 +190,9 @@ def load_runs(*paths: str | Path) -> SavedRuns:
     Returns
     -------
     SavedRuns
-        The runs; their `table` has a row per run and model. ``rn.compare(runs)`` compares the
-        models if the runs have the same ratings, splits and measures.
+        The runs; their `table` has a row per run and model. Its columns ratings_digest and
+        settings_digest are short hashes of the ratings, and of the splits and measures.
+        ``rn.compare(runs)`` compares the models if the runs have the same of both.
 
     Raises
     ------

@@ -93,13 +93,16 @@ def _find_bound_estimates(facts: Facts) -> Iterator[str]:
     share = n_equal / estimated.count
     if share == 1 or (share >= _NEARLY_ALL and bound >= top > -np.inf):
         count = f"All {n_equal}" if share == 1 else f"{n_equal} of {estimated.count}"
-        scale = f", or its rating_scale ends there (the highest true value is {top:g})"
+        scale = (
+            f", or its rating_scale ends at {bound:g} and clips all estimates (the highest true "
+            f"value is {top:g})"
+        )
         yield (
             f"{count} estimates are {bound:g}: their order is random, and so is the score. The "
             "model may have diverged, because Surprise's predict() clips NaN to the top of the "
             "rating_scale: look at algo.predict(user, item, clip=False), and train with a smaller "
-            "learning rate or more regularisation. Otherwise it has one estimate for all items"
-            f"{scale if top > bound else ''}."
+            "learning rate or more regularisation. If it has not diverged, it gives all items "
+            f"the same estimate{scale if top > bound else ''}."
         )
     elif share > _MOST and top > -np.inf and not _are_classes(facts):
         yield (

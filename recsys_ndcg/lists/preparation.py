@@ -115,8 +115,8 @@ class Objections:
             return ""
         name, old, new = change
         return (
-            f"These lists hold the places of their items under {name}={format_choice(old)}, not "
-            f"{name}={format_choice(new)}. Rank the catalogue again under that choice."
+            f"These lists were ranked with {name}={format_choice(old)}. To evaluate with "
+            f"{name}={format_choice(new)}, rank the catalogue again with it."
         )
 
     def find_gain_objection(self, unlabelled_as: float | None = None) -> str:

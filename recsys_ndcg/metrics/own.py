@@ -97,7 +97,7 @@ class ByRank(Linear):
         except InvalidInputError as error:
             if error.__cause__ is None:
                 raise
-            msg = f"{error} A function of lists needs ties=..."
+            msg = f"{error} If your function takes a user's list, not ranks, pass ties= to @metric."
             raise InvalidInputError(msg) from error
         except Exception as error:
             msg = f"{name} fails for an array of ranks: {error!r}."
@@ -267,6 +267,7 @@ def _make_metric(made: Any, options: dict[str, Any]) -> type[Metric]:
     }
     kind: type[ByRank | OfList] = OfList if "ties" in options else ByRank
     if unknown := [option for option in options if option not in kind.options]:
-        msg = f"A metric by a function of {kind.takes} has no option {', '.join(unknown)}."
+        names = f"option{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}"
+        msg = f"A metric made from a function of {kind.takes} does not take the {names}."
         raise InvalidInputError(msg)
     return register_metric(type(class_name, (kind,), attributes | kind.make_attributes(**options)))

@@ -244,8 +244,8 @@ def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
 
 
 def _limit_lines(lines: Iterable[str]) -> list[str]:
-    """Return the first lines about a finding, and the number of metrics left out."""
-    return list_first(lines, _MAX_LINES, "… and {} more (report.audit).")
+    """Return the first lines about a finding, and the number of other metrics."""
+    return list_first(lines, _MAX_LINES, "… and the same in {} more metrics.")
 
 
 def build_verdict(report: Report) -> str:

@@ -182,13 +182,15 @@ class Report(Renderable, Mapping[str, float]):
     def counts(self) -> dict[str, int]:
         """The numbers of users and rows, also of short lists, ties and the like.
 
-        Keys for the data: users; ratings (rows of the users' own ratings) or recommended (rows of
-        supplied lists); candidates (the items that lists were chosen from, or all items of a
-        catalogue). Users: short (lists of fewer items than the largest k), trivial (every order
-        has the same score), tied (at least two equal estimates), missing (labelled users without
-        a list), left_out (of at least one metric), and for each metric ``undefined ndcg@10`` and
-        ``trivial ndcg@10``. Rows: unlabelled, unlisted (labels of items outside the lists),
-        impossible (predictions that the model could not make), duplicates (merged rows).
+        Keys for the data: users; ratings (the number of rows) if each user's own ratings are
+        ranked, otherwise recommended (the rows of the lists, unless these have all candidates);
+        candidates (the items that lists were chosen from, or all items of a catalogue). Users:
+        short (lists of fewer items than the largest k), trivial (every order has the same score),
+        tied (at least two equal estimates), missing (labelled users without a list), left_out (by
+        the convention, from at least one metric; undefined scores are counted separately), and for
+        each metric ``undefined ndcg@10`` and ``trivial ndcg@10``. Rows: unlabelled, unlisted
+        (labels of items outside the lists), impossible (predictions that the model could not make),
+        duplicates (merged rows).
         """
         totals, protocol = self.audit_data.totals_with_orders, self.audit_data.protocol
         counts = dict(totals.counts)
@@ -427,8 +429,8 @@ class Report(Renderable, Mapping[str, float]):
         -------
         pandas.DataFrame
             Indexed by user: rank, items, relevant, score, chance, adjusted, z, as in
-            `per_user_audit`. Users with equal values are in the order of z; users with equal z
-            share their rank, and the longer list comes first.
+            `per_user_audit`. Users with equal values are ordered by z. If z is equal, too, they
+            share a rank, and the longer list is shown first.
 
         Raises
         ------

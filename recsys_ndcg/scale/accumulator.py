@@ -28,9 +28,9 @@ MAX_REMEMBERED = 1 << 17
 def merge_smallest(seen: Hashes, hashes: Hashes, most: int | None) -> Hashes:
     """Merge two sets of hashes, and return the smallest in ascending order.
 
-    While they are few, all are kept; later an even sample of all (bottom-k sampling: Cohen & Kaplan
-    2007, doi:10.1145/1281100.1281133). So a repeated user is certainly found at first, and some of
-    many repeated users always are.
+    While they are few, all are kept; later a uniform sample of all (bottom-k sampling: Cohen &
+    Kaplan 2007, doi:10.1145/1281100.1281133). So a repeated user is certainly found at first, and
+    later at least some of many.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class Accumulator:
     repeated : {'raise', 'count'}
         What to do with a user of an earlier batch. By default raise an error, as users were
         probably split between batches. All repeats are found among the first 131,072 users; of
-        more users only an even sample of this size (1 MB) is checked, with `per_user` all (8 bytes
-        each). With 'count', each time counts as a separate user, and no user is remembered.
+        more users only a uniform sample of that many (1 MB) is checked, with `per_user` all (8
+        bytes each). With 'count', each time counts as a separate user, and no user is remembered.
 
     Raises
     ------

@@ -339,7 +339,10 @@ def _read_columns(
     sql = {}
     for ours, theirs in names.items():
         if not theirs:
-            msg = f"{ours}: with a memory limit, its column needs a name. Rename it."
+            msg = (
+                f"{ours}: the heading of its column is empty, which does not work with a memory "
+                "limit. Give the column a name."
+            )
             raise InvalidInputError(msg)
         # of one width, so that equal ids are equal
         whole = kinds[ours] == "whole numbers"

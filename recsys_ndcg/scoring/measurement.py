@@ -111,7 +111,10 @@ class Measurement:
             with suppress(RecsysNdcgError):
                 return cls(parse_metrics(name)[0], rule)
         if not stored["a_ratio"]:
-            msg = f"{name} has its own formula for the score: import its module first."
+            msg = (
+                f"{name} is not a built-in metric, and has its own formula for the score. Import "
+                "the module that defines it before you load this file."
+            )
             raise InvalidInputError(msg)
         metric = SavedMetric(
             stored["k"],

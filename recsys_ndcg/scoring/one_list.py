@@ -14,6 +14,17 @@ from recsys_ndcg.scoring import Plan
 
 Grades = Iterable[float | tuple[float, float]]
 
+_USER = "the list"
+#: What messages about a user are for the caller, who gave no user.
+_PHRASES = {
+    f"User {_USER!r} has": "The list has",
+    f" (user {_USER!r})": "",
+    f", the first user {_USER!r}": "",
+    f"for 1 users, the first {_USER!r}": "for this list",
+    f" of user {_USER!r}": "",
+    "{user: [(estimated, true), ...]}": "or pairs (estimated, true)",
+}
+
 
 def dcg_at_k(
     x: Grades,
@@ -128,6 +139,17 @@ def _score(
     if hasattr(x, "columns"):
         msg = f"Found a table; {request}."
         raise InvalidInputError(msg)
-    lists = RankedLists.from_tuples({"the list": parse_list(x, "Found", request)})
+    entries = parse_list(x, "Found", request)
+    if not entries:
+        msg = f"The list is empty; {request}."
+        raise InvalidInputError(msg)
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
-    return float(plan.with_choices(**choices).score_lists(lists).per_user[0, 0])
+    try:
+        scores = plan.with_choices(**choices).score_lists(RankedLists.from_tuples({_USER: entries}))
+    except InvalidInputError as error:
+        text = str(error)
+        for phrase, replacement in _PHRASES.items():
+            text = text.replace(phrase, replacement)
+        error.args = (text,)
+        raise
+    return float(scores.per_user[0, 0])

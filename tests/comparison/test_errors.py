@@ -171,7 +171,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "margin must be a number above 0": {"margin": -0.1},
     "correction must be one of.*Did you mean 'max-T'": {"correction": "maxT"},
     "alpha": {"alpha": 1.5},
-    "no chance level": {"metrics": ["rmse"], "baseline": "chance"},
+    "Chance cannot.*: no metric of 'good' depends on the order .rmse.": {
+        "metrics": ["rmse"],
+        "baseline": "chance",
+    },
     "no corrected p can reach 0.05.*draws=59 or more": FEW_DRAWS,
 }
 

@@ -237,7 +237,7 @@ def test_a_damaged_file_is_an_error(done: Path, name: str, how: str) -> None:
     with pytest.raises(rn.RecsysNdcgError, match=None if how == "bit" else name) as caught:
         run(folder=done, protocol="both")
     if name.endswith("parquet"):
-        assert "it trains that cell again" in str(caught.value)
+        assert "it trains that fold again" in str(caught.value)
         for one in done.glob("cells/SVD/seed0-fold1.*"):
             one.unlink()
         run(folder=done, protocol="both")
@@ -325,11 +325,13 @@ def test_models_may_have_any_name(name: str, folder: Path) -> None:
 
 def test_a_measure_may_have_the_name_of_a_column(folder: Path) -> None:
     """The table of runs keeps its own column."""
-    own = [make_measure(lambda _: 0.5, name) for name in ("users", "data")]
+    own = [make_measure(lambda _: 0.5, name) for name in ("users", "ratings_digest")]
     run({"top": MostPopular()}, metrics=["ndcg@5", *own], folder=folder)
     row = rn.load_runs(folder).table.iloc[0]
     assert row["users"] == 60
-    assert row["data"] == json.loads((folder / "run.json").read_text())["data"]["digest"][:8]
+    assert (
+        row["ratings_digest"] == json.loads((folder / "run.json").read_text())["data"]["digest"][:8]
+    )
 
 
 def test_other_files_in_the_folder_stay(folder: Path) -> None:

@@ -396,7 +396,7 @@ def test_a_metric_with_its_own_score_is_loaded_only_if_it_is_known(
     report = rn.evaluate(ROWS, metrics=[Rooted()], threshold=4)
     assert report.per_user["rooted"].tolist() == pytest.approx([1.0, 0.5**0.5])
     report.save(tmp_path / "own.json")
-    with rejects("rooted has its own formula .* import its module", whole=False):
+    with rejects("rooted is not .* has its own formula .* Import the module", whole=False):
         rn.Report.load(tmp_path / "own.json")
     monkeypatch.setitem(METRICS, "rooted", Rooted)
     assert str(rn.Report.load(tmp_path / "own.json")) == str(report)
@@ -644,9 +644,9 @@ WRONG_DEFINITIONS: list[tuple[Any, dict[str, Any], str]] = [
     (halved, {"of": "gains"}, "of must be one of 'relevance', 'gain', not 'gains'"),
     (halved, {"over": "best"}, "over must be one of 'ideal', 'weights', 'nothing', not 'best'"),
     (halved, {"ties": "expected"}, "ties must be one of 'input', 'item_asc'"),
-    (halved, {"ties": "input", "of": "gain"}, "a list has no option of"),
-    (halved, {"ties": "input", "over": "nothing"}, "a list has no option over"),
-    (halved, {"bounded": True}, "ranks has no option bounded"),
+    (halved, {"ties": "input", "of": "gain"}, "a list does not take the option of"),
+    (halved, {"ties": "input", "over": "nothing"}, "a list does not take the option over"),
+    (halved, {"bounded": True}, "ranks does not take the option bounded"),
     (halved, {"ties": "input", "bounded": "yes"}, "bounded must be one of True, False, not 'yes'"),
     *((one, {}, "from a function or a subclass of") for one in (3, "early", int, {1: 2}, Any)),
 ]

@@ -216,7 +216,7 @@ def _board() -> rn.Report:
 
 
 def test_a_leaderboard_ranks_users_by_score_adjusted_or_z(board: rn.Report) -> None:
-    """Users with equal scores are in the order of z; users equal in both share their rank."""
+    """Users with equal scores are ordered by z; users equal in both share a rank."""
     best = board.leaderboard("RECALL@2")
     assert best["rank"].to_dict() == {"ann": 1, "bob": 2, "cy": 2, "gus": 4, "dan": 5}
     assert [*best] == ["rank", "items", "relevant", "score", "chance", "adjusted", "z"]

@@ -40,6 +40,26 @@ def test_a_cutoff_must_be_a_whole_number_of_at_least_1(act: Callable[[], Any]) -
     assert_rejected("k must be a whole number of at least 1, not ", act)
 
 
+#: Lists, options and messages.
+ONE_LIST: list[tuple[list[Any], dict[str, Any], str]] = [
+    ([], {}, "^The list is empty; give one list: pairs .estimated, true., or grades in ranked"),
+    (["a"], {}, "^The list has the entry 'a'; give numbers, or pairs .estimated, true., or if"),
+    ([-1, 2], {}, "^true: the grade -1.0 has a negative gain"),
+    ([(1, 0)], {"undefined": "raise"}, "^ndcg@1 is undefined for this list: no item is relevant"),
+    ([(1, 2), (2, None)], {"unlabelled": "raise"}, "^1 items have no true value. Label them"),
+]
+
+
+@pytest.mark.parametrize(("values", "options", "message"), ONE_LIST)
+def test_messages_about_one_list_name_no_user(
+    values: list[Any], options: dict[str, Any], message: str
+) -> None:
+    """The caller gave none."""
+    with rejects(message) as caught:
+        rn.ndcg_at_k(values, 1, **options)
+    assert "user '" not in str(caught.value).lower()
+
+
 def test_numbers_from_numpy_are_numbers() -> None:
     """As cutoffs, of any size, and in a convention."""
     assert rn.evaluate(OK, k=sys.maxsize).mean.iloc[0] == rn.evaluate(OK, k=2).mean.iloc[0]

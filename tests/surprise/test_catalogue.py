@@ -437,8 +437,8 @@ def test_lists_that_hold_places_are_ranked_like_whole_ones(
         np.testing.assert_allclose(
             getattr(ours, name), getattr(expected, name), rtol=1e-12, atol=1e-12, err_msg=name
         )
-    with rejects("hold the places of their items under tie_tolerance=1e-09, not tie_tolerance=0.5"):
+    with rejects("were ranked with tie_tolerance=1e-09. To evaluate with tie_tolerance=0.5, rank"):
         rank(placed, convention.replace(tie_tolerance=0.5))
     other = "item_asc" if convention.ties != "item_asc" else "input"
-    with rejects(f"under ties={convention.ties}, not ties={other}"):
+    with rejects(f"with ties={convention.ties}. To evaluate with ties={other}, rank"):
         rank(placed, convention.replace(ties=other))

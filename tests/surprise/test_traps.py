@@ -436,14 +436,16 @@ def test_a_search_names_the_first_combination_without_an_order(kind: Any) -> Non
     )
 
 
-ENDS = r"All 50 estimates are 3: .*its rating_scale ends there .the highest true value is 5"
+ENDS = (
+    r"All 50 estimates are 3: .*its rating_scale ends at 3 and clips all .*highest true value is 5"
+)
 STEPS = "look at algo.predict(user, item, clip=False), and train with a smaller learning rate or"
 
 
 @pytest.mark.parametrize(
     ("n_top", "n_other", "top", "start"),
     [
-        (100, 0, 5.0, "All 100 estimates are 5: their order is random.*Otherwise it has one"),
+        (100, 0, 5.0, "All 100 estimates are 5: their order is random.*it gives all items"),
         (95, 5, 5.0, "95 of 100 estimates are 5"), (94, 6, 5.0, ""), (50, 0, 3.0, ENDS),
     ],
 )  # fmt: skip
