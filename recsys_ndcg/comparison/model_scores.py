@@ -427,7 +427,7 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
     if not is_known.any():
         names = ", ".join(first.names)
         reason = f"{name!r} has no chance level in {names}"
-        if not any(one.metric.orders for one in first.measurements):
+        if not any(one.metric.depends_on_order for one in first.measurements):
             reason = f"no metric of {name!r} depends on the order ({names})"
         msg = (
             f"Chance cannot be the baseline: {reason}. Choose another metric, such as ndcg@10, or "

@@ -20,7 +20,7 @@ _PHRASES = {
     f"User {_USER!r} has": "The list has",
     f" (user {_USER!r})": "",
     f", the first user {_USER!r}": "",
-    f"for 1 users, the first {_USER!r}": "for this list",
+    f"for 1 users, the first {_USER!r}: each has": "for this list: it has",
     f" of user {_USER!r}": "",
     "{user: [(estimated, true), ...]}": "or pairs (estimated, true)",
 }

@@ -397,7 +397,9 @@ def test_a_missing_or_copied_file_of_a_fold_is_an_error(done: Path) -> None:
     (cells / "seed0-fold1.rated.parquet").unlink()
     assert_rejected(r"seed0-fold1.rated.parquet", run, folder=done, protocol="both")
     shutil.copy(cells / "seed0-fold2.json", cells / "seed0-fold1.json")
-    assert_rejected("another cell than SVD, seed 0, fold 1", run, folder=done, protocol="both")
+    assert_rejected(
+        "another model, seed or fold than SVD, seed 0, fold 1", run, folder=done, protocol="both"
+    )
     (done / "run.json").unlink()
     assert_rejected(r"not the folder of an experiment", rn.load_runs, done)
 

@@ -45,7 +45,11 @@ ONE_LIST: list[tuple[list[Any], dict[str, Any], str]] = [
     ([], {}, "^The list is empty; give one list: pairs .estimated, true., or grades in ranked"),
     (["a"], {}, "^The list has the entry 'a'; give numbers, or pairs .estimated, true., or if"),
     ([-1, 2], {}, "^true: the grade -1.0 has a negative gain"),
-    ([(1, 0)], {"undefined": "raise"}, "^ndcg@1 is undefined for this list: no item is relevant"),
+    (
+        [(1, 0)],
+        {"undefined": "raise"},
+        "^ndcg@1 is undefined for this list: it has no relevant item",
+    ),
     ([(1, 2), (2, None)], {"unlabelled": "raise"}, "^1 items have no true value. Label them"),
 ]
 
