@@ -154,7 +154,9 @@ def test_hostile_names_are_escaped() -> None:
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
     assert found.to_dict()["models"] == [HOSTILE, "=1+1"]
-    assert all(line.isprintable() for line in (found.verdict, *found.remarks))
+    same = rn.compare({HOSTILE: data["good"], "b": [*data["good"]]})
+    assert "b have the same score for every user." in "".join(same.remarks)
+    assert all(line.isprintable() for line in (found.verdict, *same.remarks))
 
 
 def test_a_metric_may_be_named_like_a_column() -> None:

@@ -10,7 +10,7 @@ from recsys_ndcg.scale.database import Memory
 from tests.scale import sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
@@ -25,7 +25,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def loaded(session: Any, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
+def loaded(session: Any, tmp_path: Path) -> sessions.Load:
     """Return a function that turns a pandas DataFrame into one of Spark, in three parts."""
 
     def load(frame: pd.DataFrame) -> Any:

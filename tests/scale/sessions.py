@@ -7,11 +7,15 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+#: Turns a table of pandas into one of Spark.
+Load = Callable[[pd.DataFrame], Any]
 #: If it is ``connect``, the tests use Spark through its server.
 KIND = "RECSYS_NDCG_SPARK"
 
@@ -28,13 +32,10 @@ def missing() -> str:
 
 def marks() -> list[pytest.MarkDecorator]:
     """Return the marks of every test of Spark: when to skip it, and warnings of Spark to ignore."""
-    return [
-        pytest.mark.skipif(bool(missing()), reason=missing()),
-        pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
-        pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-        pytest.mark.filterwarnings("ignore::ResourceWarning"),
-        pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning"),
-    ]
+    ignored = [":PySpark does not yet fully support:FutureWarning", "::DeprecationWarning"]
+    ignored += ["::ResourceWarning", "::recsys_ndcg.DataWarning"]
+    marks = [pytest.mark.filterwarnings(f"ignore{one}") for one in ignored]
+    return [pytest.mark.skipif(bool(missing()), reason=missing()), *marks]
 
 
 def _java() -> str:
@@ -65,14 +66,11 @@ def session(folder: Path, *, workers: str = sys.executable) -> Any:
     builder: Any = importlib.import_module("pyspark.sql").SparkSession.builder
     connect = os.environ.get(KIND) == "connect"
     builder = builder.remote("local[2]") if connect else builder.master("local[2]")
-    options = {
-        "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.local.dir": str(folder / "local"),
-    }
+    options = {"spark.sql.shuffle.partitions": "2"}
+    if not connect:  # its server has started already
+        options |= {"spark.driver.memory": "1g", "spark.ui.enabled": "false"}
+        options["spark.sql.warehouse.dir"] = str(folder / "warehouse")
+        options["spark.local.dir"] = str(folder / "local")
     for name, value in options.items():
-        if name.startswith("spark.sql.shuffle") or not connect:  # its server has started already
-            builder = builder.config(name, value)
+        builder = builder.config(name, value)
     return builder.getOrCreate()

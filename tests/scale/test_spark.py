@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 import recsys_ndcg as rn
-from recsys_ndcg.errors import DataWarning, InvalidInputError
+from recsys_ndcg.errors import DataWarning
 from recsys_ndcg.scale import spark
+from tests.errors import assert_rejected
 from tests.pages import ROOT, examples
 from tests.scale import sessions
 from tests.scale.alike import check_alike
@@ -29,7 +29,7 @@ def users_of(table: Any) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("case", PARAMS)
-def test_it_reports_as_in_memory(case: Case, loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_it_reports_as_in_memory(case: Case, loaded: sessions.Load) -> None:
     """The whole report, and every user's scores to the last bit."""
     frames: dict[str, Any] = {name: loaded(one) for name, one in case.tables.items()}
     data = frames.get("predictions", frames)
@@ -37,7 +37,7 @@ def test_it_reports_as_in_memory(case: Case, loaded: Callable[[pd.DataFrame], An
         check_alike(report, users_of(report.per_user), case.local())
 
 
-def test_warnings_are_those_of_the_whole(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_warnings_are_those_of_the_whole(loaded: sessions.Load) -> None:
     """Each is given once, with the counts of all users; `rn.evaluate` takes the table too."""
     frame = predictions(1)
     for factor in (0, -1):
@@ -50,33 +50,29 @@ def test_warnings_are_those_of_the_whole(loaded: Callable[[pd.DataFrame], Any]) 
         assert messages == [str(one.message) for one in expected]
 
 
-def test_options_of_other_engines_raise(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_options_of_other_engines_raise(loaded: sessions.Load) -> None:
     """The rows stay on the cluster."""
     table = loaded(predictions(1))
-    with pytest.raises(InvalidInputError, match="memory_limit= is not for tables of Spark"):
-        rn.evaluate(table, memory_limit="2GB")
-    with pytest.raises(InvalidInputError, match="per_user= is not for tables of Spark"):
-        rn.evaluate(table, per_user="scores.parquet")
-    with pytest.raises(InvalidInputError, match="Give both as tables of Spark"):
-        rn.evaluate({"labels": table, "results": "top.parquet"})
+    both = {"labels": table, "results": "top.parquet"}
+    limit, users = (f"{name}= is not for tables of Spark" for name in ("memory_limit", "per_user"))
+    assert_rejected(limit, rn.evaluate, table, memory_limit="2GB", whole=False)
+    assert_rejected(users, rn.evaluate, table, per_user="scores.parquet", whole=False)
+    assert_rejected("Give both as tables of Spark", rn.evaluate, both)
 
 
-def test_what_needs_each_user_raises(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_what_needs_each_user_raises(loaded: sessions.Load) -> None:
     """The message names the table of the users."""
     with spark.evaluate(loaded(predictions(1)), threshold=4, partitions=2) as report:
-        for ask in (
-            lambda: report.scores,
-            lambda: report.take([3]),
-            lambda: report.leaderboard("ndcg@10"),
-            report.to_dict,
-        ):
-            with pytest.raises(InvalidInputError, match="in per_user, a Spark DataFrame"):
-                ask()
+        message = "in per_user, a Spark DataFrame"
+        assert_rejected(message, lambda: report.scores)
+        assert_rejected(message, report.take, [3])
+        assert_rejected(message, report.leaderboard, "ndcg@10")
+        assert_rejected(message, report.to_dict)
         assert "ndcg@10" in str(report)
 
 
 def test_the_median_of_many_users_is_exact(
-    loaded: Callable[[pd.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
+    loaded: sessions.Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though values far from it are not held."""
     monkeypatch.setattr(spark, "_MANY_USERS", 0)
@@ -88,9 +84,7 @@ def test_the_median_of_many_users_is_exact(
             np.testing.assert_array_equal(report.audit_data.median, expected)
 
 
-def test_custom_metrics_and_gains_are_sent_to_the_workers(
-    loaded: Callable[[pd.DataFrame], Any],
-) -> None:
+def test_custom_metrics_and_gains_are_sent_to_the_workers(loaded: sessions.Load) -> None:
     """They cannot import them."""
 
     @rn.metric
@@ -104,7 +98,7 @@ def test_custom_metrics_and_gains_are_sent_to_the_workers(
         check_alike(report, users_of(report.per_user), case.local())
 
 
-def test_nan_and_null_grades_are_unlabelled(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_nan_and_null_grades_are_unlabelled(loaded: sessions.Load) -> None:
     """Though Spark distinguishes NULL and NaN."""
     frame = predictions(6)
     case = Case("", frame.assign(true=frame["true"].where(frame.index % 3 > 0)), {"threshold": 4})
@@ -116,7 +110,7 @@ def test_nan_and_null_grades_are_unlabelled(loaded: Callable[[pd.DataFrame], Any
         check_alike(report, users_of(report.per_user), case.local())
 
 
-def test_known_names_of_columns_are_reported(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_known_names_of_columns_are_reported(loaded: sessions.Load) -> None:
     """As in memory."""
     frame = predictions(6).rename(columns={"item": "movieId", "true": "rating"})
     with pytest.warns(DataWarning, match="Using movieId as item, rating as true"):
@@ -136,24 +130,19 @@ def test_the_examples_of_the_page_run(
     assert (tmp_path / "recsys_ndcg.zip").exists()
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        ("date_add(date'2020-01-01', cast(user as int))", "date"),
-        ("timestamp_seconds(user)", "timestamp"),
-        ("cast(user as decimal(9, 2))", "decimal(9,2)"),
-        ("cast(cast(user as string) as binary)", "binary"),
-        ("cast(user as smallint)", "smallint"),
-        ("user / 2D", "double"),
-        ("user % 2 = 0", "int"),
-    ],
-    ids=["dates", "times", "decimals", "bytes", "short numbers", "halves", "flags"],
-)
-def test_ids_keep_their_type(kind: str, name: str, loaded: Callable[[pd.DataFrame], Any]) -> None:
+USERS = {
+    "date": "date_add(date'2020-01-01', cast(user as int))", "timestamp": "timestamp_seconds(user)",
+    "decimal(9,2)": "cast(user as decimal(9, 2))", "smallint": "cast(user as smallint)",
+    "binary": "cast(cast(user as string) as binary)", "double": "user / 2D", "int": "user % 2 = 0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_ids_keep_their_type(name: str, loaded: sessions.Load) -> None:
     """But for flags: the scores can be joined with other tables on the cluster."""
-    frame = loaded(predictions(6)).selectExpr(
-        f"{kind} as user", "row_number() over (order by user, item) as item", "estimated", "`true`"
-    )
+    number = "row_number() over (order by user, item) as item"
+    columns = [f"{USERS[name]} as user", number, "estimated", "`true`"]
+    frame = loaded(predictions(6)).selectExpr(*columns)
     with spark.evaluate(frame, partitions=3) as report:
         counts = [("n_items", "bigint"), ("n_relevant", "bigint")]
         assert report.per_user.dtypes == [("user", name), *counts, ("ndcg@10", "double")]

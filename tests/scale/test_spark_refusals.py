@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError
 from recsys_ndcg.scale import spark
+from tests.errors import assert_rejected
 from tests.scale import sessions
 from tests.scale.cases import Case, predictions
 
@@ -62,7 +62,7 @@ SAME: list[tuple[str, Any, dict[str, Any], list[str], str]] = [
 
 @pytest.mark.parametrize("case", SAME, ids=[one[0] for one in SAME])
 def test_errors_are_those_of_evaluate(
-    case: tuple[str, Any, dict[str, Any], list[str], str], loaded: Callable[[pd.DataFrame], Any]
+    case: tuple[str, Any, dict[str, Any], list[str], str], loaded: sessions.Load
 ) -> None:
     """The same words, and no trace of Java."""
     _, data, options, same, place = case
@@ -79,44 +79,39 @@ def test_errors_are_those_of_evaluate(
     assert "Py4J" not in repr(ours.value.__cause__)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"convention": rn.Convention(ties="input")}, "ties='input' depends on the order of the"),
-        ({"convention": rn.Convention(duplicates="first")}, "='first' depends on the order"),
-        ({"convention": rn.Convention(duplicates="last")}, "Choose 'max' or 'mean'"),
-        ({"partitions": 0}, "partitions must be a whole number of at least 1, not 0."),
-        ({"partitions": True}, "partitions must be a whole number of at least 1, not True."),
-        ({"k": 0}, "k"),
-    ],
-)
+OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"convention": rn.Convention(ties="input")}, "ties='input' depends on the order of the"),
+    ({"convention": rn.Convention(duplicates="first")}, "='first' depends on the order"),
+    ({"convention": rn.Convention(duplicates="last")}, "Choose 'max' or 'mean'"), ({"k": 0}, "k"),
+    ({"partitions": 0}, "partitions must be a whole number of at least 1, not 0."),
+    ({"partitions": True}, "partitions must be a whole number of at least 1, not True."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "message"), OPTIONS)
 def test_options_that_spark_does_not_have_raise(
-    options: dict[str, Any], message: str, loaded: Callable[[pd.DataFrame], Any]
+    options: dict[str, Any], message: str, loaded: sessions.Load
 ) -> None:
     """Those that depend on the order of the rows, and invalid numbers of partitions."""
-    with pytest.raises(InvalidInputError, match=message):
-        spark.evaluate(loaded(FRAME), **options)
+    assert_rejected(message, spark.evaluate, loaded(FRAME), **options)
 
 
-def test_other_data_raises(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_other_data_raises(loaded: sessions.Load) -> None:
     """What is not a DataFrame of Spark, or not two of them; an unknown metric."""
     for data, kind in ((FRAME, "DataFrame"), ({"labels": FRAME}, "dict")):
         match = f"{kind} is not a Spark DataFrame. Use recsys_ndcg.evaluate for other data"
-        with pytest.raises(InvalidInputError, match=match):
-            spark.evaluate(data)
+        assert_rejected(match, spark.evaluate, data, whole=False)
     with pytest.raises(UnknownMetricError, match="ndgc"):
         spark.evaluate(loaded(FRAME), metrics="ndgc")
 
 
-def test_columns_that_differ_in_capitals_raise(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_columns_that_differ_in_capitals_raise(loaded: sessions.Load) -> None:
     """User and user are two columns to pandas, but not to Spark."""
     frame = loaded(FRAME).selectExpr("*", "user as User")
-    with pytest.raises(InvalidInputError, match="'User' differ only in upper and lower"):
-        spark.evaluate(frame)
+    assert_rejected("'User' differ only in upper and lower", spark.evaluate, frame)
 
 
-def test_ids_that_are_lists_raise(loaded: Callable[[pd.DataFrame], Any]) -> None:
+def test_ids_that_are_lists_raise(loaded: sessions.Load) -> None:
     """They have no hash."""
     frame = loaded(FRAME).selectExpr("array(user) as user", "item", "estimated", "true")
-    with pytest.raises(InvalidInputError, match="user: ids of type array<bigint> are not hashable"):
-        spark.evaluate(frame)
+    assert_rejected("user: ids of type array<bigint> are not hashable", spark.evaluate, frame)
