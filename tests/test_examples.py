@@ -30,7 +30,7 @@ PRINTED = {
         "1 popular 0.1407 0.0113 0.1670 0.0246",
         "popular is better than each of the other 2 models in ndcg@10:catalogue (300 users",
     ],
-    "gallery.py": ["sample.html: 1.", "MB. KNN, SVD and biases share the first tier of 4 models"],
+    "gallery.py": ["sample.html: 1.", "MB. Of 4 models, KNN, SVD and biases share the first tier"],
     "real_life_ndcg.py": ["1.314800 1.924048", "0.629220 0.684664", "0.333333 1.000000"],
     "catboost_sklearn.py": ["0.992739406476", "0.993268308697", "1.0 under undefined=1.0"],
     "surprise_walkthrough.py": [

@@ -183,7 +183,7 @@ class _Command(TyperCommand):
                     print_message("warning", _name_options(message, typed))
 
 
-def _name_options(message: str, options: dict[str | None, str]) -> str:
+def _name_options(message: str, options: dict[str, str]) -> str:
     """Return a message with the options to type in place of Python's arguments."""
 
     def name(match: re.Match[str]) -> str:

@@ -101,13 +101,13 @@ def _judge_many(result: MetricComparison, users: str) -> tuple[str, str]:
     top = [column for column in order if low[column] == 1]
     names = [result.models[column] for column in top]
     if len(top) == 1:
-        answer = f"Only {names[0]} is in the first tier of {count} models {where}."
+        answer = f"Of {count} models, only {names[0]} is in the first tier {where}."
         if high[top[0]] == 1:
             answer = f"{names[0]} is better than each of the other {count - 1} models {where}."
         second = next(column for column in order if column != top[0])
         return answer, _describe_gap(result, top[0], second)
     answer = (
-        f"{_join_names(names)} share the first tier of {count} models {where}: no model is "
+        f"Of {count} models, {_join_names(names)} share the first tier {where}: no model is "
         "significantly better than any of them."
     )
     return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
@@ -162,8 +162,8 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
         return (
-            f"{good} is worse than {bad} by less than {margin:g}, if at all; {bad} may be worse by "
-            "more."
+            f"{good} is not worse than {bad} by {margin:g} or more; {bad} may be worse than {good} "
+            "by that much."
         )
     return f"Either may be worse than the other by {margin:g} or more."
 
@@ -180,7 +180,8 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
     name, margin = result.models[best], f"{result.margin:g}"
     if not shown:
         return f"Every other model may be worse than {name} by {margin} or more."
-    return f"Worse than {name} by less than {margin}, if at all: {_join_names(shown)}."
+    verb = "is" if len(shown) == 1 else "are"
+    return f"{_join_names(shown)} {verb} not worse than {name} by {margin} or more."
 
 
 def _join_names(names: list[str]) -> str:
@@ -229,7 +230,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     if np.isnan(p):
         reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
-        reason = f"{what}; it is worse by less than {margin:g}, if at all ({level})."
+        reason = f"{what}; {model} is not worse by {margin:g} or more ({level})."
     elif difference <= -margin:
         significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (

@@ -32,10 +32,10 @@ def check_verdict(found: rn.Comparison) -> None:
         assert int(match[2]) == len(board) - 1
         assert (sure["a"].eq(match[1]) | sure["b"].eq(match[1])).sum() == len(board) - 1
         assert top == board.index[:1].tolist() == [match[1]]
-    elif match := re.match(r"Only (\w+) is in the first tier of", text):
+    elif match := re.match(r"Of \d+ models, only (\w+) is in the first tier", text):
         assert top == [match[1]]
-    elif match := re.match(r"(.+) share the first tier of (\d+) models", text):
-        names = re.split(r", | and ", match[1])
+    elif match := re.match(r"Of (\d+) models, (.+) share the first tier", text):
+        names = re.split(r", | and ", match[2])
         assert names[:4] == top[:4]
         assert len(sure) > 0
     elif re.match(r"The data cannot distinguish ", text):
@@ -102,12 +102,12 @@ def test_if_nothing_is_significant_the_verdict_has_the_detectable_difference() -
 CLAIMS = {
     "They are equivalent within the margin of 0.05.": (400, 0.05, [1.0, 1.01]),
     "Either may be worse than the other by 0.001 or more.": (8, 0.001, [1.0, 1.5]),
-    "a is worse than b by less than 0.01, if at all; b may be worse by more.": (
+    "a is not worse than b by 0.01 or more; b may be worse than a by that much.": (
         200,
         0.01,
         [0.2, 20.0],
     ),
-    r"Worse than \w by less than 0.05, if at all: \w\.": (300, 0.05, [1.0, 1.01, 9.0]),
+    r"\w is not worse than \w by 0.05 or more\.": (300, 0.05, [1.0, 1.01, 9.0]),
     "Every other model may be worse than": (8, 0.001, [1.0, 1.2, 1.4]),
 }
 
