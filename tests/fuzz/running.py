@@ -51,15 +51,12 @@ class Outcome:
 
     Parameters
     ----------
-    target : str
-        Its name.
     cases : int
         How many there were.
     failures : list of (int, str)
         The seed of each that failed, and what happened.
     """
 
-    target: str
     cases: int = 0
     failures: list[tuple[int, str]] = field(default_factory=list)
 
@@ -94,7 +91,7 @@ def fuzz(
     limits : Limits, optional
         For one case.
     """
-    outcome, end = Outcome(target), time.monotonic() + seconds
+    outcome, end = Outcome(), time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as name:
         worker = _Worker(target, Path(name), limits or Limits())
         try:
@@ -147,9 +144,8 @@ class _Worker:
     def _start(self) -> tuple[SpawnProcess, Connection[Any, Any]]:
         context = get_context("spawn")
         self._ours, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_work, args=(self._target, theirs, self._folder, self.case, self._limits)
-        )
+        args = (self._target, theirs, self._folder, self.case, self._limits)
+        self._process = context.Process(target=_work, args=args)
         os.environ.update(_ONE_HEAP)  # or every thread reserves 64 MB that it does not use
         self._process.start()
         theirs.close()

@@ -16,13 +16,10 @@ def test_lists_print_as_a_sentence() -> None:
     rated = rn.RankedLists.from_tuples({"ann": [(4.5, 5), (3.0, None)], "bob": [(3.0, 1)]})
     supplied = rn.RankedLists.from_labels(LABELS, RESULTS)
     chosen = rn.RankedLists.from_labels(LABELS, RESULTS, n_items=50)
-    assert repr(rated) == (
-        "RankedLists of 2 users with 3 ratings, 1 to 2 each; 1 without a true value."
-    )
-    assert str(supplied) == (
-        "RankedLists of 2 users with 2 recommended items, 0 to 2 each; 1 without a true value; "
-        "2 labelled items in no list."
-    )
+    text = "RankedLists of 2 users with 3 ratings, 1 to 2 each; 1 without a true value."
+    assert repr(rated) == text
+    text = "RankedLists of 2 users with 2 recommended items, 0 to 2 each; 1 without a true value; "
+    assert str(supplied) == text + "2 labelled items in no list."
     assert ", 0 to 2 each, of 100 candidates; 1 without" in str(chosen)
 
 
@@ -36,6 +33,5 @@ def test_a_catalogue_prints_as_a_sentence() -> None:
     trainset = Dataset.load_from_df(rows, Reader()).build_full_trainset()
     algo = MostPopular().fit(trainset)
     report = evaluate_catalogue(algo, trainset, [("a", "z", 5), ("b", "x", 2)], k=1)
-    assert str(report.audit_data.lists) == (
-        "CatalogueLists of 2 users with 3 candidates, 1 to 2 each; 1 without a true value."
-    )
+    text = "CatalogueLists of 2 users with 3 candidates, 1 to 2 each; 1 without a true value."
+    assert str(report.audit_data.lists) == text
