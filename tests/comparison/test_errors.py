@@ -1,4 +1,4 @@
-"""What cannot be compared raises an error that says what to do; remarks say what is deceptive."""
+"""What cannot be compared raises an error with the fix; remarks name what is deceptive."""
 
 from __future__ import annotations
 

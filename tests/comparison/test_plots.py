@@ -80,7 +80,7 @@ def test_a_plot_needs_scores() -> None:
 
 
 def test_a_catalogues_baselines_are_rules() -> None:
-    """If a report has them; the overlap is that of its lists, down to the last rank kept."""
+    """If a report has them; its lists give the overlap, down to the last rank kept."""
     samples = pytest.importorskip("tests.surprise.samples")
     plugin = pytest.importorskip("recsys_ndcg.surprise")
     data = samples.dataset(sample_ratings()[["user", "item", "rating"]].head(3000))
@@ -145,7 +145,7 @@ def test_parameters_stay_with_a_model(tmp_path: Path) -> None:
 
 
 def test_a_trade_off_is_coloured_by_the_parameter_with_most_values() -> None:
-    """Unless another is asked for; what is the same in all models has no legend."""
+    """Unless another is chosen; what is the same in all models has no legend."""
 
     def title(found: rn.Comparison, **options: Any) -> str | None:
         spec = found.plot("trade-off", **options).to_dict()

@@ -76,7 +76,7 @@ def test_latex_numbers_have_a_minus_sign() -> None:
 
 
 def test_common_parts_of_signatures_are_printed_once() -> None:
-    """In the first one; the terminal shows short forms unless asked for all."""
+    """In the first one; the terminal shows short forms unless all are requested."""
     full = ["ndcg@10|gain:exponential|users:3", "rr|gain:exponential|users:2"]
     short = ["ndcg@10|users:3", "rr|users:2"]
     signatures = Code("The signatures", full, short, has_common_parts=True)

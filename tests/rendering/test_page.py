@@ -140,7 +140,7 @@ def test_users_of_a_comparison_are_sorted_by_the_best_model() -> None:
 
 
 def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
-    """A thousand in all; the caption says so."""
+    """A thousand in all; the caption has the numbers."""
     draw = np.random.default_rng(0)
     n = MAX_USERS + 500
     frame = pd.DataFrame({"user": np.repeat(np.arange(n), 4), "item": np.tile(np.arange(4), n)})

@@ -1,4 +1,4 @@
-"""The lists of a page are those of `Report.explain`."""
+"""A page has the lists of `Report.explain`."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _adjusted(score: float, chance: float, best: float) -> float:
 
 
 def _check_levels(data: Sample, chosen: Choices, k: int | None) -> None:
-    """Compare each user's levels, and those of all users together, with every order's."""
+    """Compare the levels of each user and of all users together with every order's."""
     uncut = {"auc", "rprecision"}
     names = {one if k is None or one in uncut else f"{one}@{k}": one for one in METRICS}
     how: dict[str, Any] = {"threshold": chosen.threshold, "k": None}

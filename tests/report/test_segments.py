@@ -462,7 +462,7 @@ def test_remarks_start_with_the_largest_difference_and_count_the_rest() -> None:
 
 
 def test_remarks_mention_different_chance_levels() -> None:
-    """Such as those of short and long lists."""
+    """Such as of short and long lists."""
     lists = {user: [(2.0, 5), (1.0, 1)] for user in range(3)}
     lists |= {user: [(float(rank), rank % 6) for rank in range(12)] for user in range(3, 6)}
     segments = rn.evaluate(lists, metrics="ndcg@5").by("list_length")

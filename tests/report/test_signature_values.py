@@ -59,7 +59,7 @@ def test_a_choice_that_a_metric_does_not_read_does_not_change_it(
     )
     unread = {one: getattr(changed, one) for one in FIELDS if one not in kind.reads}
     if strategies.MAPPED in (convention.gain, unread.get("gain")):
-        for one in ("ideal", "max_grade"):  # its highest gain is not that of the top grade
+        for one in ("ideal", "max_grade"):  # the top grade has not its highest gain
             unread.pop(one, None)
     how: dict[str, Any] = {"metrics": kind(k), "threshold": chosen.threshold}
     first = rn.evaluate(data.lists, convention=convention, **how)

@@ -116,7 +116,7 @@ def test_ids_of_several_types_become_one() -> None:
 
 
 def test_grades_that_contradict_the_threshold_raise() -> None:
-    """Once 1 was relevant by default; the message says what to do, and nothing is added."""
+    """Once 1 was relevant by default; the message has the fix, and nothing is added."""
     scores = rn.Accumulator().update([1, 1], [2, 1], [0, 1])
     assert "threshold 1.0" in repr(scores)
     with rejects("so 1 counted as relevant, but this batch has others.*3.0.*metrics='ndcg@1"):
@@ -178,7 +178,7 @@ def test_a_user_in_two_batches_raises() -> None:
 
 
 def test_repeated_users_may_count_each_time() -> None:
-    """As users of their own, if asked."""
+    """As users of their own, if `repeated` is "count"."""
     scores = rn.Accumulator(["ndcg@2"], repeated="count")
     for _ in range(3):
         scores.update(["ann", "ann"], [2, 1], [1, 5])
@@ -352,7 +352,7 @@ def test_the_smallest_hashes_are_remembered(parts: list[list[int]], most: int | 
         halves[place % 2] = merge_smallest(halves[place % 2], new, most)
     both = merge_smallest(halves[0], halves[1], most)
     assert both.tolist() == sorted(whole)[:most]
-    asked = np.array([*whole, 5, 2**63], dtype=np.uint64)
+    queries = np.array([*whole, 5, 2**63], dtype=np.uint64)
     kept = set(both.tolist())
-    assert find_seen(both, asked).tolist() == [int(one) in kept for one in asked]
+    assert find_seen(both, queries).tolist() == [int(one) in kept for one in queries]
     assert not find_seen(halves[0], halves[1]).any()

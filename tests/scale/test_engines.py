@@ -71,7 +71,7 @@ def test_jobs_of_spark_give_the_same(case: Case) -> None:
     assert all(one[REST].notna().tolist() == [False] * (len(one) - 1) + [True] for one in parts)
     whole = reduce(add, (job.unpack(one[REST].iloc[-1]) for one in parts))
     users = pd.concat([one[:-1] for one in parts]).drop(columns=REST).set_index("user")
-    with warnings.catch_warnings():  # the same as those of `expected`
+    with warnings.catch_warnings():  # `expected` has the same
         warnings.simplefilter("ignore")
         report = SparkReport.of(whole, plan, table=None)
     report.audit_data.__dict__["median"] = expected.audit_data.median  # a job of Spark's

@@ -295,8 +295,8 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
     while not any(places.glob("recsys_ndcg_*")) and running.poll() is None:
         time.sleep(0.01)
     time.sleep(0.3)  # by then a query runs
-    asked = time.monotonic()
+    stopped = time.monotonic()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=40)
-    assert time.monotonic() - asked < 15  # DuckDB may hang, and is left to itself after seconds
+    assert time.monotonic() - stopped < 15  # DuckDB may hang, and is left to itself after seconds
     assert (running.returncode, out, err) == (130, "", "")

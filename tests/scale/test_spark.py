@@ -105,8 +105,8 @@ def test_nan_and_null_grades_are_unlabelled(loaded: sessions.Load) -> None:
     there = loaded(frame.assign(row=frame.index))
     nan = "cast('NaN' as double)"
     grade = f"case row % 6 when 0 then {nan} when 3 then null else `true` end as true"
-    asked = there.selectExpr("user", "item", "estimated", grade)
-    with spark.evaluate(asked, partitions=2, **case.options) as report:
+    table = there.selectExpr("user", "item", "estimated", grade)
+    with spark.evaluate(table, partitions=2, **case.options) as report:
         check_alike(report, users_of(report.per_user), case.local())
 
 
@@ -149,6 +149,6 @@ def test_ids_keep_their_type(name: str, loaded: sessions.Load) -> None:
         assert report.per_user.where("n_relevant is null").count() == report.counts["users"]
         found = {str(row["user"]) for row in report.per_user.collect()}
         assert len(found) == report.counts["users"]
-        asked = frame.selectExpr("cast(user as int)" if name == "int" else "user").distinct()
-        assert found == {str(row["user"]) for row in asked.collect()}
+        users = frame.selectExpr("cast(user as int)" if name == "int" else "user").distinct()
+        assert found == {str(row["user"]) for row in users.collect()}
         assert report.counts["ratings"] == frame.count()
