@@ -202,8 +202,8 @@ PRESETS: dict[str, Preset] = {
     "implicit": Preset(
         "implicit 0.7.3", "ndcg ap", {**_RELEVANT, "recall_over": "capped", "ap_over": "capped"},
         not_reproduced={
-            "precision": "the pooled recall@k of this preset, "
-            "report.pooled['recall@10']",
+            "precision": "a pooled recall: evaluate with this preset and read "
+            "recall@k in the column pooled",
         },
         caveat="for models whose recommend() returns the same order on each call",
     ),
