@@ -36,9 +36,10 @@ def _same(one: PairResults, other: PairResults, *other_fields: str) -> None:
             np.testing.assert_array_equal(left, right, err_msg=field.name)
 
 
-@given(tables(2), any_test, st.integers(-300, 300))
-@examples(1)
-def test_the_unit_of_the_scores(table: Floats, test: str, power: int) -> None:
+@pytest.mark.parametrize("test", TESTS)
+@given(table=tables(2), power=st.integers(-300, 300))
+@examples(0.5)
+def test_the_unit_of_the_scores(test: str, table: Floats, power: int) -> None:
     """Times a power of two, as the margin, nothing else changes, to the last bit."""
     one, other = (
         compare_all(np.ldexp(table, unit), _of(test), margin=float(np.ldexp(0.125, unit)))
