@@ -105,7 +105,7 @@ def test_a_file_with_any_changed_byte_is_rejected(path: Path) -> None:
 
 @pytest.mark.parametrize("part", ["signatures", "columns", "counts"])
 def test_a_file_that_was_edited_without_a_new_digest_is_rejected(path: Path, part: str) -> None:
-    """The message says what to do."""
+    """The message explains what to do."""
     stored = json.loads(path.read_text())
     del stored[part]
     path.write_text(json.dumps(stored))
@@ -129,7 +129,7 @@ FORMATS = [
 
 @pytest.mark.parametrize(("number", "message"), FORMATS)
 def test_an_older_or_newer_format_is_rejected(path: Path, number: str, message: str) -> None:
-    """The message says how to get a readable file."""
+    """The message explains how to get a readable file."""
     stored = json.loads(path.read_text()) | {"format": f"recsys_ndcg report {number}"}
     for content in (json.dumps(stored).encode(), signed(stored)):
         path.write_bytes(content)

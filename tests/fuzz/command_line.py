@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import operator
 import pickle
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -154,12 +155,10 @@ def run(case: bytes, folder: Path) -> None:
     AssertionError
         It ends with a code that is none of its own, or prints what acts on a terminal.
     """
-    given = json.loads(case)
     _prepare(folder)
-    encoding = given["encoding"]
+    encoding, words = operator.itemgetter("encoding", "words")(json.loads(case))
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2))
     code: Any = None
-    words = given["words"]
     with (
         chdir(folder),
         # no system hands a zero byte over, and an old typer would ask for such a file

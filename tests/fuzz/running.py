@@ -47,7 +47,7 @@ class Limits:
 
 @dataclass
 class Outcome:
-    """What came of the cases of a target.
+    """The number of cases and the failures of a target.
 
     Parameters
     ----------

@@ -46,13 +46,9 @@ def case(chance: random.Random) -> bytes:
 
 def _row(kind: str, place: int) -> tuple[str, ...]:
     user, item, estimated, true = str(place // 4), f"i{place % 4}", f"{place % 7}.5", str(place % 5)
-    if kind == "qrels":
-        return (user, "0", item, true)
-    if kind == "run":
-        return (user, "Q0", item, "1", estimated, "tag")
-    if kind == "ratings":
-        return (user, item, true)
-    return (user, item, estimated, true)
+    rows = {"qrels": (user, "0", item, true), "run": (user, "Q0", item, "1", estimated, "tag")}
+    rows["ratings"] = (user, item, true)
+    return rows.get(kind, (user, item, estimated, true))
 
 
 def _damage(chance: random.Random, rows: list[list[str]]) -> None:

@@ -55,7 +55,7 @@ DATA: list[tuple[Any, str]] = [
     (grade(-1), "grade -1.0 .*user 'a' item 'x'.* negative gain"),
     (grade(1024), r"grade 1024.0 .*user 'a' item 'x'.* too large .*=Convention\(gain='linear'\)"),
     (grade({"stars": 4}), "true.*not a number"),
-    # grades that say nothing: 2.95 is the mean that Surprise's build_anti_testset() fills in
+    # grades without information: 2.95 is the mean that Surprise's build_anti_testset() fills in
     ({"a": [(1, 2)], "b": []}, "User 'b' has an empty list"),
     (FRAME.assign(true=math.nan), "No item has a true value"),
     (FRAME.assign(true=2.95),

@@ -128,7 +128,7 @@ BAD = [*NOT_ONE_TABLE, *((_lines_with(line), "p.jsonl", match) for line, match i
 
 
 @pytest.mark.parametrize(("content", "name", "match"), BAD)
-def test_no_table_is_rejected(tmp_path: Path, content: str | bytes, name: str, match: str) -> None:
+def test_bad_data_is_rejected(tmp_path: Path, content: str | bytes, name: str, match: str) -> None:
     """An archive must hold one text file; a line must hold an object."""
     assert_rejected(match, rn.evaluate, write(tmp_path, content, name))
 

@@ -236,7 +236,7 @@ def test_whole_numbers_of_64_bits_are_numbers(
 
 
 @pytest.mark.parametrize("older", [True, False])
-def test_ids_may_hold_zeros(monkeypatch: pytest.MonkeyPatch, *, older: bool) -> None:
+def test_ids_may_contain_a_zero_character(monkeypatch: pytest.MonkeyPatch, *, older: bool) -> None:
     """Pandas 2 compares texts up to the first zero."""
     monkeypatch.setattr("recsys_ndcg.input.ids._TRUNCATES_TEXT", older)
     users = [f"a\0{user}" for user in range(4)]

@@ -81,7 +81,7 @@ def test_only_plain_digits_are_numbers_in_every_form(tmp_path: Path, form: str, 
 
 @pytest.mark.parametrize("text", ["1_000", "0x10", "1,5", "1e", "--1", "nan5", "\u0663.\u0665"])
 def test_text_that_is_not_a_number_is_rejected_with_its_line(tmp_path: Path, text: str) -> None:
-    """If its digits look like a number, the message says which ones are read."""
+    """If its digits look like a number, the message lists the digits that are read."""
     match = "line 2: estimated is .*" + ("digits 0 to 9" if text > "z" else "not a number")
     assert_rejected(match, rn.evaluate, write(tmp_path, _table(text)), whole=False)
 

@@ -148,7 +148,7 @@ def test_a_damaged_file_is_read_or_rejected(path: Path) -> None:
 
 
 def test_a_small_file_of_very_many_rows_is_rejected_before_they_are_built(path: Path) -> None:
-    """Ten million identical rows; the message says how to read them anyway."""
+    """Ten million identical rows; the message explains how to read them anyway."""
     zeros, ones = pa.array(np.zeros(1_000_000, dtype=np.int32)), pa.array(np.ones(1_000_000))
     ids = pa.DictionaryArray.from_arrays(zeros, pa.array(["a"]))
     table = pa.table({"user": ids, "item": ids, "estimated": ones, "true": ones})

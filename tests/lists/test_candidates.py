@@ -196,7 +196,7 @@ def test_the_first_ranks_of_a_catalogue_have_the_levels_of_the_whole() -> None:
 
 
 def test_an_own_metric_has_a_chance_level_if_its_denominator_is_known_to_be_fixed() -> None:
-    """`within_list` says so; unknown is NaN rather than wrong."""
+    """`within_list` declares it; unknown is NaN rather than wrong."""
 
     class Found(rn.Metric):
         """The number of relevant items over a number that depends on the list."""

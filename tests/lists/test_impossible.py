@@ -41,7 +41,7 @@ class Prediction(NamedTuple):
 
     @property
     def flagged(self) -> bool:
-        """Whether the model says that it could not predict."""
+        """Whether the model could not predict."""
         return bool((self.details or {}).get("was_impossible"))
 
 

@@ -167,7 +167,7 @@ def test_a_discount_that_depends_on_the_number_of_ranks_raises(discount: Any) ->
 
 
 def test_a_discount_may_be_a_table_of_weights() -> None:
-    """It is only asked for the first ranks."""
+    """It is called with the first ranks only."""
     weights = 1 / np.log2(np.arange(2, 102))
     table = rn.Convention(discount=lambda ranks: weights[: len(ranks)])
     expected = pytest.approx(rn.evaluate(ROWS)["ndcg@10"], rel=1e-15)
