@@ -34,7 +34,7 @@ PRINTED = {
     "real_life_ndcg.py": ["1.314800 1.924048", "0.629220 0.684664", "0.333333 1.000000"],
     "catboost_sklearn.py": ["0.992739406476", "0.993268308697", "1.0 under undefined=1.0"],
     "surprise_walkthrough.py": [
-        *("0.961845355481", "0.970797492210", "'ndcg@10': nan, 'precision@10': nan}, left out: 1"),
+        *("0.961845355481", "0.970797492210", "'ndcg@10': nan, 'precision@10': nan}, left out: 1")
     ],
     "evaluation_for_ir.py": ["12.0 6.478088", "gives 0.9664", "MAP@4: 0.583333", "MRR: 0.666667"],
     "in_a_training_loop.py": [

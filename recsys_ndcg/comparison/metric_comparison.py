@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import (
-    Flags,
-    Floats,
-    Positions,
-    Record,
-    column_norms,
-    column_sums,
-    divide,
-)
+from recsys_ndcg.arrays import Flags, Floats, Positions, Record, column_norms, column_sums, divide
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric

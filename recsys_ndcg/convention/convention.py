@@ -13,14 +13,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, gains, notation, presets
 from recsys_ndcg.convention.gains import Discount, Gain
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    as_float,
-    check_choice,
-    is_number,
-    quote,
-    suggest,
-)
+from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, quote, suggest
 
 _OTHER_VALUES = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers

@@ -207,8 +207,7 @@ _QUICK = {"numpy", "pandas", "sparse matrix", "polars"}
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [one if one in _QUICK else pytest.param(one, marks=pytest.mark.slow) for one in COLUMNS],
+    "kind", [one if one in _QUICK else pytest.param(one, marks=pytest.mark.slow) for one in COLUMNS]
 )
 @given(values=st.lists(st.integers(-99, 99).map(float), min_size=1, max_size=4), data=st.data())
 def test_tables_of_any_library_count_by_content(kind: str, values: list[float], data: Any) -> None:

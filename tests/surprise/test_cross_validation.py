@@ -79,8 +79,7 @@ def test_surprises_measures_have_surprises_scores(name: str, train: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "ranking"),
-    [("NormalPredictor", "ndcg@5"), ("SVD not seeded", "ndcg@5:catalogue")],
+    ("name", "ranking"), [("NormalPredictor", "ndcg@5"), ("SVD not seeded", "ndcg@5:catalogue")]
 )
 def test_an_added_ranking_measure_changes_no_other_score(name: str, ranking: str) -> None:
     """A random algorithm predicts only once, and our checks use a generator of their own."""
