@@ -45,19 +45,13 @@ ONE_LIST: list[tuple[list[Any], dict[str, Any], str]] = [
     ([], {}, "^The list is empty; give one list: pairs .estimated, true., or grades in ranked"),
     (["a"], {}, "^The list has the entry 'a'; give numbers, or pairs .estimated, true., or if"),
     ([-1, 2], {}, "^true: the grade -1.0 has a negative gain"),
-    (
-        [(1, 0)],
-        {"undefined": "raise"},
-        "^ndcg@1 is undefined for this list: it has no relevant item",
-    ),
+    ([(1, 0)], {"undefined": "raise"}, "^ndcg@1 is undefined for this list: it has no relevant"),
     ([(1, 2), (2, None)], {"unlabelled": "raise"}, "^1 items have no true value. Label them"),
 ]
 
 
 @pytest.mark.parametrize(("values", "options", "message"), ONE_LIST)
-def test_messages_about_one_list_name_no_user(
-    values: list[Any], options: dict[str, Any], message: str
-) -> None:
+def test_messages_about_one_list_name_no_user(values: Any, options: Any, message: str) -> None:
     """The caller gave none."""
     with rejects(message) as caught:
         rn.ndcg_at_k(values, 1, **options)
