@@ -302,8 +302,8 @@ def _work(folder: str, names: list[str]) -> None:
 def test_processes_may_share_a_folder(folder: Path) -> None:
     """They may even train the same models."""
     spawned = multiprocessing.get_context("spawn")
-    asked = [["SVD", "biases"], ["biases", "top"], ["SVD", "biases"]]
-    workers = [spawned.Process(target=_work, args=(str(folder), names)) for names in asked]
+    given = [["SVD", "biases"], ["biases", "top"], ["SVD", "biases"]]
+    workers = [spawned.Process(target=_work, args=(str(folder), names)) for names in given]
     for one in workers:
         one.start()
     for one in workers:

@@ -49,7 +49,7 @@ class Elsewhere(BaselineOnly):  # type: ignore[misc] # surprise has no types
     def test(self, testset: list[Any], verbose: bool = False) -> list[Any]:  # noqa: FBT001, FBT002
         """Predict other pairs."""
         first, *others = super().test(testset, verbose)
-        return [*others, first._replace(uid="nobody")]
+        return [*others, first._replace(uid="a stranger")]
 
 
 class Raising(AlgoBase):  # type: ignore[misc] # surprise has no types

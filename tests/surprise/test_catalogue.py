@@ -187,7 +187,7 @@ def test_the_size_of_a_block_changes_nothing(split: Any, k: int | None, monkeypa
 def test_every_estimate_of_predict_all_is_that_of_predict(split: Any) -> None:
     """Users and items may be unknown, and estimates cut to the scale or not."""
     trainset, _ = split
-    users, items = [trainset.to_raw_uid(3), "nobody"], [trainset.to_raw_iid(5), "nothing"]
+    users, items = [trainset.to_raw_uid(3), "a stranger"], [trainset.to_raw_iid(5), "nothing"]
     for name, make in ALGORITHMS.items():
         algo = make().fit(trainset)
         for clip in (True, False):

@@ -29,7 +29,7 @@ from recsys_ndcg.surprise.estimates import (
 )
 from tests.profiles import examples
 
-NOBODY = object()
+STRANGER = object()
 KNN = [surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore, surprise.KNNBaseline]
 SIMILARITIES = ["msd", "cosine", "pearson", "pearson_baseline"]
 
@@ -67,7 +67,7 @@ def estimates_of(algo: Any) -> Estimates:
 
 def estimate_all(algo: Any, estimates: Estimates, inner: Any) -> tuple[Any, Any]:
     """Return the estimates for inner users (-1 is unknown), and which of them are impossible."""
-    users = np.append(Training(algo.trainset).users, np.array([NOBODY]))[inner]
+    users = np.append(Training(algo.trainset).users, np.array([STRANGER]))[inner]
     values, impossible = estimates.estimate_all(users, np.asarray(inner))
     return values, np.zeros(values.shape, dtype=bool) if impossible is None else impossible
 
@@ -77,7 +77,7 @@ def assert_as_predicted(algo: Any, *, vectorised: bool = True) -> None:
     trainset, estimates = algo.trainset, estimates_of(algo)
     assert estimates.vectorised is vectorised
     training = Training(trainset)
-    users, items = ([*ids.tolist(), NOBODY] for ids in (training.users, training.items))
+    users, items = ([*ids.tolist(), STRANGER] for ids in (training.users, training.items))
     true, impossible = predict_pairs(algo, users, items)
     inner = np.append(np.arange(trainset.n_users), -1)
     np.random.default_rng(3).shuffle(inner)
@@ -216,7 +216,7 @@ def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     values, impossible = estimate_all(algo, estimates, np.array([0, -1, -1]))
     np.random.seed(5)  # noqa: NPY002
     user, items = algo.trainset.to_raw_uid(0), Training(algo.trainset).items.tolist()
-    true, _ = predict_pairs(algo, [user, NOBODY, NOBODY], items)
+    true, _ = predict_pairs(algo, [user, STRANGER, STRANGER], items)
     assert not impossible.any()
     np.testing.assert_array_equal(values, true)
 
