@@ -74,7 +74,7 @@ def main() -> None:
         print(f"{'file':32}{path.stat().st_size / 1e6:8.1f} MB")
         loaded = measure("load", lambda: rn.Report.load(path))
     print("loaded report is equal:", loaded == report)
-    print("loaded ratings are equal:", loaded.same_ratings(report))
+    print("digests of the ratings are equal:", loaded.same_ratings(report))
 
 
 if __name__ == "__main__":

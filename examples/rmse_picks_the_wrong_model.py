@@ -68,8 +68,8 @@ better, worse = ((sign * (by_user[best] - by_user[wrong]) > 0).sum() for sign in
 gain = comparison.leaderboard["mean"][best] / comparison.leaderboard["mean"][wrong] - 1
 tiers = comparison.leaderboard["tier"]
 print(
-    f"\nIn the catalogue, the model chosen by NDCG scores {gain:.0%} more than the one "
-    "chosen by RMSE:\n"
+    f"\nIn ndcg@10:catalogue, the model chosen by it scores {gain:.0%} more than the one "
+    "chosen by rmse:\n"
     f"better for {better} of {len(by_user)} users, worse for {worse}. "
     f"Of {len(tiers)} models, they are in tiers {tiers[best]} and {tiers[wrong]}."
 )
