@@ -44,7 +44,6 @@ def test_the_demo_compares_models_on_a_file_of_ratings(
 @pytest.mark.parametrize(
     ("words", "text", "message"),
     [
-        ([], "user,item,rating\n1,1,3\n", "too few to train on"),
         ([], "user,item,rating\n", "0 ratings with 0 different values are too few"),
         ([], "user,item,rating\n1,1,3\n1,2,x\n", "line 3: rating is 'x'"),
         ([], "user,item,rating\n1,1,3\n,2,4\n" + "1,3,5\n" * 60, "line 3"),

@@ -47,13 +47,11 @@ def test_cutoffs_and_metrics_are_lists_with_commas(path: Path) -> None:
     assert chosen == ["ndcg@3", "rr", "precision@10"]
 
 
-@pytest.mark.parametrize(
-    "conventions", [["gain=linear,undefined=0"], ["gain=linear", "undefined=0"]]
-)
-def test_a_convention_is_a_list_of_names_and_values(path: Path, conventions: list[str]) -> None:
+@pytest.mark.parametrize("words", ["gain=linear,undefined=0", "ties=best --convention undefined=0"])
+def test_a_convention_is_a_list_of_names_and_values(path: Path, words: str) -> None:
     """Several with commas, or in repeated options; a gain may be a mapping."""
-    options = [word for one in conventions for word in ("--convention", one)]
-    assert "|undefined:0.0|" in run("evaluate", path, *options, "--full-signature").stdout
+    result = run("evaluate", path, "--convention", *words.split(), "--full-signature")
+    assert "|undefined:0.0|" in result.stdout
     mapping = run("evaluate", path, "--convention", "gain=2:0/3:1/4:2/5:3.5").stdout
     assert "gain:map(2.0=0.0,3.0=1.0,4.0=2.0,5.0=3.5)" in mapping
 
@@ -66,9 +64,6 @@ def test_per_user_scores_and_the_report_are_written_to_files(path: Path) -> None
     assert rn.Report.load("r.json") == expected
     saved = json.loads(path.with_name("r.json").read_text())
     assert saved["counts"] == expected.counts
-    unwritten = run("evaluate", path, "--json", "/nowhere/r.json")
-    assert unwritten.exit_code == 2
-    assert "/nowhere/r.json: cannot be written (No such file" in unwritten.stderr
 
 
 def test_columns_are_mapped(path: Path) -> None:
@@ -99,10 +94,9 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
     ("words", "message"),
     [
         (["-k", "0"], "k must be a whole number of at least 1, not 0"),
-        (["-k", "5", "-k", "x"], "-k must be whole numbers, such as 10 or 5,10, not '5,x"),
         (["-k", ""], "-k must be whole numbers"),
+        (["-k", "5", "-k", "x"], "-k must be whole numbers, such as 10 or 5,10, not '5,x"),
         (["--metrics", "ndgc"], "Did you mean 'ndcg'"),
-        (["--metrics", "recall@5"], "pass --threshold 4,"),
         (["--metrics", "os:system"], "'system' is no metric"),
         (["--metrics", "ends:x"], "cannot be imported"),
         (["--threshold", "nan"], "threshold must be a finite number"),
@@ -113,12 +107,8 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
         (["--convention", "gain=1:0/2:x"], r"gain:'map\(1=0,2=x\)' is not of the form map"),
         (["--convention", f"{SIGNATURE}|threshold:4.0.0"], "finite number, not '4.0.0'"),
         (["--columns", "estimated=est"], "no column 'est'; it has user, item, estimated, true"),
-        (["--columns", "est"], "'est' is not of the form name=value"),
-        (["--columns", "user=a,item=a"], "user and item would both be read from the column 'a'"),
         (["--sep", ";;"], r"separator \(--sep\) must be one character"),
         (["--sep", ";"], "'user,item,estimated,true'. If ',' separates fields: --sep ','"),
-        (["--decimal", "x"], r"decimal \(--decimal\) must be '.' or ','"),
-        (["--encoding", "x"], r"encoding \(--encoding\) must be the name"),
         (["--no-heading"], "line 1: estimated is 'estimated', which is not a number"),
         (["--per-user", "/nowhere/u.csv"], "/nowhere/u.csv: cannot be written"),
         (["--n-items", "9"], "--n-items has no effect on predictions"),

@@ -230,7 +230,6 @@ def test_extreme_levels_and_no_pairs_are_allowed(test: str) -> None:
         ({"correction": ""}, "correction must be one of 'max-T'.*not ''"),
         ({"test": "sign", "correction": "max-T"}, "has no correction 'max-T'; it has 'holm'"),
         ({"alpha": 0}, "alpha must be between 0 and 1, such as 0.05, not 0"),
-        ({"alpha": 1e-13}, "alpha must be at least 1e-12 away from 0 and 1, .*not 1e-13"),
         ({"draws": 0}, "draws must be a whole number from 1 to 10000000, not 0"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"seed": True}, "seed must be"),

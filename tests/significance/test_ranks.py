@@ -102,13 +102,6 @@ def test_fewer_letters_are_impossible(found: Any) -> None:
     assert len(set().union(*(_each(text) for text in texts))) == fewest
 
 
-def test_the_letters_of_piephos_example() -> None:
-    """Eight treatments: the first six are alike, and the last four."""
-    pairs = np.array(all_pairs(8))
-    different = np.array([first < 4 and second > 5 for first, second in pairs])
-    assert assign_letters(8, pairs, different, range(8)) == ["a"] * 4 + ["ab"] * 2 + ["b"] * 2
-
-
 def test_more_than_52_letters_continue_as_numbers() -> None:
     """After z come the capitals."""
     pairs = np.array(all_pairs(55))
