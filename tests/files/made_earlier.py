@@ -1,12 +1,12 @@
 """The content of the files in ``earlier``: reports, comparisons and a run of version 0.1.0.
 
-They have the formats before archives: report 4, comparison 1, run, model and cell 2. ``main``
-wrote them with the package of that time; run today, it writes files of today's format.
+They have the formats before archives: report 4, comparison 1, run, model and cell 2. The package
+of that time wrote them. ``report-own`` is ``report-text`` with a metric of a user's own: the name
+"precision@2" became "homemade@2", which is unknown when the file is read.
 """
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -62,20 +62,3 @@ def run(folder: Path) -> rn.Comparison:
     ratings, algorithms = sample_ratings(12, 30), {"top": MostPopular(), "biases": BaselineOnly()}
     how: dict[str, Any] = {"metrics": ["ndcg@3"], "splits": 2, "folder": folder}
     return rn.experiment(ratings, algorithms, progress=False, **how)
-
-
-def main() -> None:
-    """Write all files anew."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir()
-    saved: dict[str, Any] = {**reports(), **comparisons()}
-    for name, one in saved.items():
-        one.save(FOLDER / f"{name}.json")
-    content = (FOLDER / "report-text.json").read_bytes()
-    # a metric of a user's own, which is unknown when the file is read
-    (FOLDER / "report-own.json").write_bytes(content.replace(b"precision@2", b"homemade@2"))
-    run(FOLDER / "run")
-
-
-if __name__ == "__main__":
-    main()

@@ -87,12 +87,10 @@ def test_a_run_with_changed_scores_is_rejected(tmp_path: Path) -> None:
     assert_rejected(path.name, rn.compare, rn.load_runs(tmp_path / "run"), whole=False)
 
 
-@pytest.mark.parametrize("name", ["report-text", "comparison-runs"])
-def test_the_lines_of_an_earlier_file_do_not_matter(name: str, tmp_path: Path) -> None:
+def test_the_lines_of_an_earlier_file_do_not_matter(tmp_path: Path) -> None:
     """The first files of the format have each id on its own line."""
-    kind = rn.Report if name.startswith("report") else rn.Comparison
-    stored = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    path = FOLDER / "report-text.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
     for indent in (None, 3):
         (tmp_path / "f.json").write_text(json.dumps(stored, indent=indent), encoding="utf-8")
-        found = kind.load(tmp_path / "f.json")
-        assert str(found) == str(kind.load(FOLDER / f"{name}.json"))
+        assert str(rn.Report.load(tmp_path / "f.json")) == str(rn.Report.load(path))

@@ -72,7 +72,6 @@ ATTACKS: dict[str, bytes] = {
     "rows of several widths with details nested deep": b"\x80\x04((K\x01K\x01K\x01K\x01t"
     b"(K\x01K\x01K\x01K\x01}U\x01a" + b"(" * 100_000 + b"l" * 100_000 + b"stl.",
     "a prediction in itself": b"\x80\x04]q\x00(K\x01K\x01K\x01K\x01}U\x01ah\x00sta.",
-    "a far place in memory": b"\x80\x04Nr\xff\xff\xff\x03.",
     "a far place in memory as text": b"Np67108863\n.",
     "many marks": b"\x80\x04" + b"(" * 600_000 + b".",
     "many lists": b"\x80\x04(" + b"]" * 600_000 + b"l.",

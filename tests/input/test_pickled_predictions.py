@@ -9,7 +9,6 @@ import io
 import os
 import pickle
 import subprocess
-import sys
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -31,6 +30,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
+from tests.commands import run_python
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
 
@@ -311,7 +311,7 @@ def test_no_module_is_imported_for_a_pickle(tmp_path: Path) -> None:
         "assert not [one for one in set(sys.modules) - before if 'surprise' in one]\n"
         "assert sys.modules['surprise'] is None"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    done = run_python("-c", code)
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 

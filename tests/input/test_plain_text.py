@@ -17,7 +17,6 @@ import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input import dispatch, plain_text
 from recsys_ndcg.input.text_format import TextFormat
-from tests.comparison.models import models
 from tests.errors import assert_rejected
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write
 from tests.profiles import examples
@@ -181,16 +180,6 @@ def test_the_message_gives_the_line_of_a_late_fault(tmp_path: Path) -> None:
     rows = [f"{place},1,0.5,1\n" for place in range(2000)]
     path = write(tmp_path, "user,item,estimated,true\n" + "".join(rows) + "2000,1,x,1\n")
     assert_rejected("p.csv, line 2002: estimated is 'x', which is not a number", rn.evaluate, path)
-
-
-def test_pyarrow_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a file, and for the table in it."""
-    frame = pd.DataFrame(models()["fair"], columns=["user", "item", "estimated", "true"])
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    expected = rn.evaluate(tmp_path / "p.csv", threshold=4).to_dict()
-    monkeypatch.setattr(plain_text, "has_safe_pyarrow", lambda: False)
-    for data in (tmp_path / "p.csv", frame):
-        assert rn.evaluate(data, threshold=4).to_dict() == expected
 
 
 @TRUSTED

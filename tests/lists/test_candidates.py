@@ -26,12 +26,6 @@ def _report(grades: Any, listed: Any, options: dict[str, Any], **size: Any) -> r
     return rn.evaluate(lists, **options)
 
 
-def _report_of_all_draws(grades: Any, shown: int, items: list[str], options: Any) -> rn.Report:
-    """Evaluate every list that could be drawn, as a user each."""
-    draws = {f"u{place}": list(draw) for place, draw in enumerate(permutations(items, shown))}
-    return rn.evaluate(rn.RankedLists.from_labels(dict.fromkeys(draws, grades), draws), **options)
-
-
 CHOICES: dict[str, list[Any]] = {
     "gain": ["exponential", "linear", "binary"], "discount": ["log2", "reciprocal"],
     "ideal": ["global", "max"], "short_list": ["k", "n"], "recall_over": ["relevant", "capped"],
@@ -59,8 +53,10 @@ def test_chance_is_the_mean_over_every_list_that_could_be_drawn(
     convention = rn.Convention(max_grade=30.0 if choices["ideal"] == "max" else None, **choices)
     if k is None:
         convention = convention.replace(ap_over="relevant", recall_over="relevant")
-    options = {"metrics": METRICS, "k": k, "threshold": 4, "convention": convention}
-    draws = _report_of_all_draws(labelled, shown, items, options)
+    options: Any = {"metrics": METRICS, "k": k, "threshold": 4, "convention": convention}
+    drawn = {f"u{place}": list(draw) for place, draw in enumerate(permutations(items, shown))}
+    lists = rn.RankedLists.from_labels(dict.fromkeys(drawn, labelled), drawn)
+    draws = rn.evaluate(lists, **options)  # each list that could be drawn, as a user's
     report = _report(labelled, items[:shown], options, n_items=len(items))
     chance = report.per_user_audit(report.metrics[0])
     assert chance["chance"].notna().all() or report.mean.isna().iloc[0]

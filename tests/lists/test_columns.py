@@ -28,8 +28,10 @@ def propensity(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, dict])
 def test_a_further_column_is_grouped_by_user_like_the_estimates(form: Any) -> None:
-    """Of each library's tables."""
+    """Of each library's tables; it is read-only."""
     lists = RankedLists.of(form(ROWS.to_dict(orient="list")))
+    with pytest.raises(ValueError, match="read-only"):
+        lists.columns["propensity"][0] = 1
     assert lists.estimated.tolist() == [4.0, 3.0, 1.0, 2.0]
     assert lists.columns["propensity"].tolist() == [0.2, 0.4, 0.1, 0.3]
     assert lists.take(np.array([1])).columns["propensity"].tolist() == [0.1, 0.3]
@@ -80,10 +82,3 @@ def test_it_is_joined_from_either_table(data: st.DataObject, block: int) -> None
         assert lists.unlisted[name].tolist() == unlisted.tolist()
     lists = RankedLists.from_labels(labels, results.assign(propensity=0.5))
     assert set(lists.columns["propensity"]) == {0.5}
-
-
-def test_it_is_read_only() -> None:
-    """As to no other column."""
-    lists = RankedLists.from_frame(ROWS)
-    with pytest.raises(ValueError, match="read-only"):
-        lists.columns["propensity"][0] = 1

@@ -56,19 +56,6 @@ def test_ranks_scores_files_and_trec_give_the_same_report(tmp_path: Path) -> Non
         assert evaluated(lists) == expected
 
 
-def test_users_of_one_table_only_are_missing_or_unlabelled() -> None:
-    """Cy has a label and no list, Dee a list and no label."""
-    report = evaluated(rn.RankedLists.from_labels(LABELS, RESULTS))
-    assert report.users.tolist() == ["ann", "bob", "cy", "dee"]
-    counts = [report.counts[name] for name in ("users", "missing", "unlabelled", "unlisted")]
-    assert counts == [4, 1, 3, 2]
-    scores = report.per_user
-    assert scores[scores.index == "cy"].to_numpy().tolist() == [[0, 1, 0, 0, 0]]
-    assert scores["n_items"].tolist() == [2, 2, 0, 1]
-    assert scores.loc["dee", ["ndcg@2", "recall@2"]].isna().all()
-    assert scores.loc["dee", "precision@2"] == 0
-
-
 @pytest.mark.parametrize(("low", "high"), [(2**60 + 1, 2**60 + 2), (1, 2**63 + 1)])
 def test_long_ids_in_columns_of_two_widths_are_not_rounded(low: int, high: int) -> None:
     """Signed and unsigned 64-bit columns joined become floats, which makes two users one."""
