@@ -103,11 +103,10 @@ def test_a_file_with_any_changed_byte_is_rejected(path: Path) -> None:
         assert_rejected(f"^{path}: ", rn.Report.load, path, whole=False)
 
 
-@pytest.mark.parametrize("part", ["signatures", "columns", "counts"])
-def test_a_file_that_was_edited_without_a_new_digest_is_rejected(path: Path, part: str) -> None:
+def test_a_file_that_was_edited_without_a_new_digest_is_rejected(path: Path) -> None:
     """The message explains what to do."""
     stored = json.loads(path.read_text())
-    del stored[part]
+    del stored["counts"]
     path.write_text(json.dumps(stored))
     assert_rejected(f"{path}: this report {DAMAGED}", rn.Report.load, path, whole=False)
 
@@ -289,11 +288,7 @@ def test_an_invalid_path_is_not_loaded() -> None:
 
 def test_a_person_can_read_the_file(path: Path) -> None:
     """Plain JSON without NaN: means, signatures and counts, each on its own line."""
-
-    def reject(constant: str) -> None:
-        raise AssertionError(constant)
-
-    stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=reject)
+    stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
     report = rn.evaluate(ROWS, metrics=METRICS, threshold=2)
     assert stored["format"] == "recsys_ndcg report 5"
     assert stored["written_by"] == rn.__version__

@@ -17,6 +17,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.files import contents
 from tests.errors import assert_rejected, rejects
+from tests.fuzz.damage import damage
 
 pa, pq, dataset = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet", "pyarrow.dataset"))
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -124,14 +125,12 @@ def test_the_metadata_of_pandas_is_ignored(path: Path, metadata: Any) -> None:
 
 
 def test_a_damaged_file_is_read_or_rejected(path: Path) -> None:
-    """With one byte changed, or cut off; `tests/fuzz` tries more."""
+    """With some bytes changed, or cut off; `tests/fuzz` tries more."""
     FRAME.to_parquet(path)
     whole, chance = path.read_bytes(), random.Random(0)  # noqa: S311
     messages: list[str] = []
     for _ in range(80):
-        place, other = chance.randrange(len(whole)), bytes([chance.randrange(256)])
-        rest = b"" if chance.random() < 0.2 else other + whole[place + 1 :]
-        path.write_bytes(whole[:place] + rest)
+        path.write_bytes(damage(chance, whole, 1))
         try:
             rn.evaluate(path)
         except rn.InvalidInputError as error:

@@ -155,12 +155,9 @@ def test_pickled_rows_of_four_are_read_like_the_rows(tmp_path: Path) -> None:
 BAD: list[tuple[object, str]] = [
     (b"", "the file is empty"),
     (b"user,item,estimated,true\n", "not a whole pickle.*Write it again: surprise.dump"),
-    (bytes(range(256)), "not a whole pickle"), (b"}K\x01a.", "not a whole pickle"),
     (b"]K\x01K\x02s.", "not a whole pickle.*sets an entry of something that is not a dict"),
     (b"Np-1\n.", "not a whole pickle.*it remembers a value at place -1"),
     (b"\x80\x04Pid\n.", "not a whole pickle.*persistent"),
-    (b"\x80\x04K\x01K\x02b.", "not a whole pickle"),
-    (pickle.dumps(GOOD)[:-9], "not a whole pickle"),
     (3, "holds something of type int in place of a list of predictions"),
     ({"a": 1, "b": 2}, r"holds something of type dict with the keys \['a', 'b'\] in place"),
     (np.arange(3), "holds an object in place"),
@@ -175,8 +172,6 @@ BAD: list[tuple[object, str]] = [
     ([("u", "i", 1.0, 1.0, {}), ("u", "i", 1, 1, np.arange(2))], "details of .*an object"),
     ([("u", ("i", np.arange(2)), 1.0, 1.0, {})], "item of .*is nested"),
     ([(1, 1, 1.0, 1.0), (1, 1, 1.0, 1.0, {})], "prediction 1 .* 5 entries, .*first one 4"),
-    (b"\x80\x04\x82\xf0.", "not a whole pickle"),  # an unregistered extension
-    (b"\x80\x05\x97.", "not a whole pickle"),  # a buffer that is not in the file
     (b"\x80\x04}]]s.", "holds something of type dict"),  # a list as a key
 ]  # fmt: skip
 

@@ -38,10 +38,13 @@ def table(ids: list[Any]) -> pd.DataFrame:
     return per_user.iloc[[0] * len(ids)].set_axis(index)
 
 
-def check(ids: list[str], path: Path) -> None:
-    """Write scores of users, and read the ids in each documented way."""
+@examples(0.5)
+@example(ids=HOSTILE)
+@given(ids=st.lists(TEXTS, min_size=1, max_size=8, unique=True))
+def test_any_text_is_read_back(ids: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """By our reader, and by pandas with the documented expression."""
     text = write_csv(table(ids))
-    path.write_bytes(text.encode())
+    path = write(tmp_path_factory.getbasetemp(), text, "u.csv")
     cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
     for cell in cells:
         number = cell.startswith("-") and cell[1:2].isdigit() and float(cell) <= 0
@@ -50,14 +53,6 @@ def check(ids: list[str], path: Path) -> None:
     read = pd.read_csv(path, dtype={"user": str}, keep_default_na=False)["user"]
     if "\r" not in "".join(ids):
         assert read.str.replace(FOR_PANDAS, "", regex=True).tolist() == ids
-
-
-@examples(0.5)
-@example(ids=HOSTILE)
-@given(ids=st.lists(TEXTS, min_size=1, max_size=8, unique=True))
-def test_any_text_is_read_back(ids: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """By our reader, and by pandas with the documented expression."""
-    check(ids, tmp_path_factory.getbasetemp() / "u.csv")
 
 
 @given(TEXTS, TEXTS)

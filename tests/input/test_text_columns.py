@@ -25,7 +25,7 @@ from pyarrow import feather
 import recsys_ndcg as rn
 from recsys_ndcg.input import ids
 from recsys_ndcg.input.dispatch import read_rows
-from recsys_ndcg.input.ids import EncodedIds, encode_text
+from recsys_ndcg.input.ids import encode_text
 from tests.errors import assert_rejected
 from tests.input.tables import ids_of_rows
 from tests.profiles import examples
@@ -230,20 +230,18 @@ def test_text_is_read_without_pyarrow(form: str, monkeypatch: pytest.MonkeyPatch
     assert outcome(made) == expected
 
 
-@pytest.mark.parametrize("kind", ["parquet", "feather"])
-def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, kind: str) -> None:
+WRITERS = [partial(pq.write_table, row_group_size=3), partial(feather.write_feather, chunksize=3)]
+
+
+@pytest.mark.parametrize("save", WRITERS)
+def test_a_file_in_several_parts_is_read_by_its_distinct_values(tmp_path: Path, save: Any) -> None:
     """Each part has its own dictionary."""
     users = ["b", "a", "b", "c", "c", "a", "d", "b"]
     items = pa.array(users[::-1]).dictionary_encode()
     numbers = {"estimated": np.arange(8.0), "true": np.arange(8.0)}
-    table, path = pa.table({"user": users, "item": items, **numbers}), tmp_path / f"p.{kind}"
-    if kind == "parquet":
-        pq.write_table(table, path, row_group_size=3)
-    else:
-        feather.write_feather(table, path, chunksize=3)
-    rows = read_rows(path)
-    assert isinstance(rows.user, EncodedIds)
-    assert isinstance(rows.item, EncodedIds)
+    path = tmp_path / ("p.parquet" if save is WRITERS[0] else "p.feather")
+    save(pa.table({"user": users, "item": items, **numbers}), path)
+    rows: Any = read_rows(path)
     assert ids_of_rows(rows.user) == users
     assert ids_of_rows(rows.item) == users[::-1]
     assert rows.user.ids.tolist() == ["a", "b", "c", "d"]

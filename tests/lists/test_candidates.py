@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.metrics.metric import Linear
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
@@ -78,14 +77,11 @@ def test_supplied_lists_and_a_catalogue_are_distinguished() -> None:
     supplied = _report(LABELS, ["a", "x"], options)
     catalogue = _report(LABELS, ["a", "x"], options, n_items=1000)
     assert supplied.mean.equals(catalogue.mean)
-    assert "|protocol:supplied|" in supplied.signature("ndcg@2")
     assert "|protocol:catalogue|" in catalogue.signature("ndcg@2")
     assert not {"ratings", "candidates"} & {*supplied.counts}
     assert (catalogue.counts["recommended"], catalogue.counts["candidates"]) == (2, 1000)
     assert str(supplied).startswith("1 users, 2 recommended items\n")
     assert str(catalogue).startswith("1 users, 2 recommended items, 1000 candidates\n")
-    assert supplied.audit["chance"].iloc[0] > 0.5
-    assert catalogue.audit["chance"].iloc[0] < 0.01
     assert "A random order of each list would already score" in str(supplied)
 
 
@@ -168,16 +164,15 @@ def test_a_size_below_the_items_of_both_tables_is_rejected() -> None:
 
 def test_the_first_ranks_of_a_catalogue_have_the_levels_of_the_whole() -> None:
     """If the number of candidates of each user is given."""
-    surprise = pytest.importorskip("surprise")
+    pytest.importorskip("surprise")
     from recsys_ndcg.surprise import evaluate_catalogue, rank_catalogue  # noqa: PLC0415
+    from tests.surprise.samples import TABLE, dataset, svd  # noqa: PLC0415
 
-    ratings = sample_ratings()[["user", "item", "rating"]]
-    test = ratings.sample(frac=0.2, random_state=0)
-    train = ratings.drop(test.index)
+    test = TABLE.sample(frac=0.2, random_state=0)
+    train = TABLE.drop(test.index)
     test = test[test["item"].isin(train["item"])]
-    data = surprise.Dataset.load_from_df(train, surprise.Reader(rating_scale=(0.5, 5)))
-    trainset = data.build_full_trainset()
-    algo = surprise.SVD(n_epochs=5, random_state=0).fit(trainset)
+    trainset = dataset(train).build_full_trainset()
+    algo = svd().fit(trainset)
     options: Any = {"metrics": ["ndcg@5", "precision@5", "recall@5", "hit@5"], "threshold": 4}
     rows = list(test.itertuples(index=False, name=None))
     whole = evaluate_catalogue(algo, trainset, rows, **options)

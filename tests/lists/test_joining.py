@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import recsys_ndcg as rn
@@ -42,13 +41,10 @@ def test_ranks_scores_files_and_trec_give_the_same_report(tmp_path: Path) -> Non
     (tmp_path / "q.txt").write_text("\ufeff" + "".join(qrels), encoding="utf-8")
     (tmp_path / "r.txt").write_text("".join(run))
     rows = [(user, item, 0.0, true) for user, item, true in LABELS.itertuples(index=False)]
-    tables: list[Any] = [
-        (LABELS, scored.drop(columns="rank")), (LABELS.to_dict("list"), RESULTS), (rows, RESULTS),
-        (pl.from_pandas(LABELS), pl.from_pandas(RESULTS).lazy()),
-        (tmp_path / "labels.csv", str(tmp_path / "results.parquet")),
-    ]  # fmt: skip
     for lists in (
-        *(rn.RankedLists.from_labels(*pair) for pair in tables),
+        rn.RankedLists.from_labels(LABELS, scored.drop(columns="rank")),
+        rn.RankedLists.from_labels(rows, RESULTS),
+        rn.RankedLists.from_labels(tmp_path / "labels.csv", str(tmp_path / "results.parquet")),
         rn.RankedLists.from_trec(nested(LABELS, "true"), nested(scored, "estimated")),
         rn.RankedLists.from_trec(tmp_path / "q.txt", tmp_path / "r.txt"),
         rn.RankedLists.from_trec(tmp_path / "q.txt", nested(scored, "estimated")),

@@ -190,15 +190,12 @@ def test_reports_on_the_same_ratings_are_recognised() -> None:
 
 def test_a_catalogue_has_the_digests_of_its_test_ratings() -> None:
     """As the ratings that the users gave, whatever was ranked."""
-    surprise = pytest.importorskip("surprise")
-    from recsys_ndcg.datasets import sample_ratings  # noqa: PLC0415
+    pytest.importorskip("surprise")
     from recsys_ndcg.surprise import MostPopular, evaluate_catalogue  # noqa: PLC0415
+    from tests.surprise.samples import TABLE, dataset  # noqa: PLC0415
 
-    table = sample_ratings(20, 25)[["user", "item", "rating"]]
-    test = table[::3]
-    data = surprise.Dataset.load_from_df(table.drop(test.index), surprise.Reader())
-    train = data.build_full_trainset()
-    rows = [*test.itertuples(index=False, name=None)]
+    train = dataset(TABLE.drop(TABLE.index[::3])).build_full_trainset()
+    rows = [*TABLE[::3].itertuples(index=False, name=None)]
     algo, metrics = MostPopular().fit(train), ["ndcg@5", "auc"]
     report = evaluate_catalogue(algo, train, rows, metrics=metrics, threshold=4)
     rated = rn.evaluate([(user, item, 1.0, true) for user, item, true in rows])

@@ -50,9 +50,7 @@ def test_each_pair_is_kept_once(rows: list[Any], rule: str, block: int) -> None:
     assert lists.n_merged == len(rows) - len(pairs)
 
 
-@given(
-    st.lists(NUMBERS | st.just(-1e16), min_size=2, max_size=9), st.randoms(use_true_random=False)
-)
+@given(st.lists(NUMBERS | st.just(-1e16), min_size=2, max_size=9), st.randoms())
 def test_a_mean_does_not_depend_on_the_order(numbers: list[float], random: Any) -> None:
     """To the last bit."""
     shuffled = random.sample(numbers, len(numbers))
