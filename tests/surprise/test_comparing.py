@@ -43,9 +43,8 @@ def test_scores_are_averaged_within_each_user(models: dict[str, Any]) -> None:
         error = scores.std(ddof=1) / np.sqrt(len(scores))
         assert (board["ci_high"] - board["ci_low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
     assert found.leaderboard["users"].max() == len(found.users) < sum(models["SVD"].n_users)
-    text = (
-        f"over 3 folds or seeds, so the tests have one score for each of {len(found.users)} users"
-    )
+    n_users = len(found.users)
+    text = f"over 3 folds or seeds, so the tests have one score for each of {n_users} users"
     assert text in " ".join(found.remarks)
 
 

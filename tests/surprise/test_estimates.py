@@ -192,21 +192,6 @@ def test_an_overridden_method_is_called(name: str, where: str) -> None:
     assert_as_predicted(algo, vectorised=False)
 
 
-class _Own(surprise.AlgoBase):  # type: ignore[misc]
-    """An algorithm of the user's own, which finds some pairs impossible."""
-
-    def estimate(self, user: Any, item: Any) -> Any:
-        """Return a number for every third pair, without details."""
-        if isinstance(user, str) or isinstance(item, str) or (user + item) % 3:
-            raise surprise.PredictionImpossible
-        return user / 3 + item
-
-
-def test_a_users_own_algorithm_predicts_pair_by_pair() -> None:
-    """It decides which pairs are impossible."""
-    assert_as_predicted(_Own().fit(TRAINSETS["whole"]), vectorised=False)
-
-
 def test_random_predictions_are_drawn_for_every_pair_in_order() -> None:
     """Every unknown user gets new draws, too."""
     algo = surprise.NormalPredictor().fit(TRAINSETS["whole"])

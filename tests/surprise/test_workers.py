@@ -15,7 +15,7 @@ from surprise.model_selection import KFold
 import recsys_ndcg as rn
 from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.folds import folds
-from recsys_ndcg.surprise import GridSearchCV, accuracy, cross_validate, make_measure
+from recsys_ndcg.surprise import GridSearchCV, cross_validate, make_measure
 from tests.commands import run_python
 from tests.surprise.samples import DATA, TWO, assert_same_scores, svd
 
@@ -80,22 +80,6 @@ def test_scores_do_not_depend_on_the_workers(make: Any, workers: str) -> None:
         pd.testing.assert_frame_equal(two.per_user, one.per_user, check_exact=True)
 
 
-@pytest.mark.parametrize("rule", ["rank", "last", "drop"])
-@pytest.mark.filterwarnings("ignore:Ties affect:recsys_ndcg.DataWarning")
-def test_impossible_predictions_follow_the_convention(rule: str) -> None:
-    """As in `accuracy`, on the testset and on the trainset."""
-    how: dict[str, Any] = {"threshold": 4, "convention": rn.Convention(impossible=rule)}
-    found = cross_validate(knn(), DATA, MEASURES, cv=TWO, return_train_measures=True, **how)
-    for fold, (trainset, testset) in enumerate(TWO.split(DATA)):
-        algo = knn().fit(trainset)
-        for part, rows in (("test", testset), ("train", trainset.build_testset())):
-            predictions = algo.test(rows)
-            assert found[f"{part}_impossible"][fold] == impossible(predictions)
-            for name in ("ndcg", "recall"):
-                value = getattr(accuracy, name)(predictions, 5, verbose=False, **how)
-                assert found[f"{part}_{name}@5"][fold] == value
-
-
 def test_searches_do_not_depend_on_the_workers(workers: str) -> None:
     """With functions, train measures and the scores of users."""
     grid = {"n_factors": [2, 4], "n_epochs": [1, 3], "random_state": [0]}
@@ -129,13 +113,6 @@ def test_errors_do_not_depend_on_the_workers(measures: list[str], workers: str) 
                 cross_validate(algo, DATA, measures, cv=KFold(8, random_state=0), n_jobs=n_jobs)
             messages.add(str(caught.value))
         assert len(messages) == 1, workers
-    grid = {"lr_all": [50, 0.005], "n_epochs": [2], "random_state": [0]}
-    search = GridSearchCV(surprise.SVD, grid, ["ndcg@5", *measures], cv=TWO, n_jobs=2)
-    with pytest.warns(rn.DataWarning, match="1 of 2 combinations diverged"):
-        search.fit(DATA)
-    chosen: dict[str, Any] = search.best_params
-    assert chosen["ndcg@5"]["lr_all"] == 0.005
-    assert math.isnan(search.cv_results["mean_test_ndcg@5"][0])
 
 
 @pytest.mark.parametrize("pre_dispatch", ["all", 1])
