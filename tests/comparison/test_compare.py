@@ -112,18 +112,15 @@ def test_the_pooled_test_of_errors_is_the_same_in_any_unit() -> None:
     assert 0 < plain["pooled_p"][1] < 0.001
 
 
-@pytest.mark.parametrize(
-    ("metrics", "k", "expected"),
-    [
-        (["precision", "ndcg@1"], np.array([1, 3]), ["precision@1", "precision@3", "ndcg@1"]),
-        (["ndcg@3", "rmse", "ndcg"], [3, 1], ["ndcg@3", "rmse", "ndcg@1"]),
-        ("ndcg", iter, ["ndcg@1", "ndcg@3"]),
-        (iter, np.int64(3), ["ndcg@3", "rmse"]),
-    ],
-)
-def test_metrics_and_cutoffs_combine_as_in_evaluate(
-    metrics: Any, k: Any, expected: list[str]
-) -> None:
+COMBINED: list[tuple[Any, Any, list[str]]] = [
+    (["precision", "ndcg@1"], np.array([1, 3]), ["precision@1", "precision@3", "ndcg@1"]),
+    (["ndcg@3", "rmse", "ndcg"], [3, 1], ["ndcg@3", "rmse", "ndcg@1"]),
+    ("ndcg", iter, ["ndcg@1", "ndcg@3"]), (iter, np.int64(3), ["ndcg@3", "rmse"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("metrics", "k", "expected"), COMBINED)
+def test_metrics_and_cutoffs_combine_as_in_evaluate(metrics: Any, k: Any, expected: Any) -> None:
     """For predictions and reports; the first model does not use up an iterator."""
     how: dict[str, Any] = {"metrics": ["precision", "ndcg", "rmse"], "k": [1, 3], "threshold": 4}
     data = models(users=20)

@@ -102,11 +102,13 @@ def test_models_need_names_of_their_own(message: str) -> None:
 def test_other_things_are_no_models(tmp_path: Path) -> None:
     """A saved comparison, and what Surprise's own cross-validation returns."""
     rn.compare(models(users=20)).save(tmp_path / "c.json")
-    with rejects("c.json is a saved comparison, not a model", whole=False):
-        rn.compare({"a": str(tmp_path / "c.json"), "b": SAME})
     surprise = {"test_rmse": [0.9, 0.8], "fit_time": (1.0, 2.0), "test_time": (1.0, 1.0)}
-    with rejects("a: This is a result of Surprise's own cross_validate", whole=False):
-        rn.compare({"a": surprise, "b": SAME})
+    wrong: dict[str, Any] = {
+        "c.json is a saved comparison, not a model": str(tmp_path / "c.json"),
+        "a: This is a result of Surprise's own cross_validate": surprise,
+    }
+    for message, one in wrong.items():
+        assert_rejected(message, rn.compare, {"a": one, "b": SAME}, whole=False)
 
 
 def test_identical_models_score_the_same() -> None:
@@ -163,6 +165,7 @@ def test_reports_must_share_a_metric_and_keep_their_choices() -> None:
 
 
 FEW_DRAWS = {"test": "randomisation", "correction": "holm", "draws": 58}
+CHANCE = {"metrics": ["rmse"], "baseline": "chance"}
 OPTIONS: dict[str, dict[str, Any]] = {
     "baseline='god' is not a model. Did you mean 'good'": {"baseline": "god"},
     r"baseline=\['good'\] is not a model": {"baseline": ["good"]},
@@ -171,10 +174,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "margin must be a number above 0": {"margin": -0.1},
     "correction must be one of.*Did you mean 'max-T'": {"correction": "maxT"},
     "alpha": {"alpha": 1.5},
-    "Chance cannot.*: no metric of 'good' depends on the order .rmse.": {
-        "metrics": ["rmse"],
-        "baseline": "chance",
-    },
+    "Chance cannot.*: no metric of 'good' depends on the order .rmse.": CHANCE,
     "no corrected p can reach 0.05.*draws=59 or more": FEW_DRAWS,
 }
 

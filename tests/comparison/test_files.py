@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.report import audit_from_parquet, report_to_parquet
 from tests.comparison.models import models
-from tests.errors import assert_rejected, rejects
+from tests.errors import assert_rejected
 from tests.profiles import examples
 
 HOW: dict[str, Any] = {"threshold": 4, "margin": 0.02, "by": "list_length", "alpha": 0.1}
@@ -108,12 +108,12 @@ def test_labels_must_be_text_or_numbers_to_be_saved(label: Any, path: Path) -> N
     """As user ids must be."""
     groups = {f"u{user:04}": label if user % 2 else "other" for user in range(9)}
     comparison = rn.compare(models(users=9), by=groups)
-    with rejects("segment label .* cannot be saved; use text or numbers", whole=False):
-        comparison.save(path)
+    message = "segment label .* cannot be saved; use text or numbers"
+    assert_rejected(message, comparison.save, path, whole=False)
     assert not path.exists()
     rows = [((1, 2), item, 1.0 * item, 4.0 - item) for item in range(3)]
-    with rejects(r"user id \(1, 2\) cannot be saved"):
-        rn.compare({"a": rows, "b": list(rows)}).save(path)
+    comparison = rn.compare({"a": rows, "b": list(rows)})
+    assert_rejected(r"user id \(1, 2\) cannot be saved", comparison.save, path)
 
 
 def test_folds_and_a_baseline_of_chance_are_saved(path: Path) -> None:
@@ -134,8 +134,8 @@ def test_a_changed_file_raises_and_is_named(path: Path) -> None:
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         assert_rejected(f"^{path}: ", rn.Comparison.load, path, whole=False)
     path.write_bytes(content.replace(b'"baseline": "good"', b'"baseline": "fair"', 1))
-    with rejects("c.json: this comparison was damaged, or changed after it was", whole=False):
-        rn.Comparison.load(path)
+    message = "c.json: this comparison was damaged, or changed after it was"
+    assert_rejected(message, rn.Comparison.load, path, whole=False)
     rn.evaluate(models()["good"]).save(path)
-    with rejects("not a comparison that recsys_ndcg saved", whole=False):
-        rn.Comparison.load(path)
+    message = "not a comparison that recsys_ndcg saved"
+    assert_rejected(message, rn.Comparison.load, path, whole=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -70,22 +71,19 @@ def test_a_remark_names_a_segment_that_differs_from_the_whole() -> None:
 def test_a_remark_names_simpsons_paradox() -> None:
     """Pooled over users whom the two models weigh differently."""
     rows: dict[str, Rows] = {"one": [], "two": []}
-    recommended = {  # hits and recommended items: 90 % of few, or all of one
-        "easy": {"one": (9, 10), "two": (1, 1)},
-        "hard": {"one": (0, 1), "two": (2, 12)},
-    }
-    for segment, counts in recommended.items():
-        for name, (hits, count) in counts.items():
-            for user in range(30):
-                for place in range(20):
-                    is_in = place < hits or 10 <= place < 10 + count - hits
-                    grade, estimated = (5.0 if place < 10 else 1.0), 8.0 * is_in + 1 - place / 100
-                    rows[name].append((f"{segment}{user}", f"i{place}", estimated, grade))
+    recommended = [  # hits and recommended items: 90 % of few, or all of one
+        ("easy", "one", 9, 10), ("easy", "two", 1, 1), ("hard", "one", 0, 1),
+        ("hard", "two", 2, 12),
+    ]  # fmt: skip
+    for (segment, name, hits, count), user, place in product(recommended, range(30), range(20)):
+        is_in = place < hits or 10 <= place < 10 + count - hits
+        grade, estimated = (5.0 if place < 10 else 1.0), 8.0 * is_in + 1 - place / 100
+        rows[name].append((f"{segment}{user}", f"i{place}", estimated, grade))
     how: dict[str, Any] = {"convention": rn.Convention(recommend_from=5.0, short_list="n")}
     how |= {"metrics": ["precision@20"], "threshold": 4}
     found = rn.compare(rows, by=lambda table: table.index.str[:4], **how)
     pooled, parts = found.leaderboard["pooled"], found.segments.loc["precision@20"]["pooled"]
-    assert all(parts[segment, "two"] > parts[segment, "one"] for segment in recommended)
+    assert all(parts[one, "two"] > parts[one, "one"] for one in ("easy", "hard"))
     assert pooled["two"] < pooled["one"]
     (line,) = [one for one in found.remarks if "Simpson" in one]
     assert "in every segment the difference between two and one in pooled precision@20" in line

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from tests import sample_lists, strategies, textbook
-from tests.errors import assert_rejected, rejects
+from tests.errors import assert_rejected
 from tests.profiles import examples
 from tests.textbook import Choices
 
@@ -82,17 +82,13 @@ def _check_levels(data: Sample, chosen: Choices, k: int | None) -> None:
     """Compare the levels of each user and of all users together with every order's."""
     uncut = {"auc", "rprecision"}
     names = {one if k is None or one in uncut else f"{one}@{k}": one for one in METRICS}
-    how: dict[str, Any] = {"threshold": chosen.threshold, "k": None}
-    report = rn.evaluate(
-        data.lists, metrics=[*names], convention=strategies.to_convention(chosen), **how
-    )
+    how: dict[str, Any] = {"convention": strategies.to_convention(chosen), "k": None}
+    report = rn.evaluate(data.lists, metrics=[*names], threshold=chosen.threshold, **how)
     for name, metric in names.items():
         expected = _levels(metric, k, data, chosen)
-        ours, columns = report.per_user_audit(name), COLUMNS[:6]
-        assert set(ours.index) == set(expected.index)
-        np.testing.assert_allclose(
-            ours.loc[expected.index, columns], expected[columns], 1e-9, 1e-9, err_msg=name
-        )
+        assert {*report.per_user_audit(name).index} == {*expected.index}
+        ours, theirs = (one[COLUMNS[:6]] for one in (report.per_user_audit(name), expected))
+        np.testing.assert_allclose(ours.loc[theirs.index], theirs, 1e-9, 1e-9, err_msg=name)
         assert report.counts[f"trivial {name}"] == (expected.best - expected.worst < 1e-9).sum()
         mean = expected.mean()
         z = expected["excess"].sum() / math.sqrt(expected["variance"].sum() or math.nan)
@@ -255,7 +251,7 @@ def test_a_leaderboard_rejects_unusable_arguments(board: rn.Report) -> None:
     """No users, no such column, no such number."""
     for n in (0, 2.0, True, "3"):
         assert_rejected("n must be a whole number of at least 1", board.leaderboard, "recall@2", n)
-    with rejects("by must be one of 'score', 'adjusted', 'z', not 'lift'"):
-        board.leaderboard("recall@2", by="lift")
-    with rejects("rr@2 has no z for any user: rank them by='score'"):
-        board.leaderboard("rr@2", by="z")
+    message = "by must be one of 'score', 'adjusted', 'z', not 'lift'"
+    assert_rejected(message, board.leaderboard, "recall@2", by="lift")
+    message = "rr@2 has no z for any user: rank them by='score'"
+    assert_rejected(message, board.leaderboard, "rr@2", by="z")

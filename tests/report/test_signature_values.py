@@ -47,9 +47,8 @@ def test_a_choice_that_a_metric_does_not_read_does_not_change_it(
 ) -> None:
     """All such choices are changed at once, and the threshold if it is not read."""
     kind = METRICS[name]
-    data: Sample = draw.draw(
-        drawn_reports.data_of if kind.depends_on_order else drawn_reports.rated_of
-    )
+    of = drawn_reports.data_of if kind.depends_on_order else drawn_reports.rated_of
+    data: Sample = draw.draw(of)
     chosen: Choices = draw.draw(drawn_reports.chosen_of)
     other: Choices = draw.draw(strategies.choices.filter(lambda one: one.gain != strategies.MAPPED))
     k = None if kind.cutoff == "none" else draw.draw(st.sampled_from([None, 1, 2, 3]))
@@ -137,9 +136,10 @@ def _changes(name: str, field: str) -> bool:
 QUICK = {"ndcg", "precision", "cg", "rmse"}
 
 
-@pytest.mark.parametrize(
-    "name", [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in METRICS]
-)
+ALL = [pytest.param(one, marks=[] if one in QUICK else pytest.mark.slow) for one in METRICS]
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_every_choice_that_a_metric_reads_can_change_it(name: str) -> None:
     """On one data set."""
     kind = METRICS[name]

@@ -85,15 +85,14 @@ def test_some_users_of_impossible_predictions_have_the_report_of_their_rows(rule
     _check_equal(report.take([3, 4]), rn.evaluate(own, metrics=RANKING, **how))
 
 
-@pytest.mark.parametrize(
-    "choices",
-    [
-        {"ties": "item_asc", "impossible": "last"},
-        {"ties": "worst", "impossible": "drop", "undefined": 0.0},
-        {"unlisted": "ignore", "missing_user": "skip", "mean_over": "relevant"},
-        {"short_list": "drop", "recommend_from": 3.0, "tie_tolerance": 1.0},
-    ],
-)
+CATALOGUES: list[dict[str, Any]] = [
+    {"ties": "item_asc", "impossible": "last"}, {"ties": "worst", "impossible": "drop"},
+    {"unlisted": "ignore", "missing_user": "skip", "mean_over": "relevant", "undefined": 0.0},
+    {"short_list": "drop", "recommend_from": 3.0, "tie_tolerance": 1.0},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("choices", CATALOGUES)
 def test_some_users_of_a_catalogue_have_the_report_of_their_test_rows(choices: Any) -> None:
     """The report has the ranks of the test items, not the whole lists."""
     samples = pytest.importorskip("tests.surprise.samples")

@@ -39,12 +39,8 @@ def test_keys_are_accepted_and_different(models: list[str], metrics: list[str]) 
     """With all suffixes, in databases that ignore case, too."""
     of_models, of_metrics = build_tracker_keys(models), build_tracker_keys(metrics, ENDS)
     assert [*of_models] == models
-    found = [
-        f"{model}/{metric}{end}"
-        for model in of_models.values()
-        for metric in of_metrics.values()
-        for end in ENDS
-    ]
+    parts = product(of_models.values(), of_metrics.values(), ENDS)
+    found = [f"{model}/{metric}{end}" for model, metric, end in parts]
     assert len({key.casefold() for key in found}) == len(models) * len(metrics) * len(ENDS)
     assert all(map(_is_accepted, found))
 
