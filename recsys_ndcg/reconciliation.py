@@ -148,7 +148,7 @@ def _build_row(
     if preset is not None and not note:
         note = PRESETS[preset].format_note(str(mine))
         if not note and not PRESETS[preset].has(str(mine)):
-            note = "it has no such metric; the value is under its other choices"
+            note = "it has no such metric; the value is ours, with the choices of its other metrics"
     return {
         "metric": str(mine),
         "preset": preset,
@@ -368,6 +368,6 @@ def _list_notes(rows: pd.DataFrame) -> list[str]:
     lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
     if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
         lines.append(
-            f"in brackets: libraries without {metric}; the value follows from their other choices"
+            f"in brackets: libraries without {metric}; the value is ours, with their other choices"
         )
     return lines

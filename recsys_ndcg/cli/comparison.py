@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
 
-_USERS = "all: different users are an error; common: compare the users that all models have."
+_USERS = "all: every model must have the same users; common: compare those that all have."
 _MARGIN = "Largest difference that does not matter, such as 0.005."
 _FAILED = 1
 
@@ -96,8 +96,8 @@ class GateOptions:
         metavar="METRIC=NUMBER",
     )
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows that each other model is less than --margin worse than "
-        "BASELINE, the name of a model or a file.",
+        "Require a test to show that no other model is worse than BASELINE (the name of a model, "
+        "or a file) by --margin or more; exit with 1 if it does not, or with too few data.",
         metavar="BASELINE",
     )
     metric: str | None = option(
@@ -134,8 +134,8 @@ class BaselineGateOptions(GateOptions):
     """The gates of one model."""
 
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows that the model is less than --margin worse than "
-        "BASELINE, a file of predictions or a saved report.",
+        "Require a test to show that the model is not worse than BASELINE (a file of predictions "
+        "or a saved report) by --margin or more; exit with 1 if it does not, or with too few data.",
         metavar="BASELINE",
     )
     margin: float | None = option(_MARGIN)
@@ -167,8 +167,9 @@ class StatisticsOptions:
         "Model that the others are compared with, or chance.  [default: the first]"
     )
     by: str | None = option(
-        "Compare segments of users as well: activity, list_length, relevant, cold, or a file "
-        "with columns user and segment.",
+        "Compare segments of users as well: by number of ratings (activity), of listed items "
+        "(list_length), of relevant items (relevant), by whether they are in --train (cold), or "
+        "by a file with columns user and segment.",
         completion="segments",
     )
     train: Path | None = option("The training ratings, for --by activity and --by cold.")

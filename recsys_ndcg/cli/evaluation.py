@@ -149,8 +149,8 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Compute a metric as each library does.
 
-    Shows which options explain the differences from your number, which --preset and --convention
-    change.
+    Shows which options explain the differences from your number. --preset and --convention set
+    how your number is computed.
 
     Examples
     --------

@@ -331,8 +331,9 @@ def _describe_disagreement(
         ahead, behind = behind, ahead
     lead, lag = (format_size(abs(float(one[worst]))) for one in (difference, other))
     return (
-        f"{first.name} and {name} order {int(differs.sum())} of {len(differs)} pairs differently: "
-        f"{ahead} is ahead of {behind} by {lead} in {first.name}, and behind by {lag} in {name}."
+        f"{first.name} and {name} disagree on the order of {int(differs.sum())} of {len(differs)} "
+        f"pairs: {ahead} is ahead of {behind} by {lead} in {first.name}, and behind by {lag} in "
+        f"{name}."
     )
 
 

@@ -102,8 +102,8 @@ DESCRIPTIONS: dict[str, dict[str | float, Any]] = {
         "raise": "A labelled user without a list is an error.",
     },
     "unlisted": {
-        "count": "A labelled item outside the list counts as relevant and in the ideal list.",
-        "ignore": "A labelled item outside the list does not exist.",
+        "count": "Labelled items outside the list count in the ideal list and, if relevant, in R.",
+        "ignore": "A labelled item outside the list is ignored.",
     },
     "impossible": {
         "rank": "",

@@ -183,7 +183,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "rectools": Preset(
         "RecTools 0.19.0", f"{_BINARY} f1", {**_RELEVANT, "ideal": "max"},
-        caveat="computed from the ranks that it receives",
+        caveat="it takes ranks, not estimates, so it sees no ties",
     ),
     "replay": Preset(
         "RePlay 0.22.0", _BINARY, {**_RELEVANT, "ties": "item_desc", "ap_over": "capped"},
@@ -223,7 +223,8 @@ PRESETS: dict[str, Preset] = {
     ),
     "cornac": Preset(
         "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_RELEVANT, "missing_user": "skip"},
-        caveat="its rr fails for users without a hit; users without a list get default scores",
+        caveat="its rr fails for users without a hit; "
+        "its models give users without a list default estimates",
     ),
     "evidently": Preset(
         "evidently 0.7.23", "ndcg precision recall hit rr",

@@ -93,7 +93,7 @@ class JsonLines(Mapping[str, Any]):
         if not isinstance(row, dict):
             fix = " Write each object of an array on its own line." if line[:1] == "[" else ""
             if line.strip() == "{":
-                fix = " Write each object on one line. 'recsys-ndcg report' shows a saved report."
+                fix = " Write each object on one line. For a saved report use 'recsys-ndcg report'."
             problem = f"{quote(line.strip())} is not a JSON object, such as {_JSON_EXAMPLE}.{fix}"
             _raise_at(self._name, number, problem)
         return row

@@ -74,6 +74,6 @@ class AP(Metric):
         if convention.ap_over != "hits":
             return ""
         return (
-            "ap_over='hits' has no exact expectation if equal estimates touch the top k, and their "
+            "ap_over='hits' has no exact mean over the orders of tied items in the top k, and its "
             "best and worst orders are unknown. Choose another ap_over, or ties='item_asc'."
         )

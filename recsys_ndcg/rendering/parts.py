@@ -112,7 +112,14 @@ class Code:
             "|".join([metric, *(part for part in parts if part not in common)])
             for metric, *parts in (other.split("|") for other in others)
         ]
-        return [first, *([f"the same, except: {'; '.join(differing)}"] if differing else [])]
+        return [
+            first,
+            *(
+                [f"other signatures are the same, except: {'; '.join(differing)}"]
+                if differing
+                else []
+            ),
+        ]
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,8 @@ _DISTRIBUTION = (
     "The further apart the two are, the better the order."
 )
 _NO_LISTS = (
-    "There are no lists to open: the report was read from a file, is the mean of folds, or has "
-    "fewer ranks."
+    "There are no lists to open: the report was read from a file, is the mean of folds, or "
+    "keeps fewer ranks than the page shows."
 )
 _EVERY_CUTOFF = 5  # a plot has every cutoff up to this k; for larger k, only round ones
 _MAX_CUTOFFS = 8  # cutoffs below k that are measured for a plot

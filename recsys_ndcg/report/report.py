@@ -450,7 +450,9 @@ class Report(Renderable, Mapping[str, float]):
         check_choice("by", by, self.BY)
         needed = {"adjusted": "best", "z": "deviation"}
         if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
-            msg = f"{self.metrics[column]} has no {by} for any user: rank them by='score'."
+            msg = (
+                f"{self.metrics[column]} has no {by} for any user: pass by='score' (--sort score)."
+            )
             raise InvalidInputError(msg)
         table, trivial = self.per_user_audit(metric), scores.trivial[:, column]
         ranked = table[table[by].notna() & ~trivial]
@@ -680,8 +682,8 @@ class Report(Renderable, Mapping[str, float]):
             For each metric, the mean under its name; and with a suffix, ``_pooled``, ``_ci_low``
             and ``_ci_high`` (of the mean), ``_chance``, ``_adjusted``, and ``_users`` (the number
             of users with a score). In names, ``@`` becomes ``_at_``, and other characters that
-            trackers reject become ``_``; equal names are numbered. Undefined numbers are left
-            out, because MLflow would store infinity as the largest float.
+            trackers reject become ``_``; equal names are numbered. NaN and infinity are
+            left out: trackers do not store them (MLflow turns infinity into the largest float).
 
         Examples
         --------

@@ -66,7 +66,7 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     rows["difference"] = rows["difference"].map(format_signed)
     rows["p_corrected"] = rows["p_corrected"].map(format_p_value)
     rows = rows[[*_COLUMNS, "difference", "p_corrected"]].rename(
-        columns={"p_corrected": "p (Holm)"}
+        columns={"difference": "vs others", "p_corrected": "p (Holm)"}
     )
     return format_cells(rows.iloc[order].set_index("metric"))
 

@@ -72,9 +72,9 @@ class Accumulator:
         intervals from them.
     repeated : {'raise', 'count'}
         What to do with a user of an earlier batch. By default raise an error, as users were
-        probably split between batches. All repeats are found among the first 131,072 users; of
-        more users only a uniform sample of that many (1 MB) is checked, with `per_user` all (8
-        bytes each). With 'count', each time counts as a separate user, and no user is remembered.
+        probably split between batches. Up to 131,072 users, all repeats are found. Beyond that,
+        only a uniform sample of this size (1 MB) is checked; with `per_user=True` all users are
+        (8 bytes each). With 'count', each time counts as a separate user; none is remembered.
 
     Raises
     ------

@@ -240,8 +240,8 @@ def _check_order(plan: Plan) -> None:
     for one in plan.measurements:
         if one.convention.ties == "input":
             msg = (
-                f"{one}: ties='input' {why} Choose 'expected', or 'item_asc', or add the number of "
-                "the row to the estimates."
+                f"{one}: ties='input' {why} Choose 'expected' or 'item_asc', or break ties in "
+                "the estimates: subtract a tiny multiple of the row number."
             )
             raise InvalidInputError(msg)
 

@@ -224,7 +224,7 @@ class Measurement:
         if not self.metric.depends_on_order:
             if self.convention.impossible == "last" and facts.impossible:
                 return (
-                    f"impossible='last' moves estimates, which {self} compares with ratings. "
+                    f"impossible='last' lowers estimates, which {self} compares with ratings. "
                     "Choose impossible='rank' or 'drop'."
                 )
             if facts.order_only or facts.protocol != "rated":

@@ -260,8 +260,8 @@ def test_remarks_name_metrics_that_order_two_models_differently() -> None:
     )
     data = {"a": small + reversed_large, "b": reversed_small + large}
     remarks = " ".join(rn.compare(data, metrics=["ndcg@5", "dcg@5"]).remarks)
-    assert "ndcg@5 and dcg@5 order 1 of 1 pairs differently: a is ahead of b" in remarks
-    assert "ndcg@5 and pooled ndcg@5 order 1 of 1 pairs differently" in remarks
+    assert "ndcg@5 and dcg@5 disagree on the order of 1 of 1 pairs: a is ahead of b" in remarks
+    assert "ndcg@5 and pooled ndcg@5 disagree on the order of 1 of 1 pairs" in remarks
 
 
 def test_a_pair_is_compared_over_the_users_who_have_a_score_in_both_models() -> None:

@@ -157,7 +157,7 @@ def test_rating_errors_are_over_the_predictions_that_are_not_dropped() -> None:
     last, drop = rn.Convention(impossible="last"), rn.Convention(impossible="drop")
     for metric in ("rmse", "mae"):
         how: Any = {"metrics": ["ndcg@2", metric], "convention": last}
-        assert_rejected("impossible='last' moves estimates", rn.evaluate, ann("a"), **how)
+        assert_rejected("impossible='last' lowers estimates", rn.evaluate, ann("a"), **how)
         assert rn.evaluate(ann(), **how).mean[metric] > 0
     report = rn.evaluate(ann("a"), metrics=["rmse", "mae"], convention=drop)
     assert report.mean.tolist() == [2.0, 2.0]  # b is 2 too high, c is 2 too low

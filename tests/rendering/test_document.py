@@ -81,6 +81,12 @@ def test_common_parts_of_signatures_are_printed_once() -> None:
     short = ["ndcg@10|users:3", "rr|users:2"]
     signatures = Code("The signatures", full, short, has_common_parts=True)
     document = Document("", [Section("s", "S", "", [signatures])])
-    assert document.render("text").splitlines()[1:] == [full[0], "the same, except: rr|users:2"]
-    assert on_a_terminal(document).splitlines() == [short[0], "the same, except: rr|users:2"]
+    assert document.render("text").splitlines()[1:] == [
+        full[0],
+        "other signatures are the same, except: rr|users:2",
+    ]
+    assert on_a_terminal(document).splitlines() == [
+        short[0],
+        "other signatures are the same, except: rr|users:2",
+    ]
     assert on_a_terminal(document, full=True).splitlines()[0] == full[0]

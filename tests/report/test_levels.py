@@ -253,5 +253,5 @@ def test_a_leaderboard_rejects_unusable_arguments(board: rn.Report) -> None:
         assert_rejected("n must be a whole number of at least 1", board.leaderboard, "recall@2", n)
     message = "by must be one of 'score', 'adjusted', 'z', not 'lift'"
     assert_rejected(message, board.leaderboard, "recall@2", by="lift")
-    message = "rr@2 has no z for any user: rank them by='score'"
+    message = "rr@2 has no z for any user: pass by='score'"
     assert_rejected(message, board.leaderboard, "rr@2", by="z")

@@ -112,7 +112,7 @@ def test_facts_of_different_kinds_of_data_do_not_merge() -> None:
 
 
 IMPOSSIBLE: list[tuple[str, dict[str, Any], str]] = [
-    ("ap@2", {"ap_over": "hits"}, "no exact expectation if equal estimates touch the top k"),
+    ("ap@2", {"ap_over": "hits"}, "no exact mean over the orders of tied items in the top k"),
     ("ap", {"ap_over": "k"}, "ap_over='k' needs a cutoff"),
     ("ndcg@20000000", {"ideal": "max", "max_grade": 5}, "adds up the weights of all k places"),
     ("ndcg@2", {"gain": {5: 1}}, "the grade 1.0, 2.0, 4.0 .* has no gain"),
