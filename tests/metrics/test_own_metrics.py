@@ -652,7 +652,7 @@ WRONG_DEFINITIONS: list[tuple[Any, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "given", "match"), WRONG_DEFINITIONS, ids=str)
+@pytest.mark.parametrize(("function", "given", "match"), WRONG_DEFINITIONS)
 def test_a_wrong_definition_is_rejected(function: Any, given: dict[str, Any], match: str) -> None:
     """A function needs a name and fitting options; a class has none. Nothing is registered."""
     before = dict(METRICS)
