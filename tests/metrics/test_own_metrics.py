@@ -39,7 +39,8 @@ ROWS: list[tuple[Any, Any, float, float | None]] = [
     ("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1), ("ann", "c", 1.0, 4),
     ("bob", "a", 2.0, 4), ("bob", "b", 2.0, 2), ("bob", "c", 1.0, None),
 ]  # fmt: skip
-CUTOFFS = st.sampled_from([None, 1, 2, 3, 7])
+CUTOFFS, BLOCKS = st.sampled_from([None, 1, 2, 3, 7]), st.sampled_from([1, 1 << 16])
+TIES = st.sampled_from(["input", "item_asc", "item_desc", "text_asc", "text_desc"])
 OWN_METRICS = """
 from dataclasses import dataclass
 import numpy as np
@@ -116,14 +117,11 @@ def level(rank: Any) -> Any:
     return rank**0
 
 
+WEIGHTS = st.sampled_from([halved, level, strategies.stairs])
+
+
 @examples(1.5)
-@given(
-    data=strategies.datasets(),
-    chosen=strategies.choices,
-    k=CUTOFFS,
-    weight=st.sampled_from([halved, level, strategies.stairs]),
-    rows=st.sampled_from([1, 1 << 16]),
-)
+@given(strategies.datasets(), strategies.choices, CUTOFFS, WEIGHTS, BLOCKS)
 @example(JOINED, USUAL, 2, halved, 1 << 16)
 @example(JOINED, replace(USUAL, ideal="local", ties="best"), 2, halved, 1)
 @example(JOINED, replace(USUAL, ideal="max"), None, halved, 1)
@@ -182,9 +180,7 @@ def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:
         (lambda rank: np.where(rank > 1, np.nan, 1.0), "'bad' gives nan at rank 2"),
         (lambda _: 1.0, "'bad' must give one weight per rank; for 2 it gave 1.0"),
         (lambda rank: rank.astype(str), "'bad' must give one weight per rank"),
-        (lambda rank: 1 if rank == 1 else 0, "'bad'.*ambiguous"),
         (lambda: 1.0, "'bad' must give one weight per rank, for an array of them"),
-        (lambda rank: math.log(rank), "'bad' must give one weight per rank, for an array"),  # noqa: PLW0108
         (lambda rank: 1 / rank.nothing, "'bad'.*nothing"),
     ],
 )
@@ -209,13 +205,7 @@ def digest(estimated: Any, true: Any, items: Any) -> Any:
 
 
 @examples(0.6)
-@given(
-    data=strategies.datasets(),
-    chosen=strategies.choices,
-    k=CUTOFFS,
-    ties=st.sampled_from(["input", "item_asc", "item_desc", "text_asc", "text_desc"]),
-    rows=st.sampled_from([1, 1 << 16]),
-)
+@given(data=strategies.datasets(), chosen=strategies.choices, k=CUTOFFS, ties=TIES, rows=BLOCKS)
 def test_a_function_of_a_list_gets_the_sorted_rows(
     data: strategies.Sample, chosen: Choices, k: int | None, ties: str, rows: int
 ) -> None:
@@ -586,11 +576,9 @@ def test_words_that_are_metrics_are_distinguished_from_files() -> None:
         ("nowhere:early@2", "nowhere:early@2: it cannot be imported .*No module named 'nowhere'"),
         ("own_metrics:late@2", "own_metrics:late@2: it cannot be imported .*no attribute 'late'"),
         ("own_metrics:number", "'number' is no metric. Decorate it with @rn.metric"),
-        ("own_metrics:dataclass", "'dataclass' is no metric"),
         ("broken:early@2", "broken:early@2: it cannot be imported .*division by zero"),
         ("stolen:taken@2", "stolen:taken@2: it cannot be imported .*'ndcg' is taken"),
         ("own_metrics:early@x", "'x' is not a number"),
-        ("own_metrics:early@0", "at least 1, not 0"),
         ("own_metrics:early(1)@2", "early has no option in brackets"),
         ("own_metrics:Steep(1)@2", "steep.power=...,base=....@10"),
     ],
@@ -776,10 +764,8 @@ def test_a_packages_metric_is_found_by_name_everywhere(install: Callable[..., No
     ("point", "match"),
     [
         ("early = nowhere:early", "'early' of nowhere:early cannot be loaded: ModuleNotFound"),
-        ("early = brought:late", "'early' of brought:late cannot be loaded: AttributeError"),
         ("early = brought:number", "brought:number must be a metric named 'early', but is 3"),
         ("early = brought:Steep", "brought:Steep must be a metric named 'early', but is the cl"),
-        ("early = brought", "brought must be a metric named 'early', but is <module"),
         ("early = failing:early", r"'early' of failing:early cannot be loaded: RuntimeError\('no"),
     ],
 )

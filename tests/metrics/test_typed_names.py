@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS, parse_metrics
 from recsys_ndcg.metrics.metric import Metric
-from tests.commands import run
 from tests.errors import assert_rejected, rejects
 
 ROWS = {"ann": [(4.5, 5), (3.0, 2), (2.0, 4)], "bob": [(2.0, 4), (3.5, 3)]}
@@ -76,15 +72,3 @@ def test_surprise_keeps_its_own_measures() -> None:
     assert [one.name for one in measures.parse_measures(["mrr@10", "P@5:catalogue"])] == [
         "rr@10", "precision@5:catalogue",
     ]  # fmt: skip
-
-
-def test_the_command_line_takes_them(tmp_path: Path) -> None:
-    """And prints ours."""
-    path = tmp_path / "p.csv"
-    rows = [(user, n, *pair) for user, pairs in ROWS.items() for n, pair in enumerate(pairs)]
-    pd.DataFrame(rows, columns=["user", "item", "estimated", "true"]).to_csv(path, index=False)
-    result = run("evaluate", path, "--threshold", "4", "--metrics", "p@5,mrr,MAP@2,hr@1")
-    names = [line.split()[0] for line in result.stdout.splitlines()[1:5]]
-    assert names == ["precision@5", "rr", "ap@2", "hit@1"]
-    result = run("reconcile", path, "--metric", "p@5", "--threshold", "4")
-    assert "precision@5: yours" in result.stdout

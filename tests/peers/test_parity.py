@@ -119,11 +119,12 @@ def test_implicits_precision_is_the_pooled_recall(case: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_installed_library_still_gives_its_golden_answers() -> None:
-    """By the script that the environments run, where scikit-learn is installed."""
-    pytest.importorskip("sklearn")
-    text = golden("scikit_learn")
-    now, stored = json.loads(text), json.loads((GOLDEN / "scikit_learn.json").read_text())
+@pytest.mark.parametrize("library", ["scikit_learn", "pytrec_eval"])
+def test_an_installed_library_still_gives_its_golden_answers(library: str) -> None:
+    """By the script that the environments run, where the library is installed."""
+    pytest.importorskip({"scikit_learn": "sklearn"}.get(library, library))
+    text = golden(library)
+    now, stored = json.loads(text), json.loads((GOLDEN / f"{library}.json").read_text())
     assert now["library"] == stored["library"]
     assert same(now["answers"], stored["answers"])
     wrong = json.loads(text.replace("0.6014", "0.7014"))

@@ -9,10 +9,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.scoring import Plan
-from tests import sample_lists, textbook
 from tests.errors import assert_rejected, rejects
-from tests.strategies import to_convention
-from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 APART = {"ann": [(3.0, 1.0), (2.0, 5.0)], "bob": [(2.0, 5.0), (1.0, 2.0), (0.5, 1.0)]}
@@ -76,17 +73,6 @@ def test_a_top_grade_needs_a_gain_only_as_the_ideal() -> None:
     assert rn.evaluate(APART, metrics="dcg@1", convention=top).mean["dcg@1"] == 1.5
     match = r"the grade 4\.0 .*has no gain"
     assert_rejected(match, rn.evaluate, APART, metrics="ndcg@1", convention=top)
-
-
-def test_without_a_cutoff_no_list_is_short() -> None:
-    """No user is dropped, not even one without a list."""
-    chosen, data = Choices(short_list="drop", threshold=3.0), sample_lists.joined_data()
-    how: dict[str, Any] = {"threshold": 3, "convention": to_convention(chosen)}
-    report = rn.evaluate(data.lists, metrics=["rr", "ap"], k=None, **how)
-    for metric in ("rr", "ap"):
-        expected = textbook.table(metric, None, data.users, data.unlisted, chosen)
-        assert report.per_user[metric].to_dict() == pytest.approx(expected, nan_ok=True)
-        assert report.per_user.loc[3, metric] == 0.0
 
 
 def test_unlabelled_items_are_scored_as_irrelevant_and_as_top_grades() -> None:
