@@ -39,7 +39,7 @@ def make_read_only(values: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-class Record:
+class ReadOnlyArrays:
     """A dataclass whose arrays, also inside dicts, are read-only views."""
 
     def __post_init__(self) -> None:

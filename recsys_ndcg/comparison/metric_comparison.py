@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, Record, column_norms, column_sums, divide
+from recsys_ndcg.arrays import (
+    Flags,
+    Floats,
+    Positions,
+    ReadOnlyArrays,
+    column_norms,
+    column_sums,
+    divide,
+)
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric
@@ -55,7 +63,7 @@ _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
 @dataclass(frozen=True, eq=False)
-class MetricComparison(Record):
+class MetricComparison(ReadOnlyArrays):
     """The scores of all models in one metric: tables of shape (n_users, n_models).
 
     Parameters

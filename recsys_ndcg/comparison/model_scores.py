@@ -77,8 +77,8 @@ class ModelScores(Scores):
         return cls(
             measurements=scores.measurements,
             users=scores.users,
-            numerator=np.where(scores.defined, scores.numerator, 0.0),
-            denominator=np.where(scores.defined, scores.denominator, 0.0),
+            numerator=np.where(scores.is_defined, scores.numerator, 0.0),
+            denominator=np.where(scores.is_defined, scores.denominator, 0.0),
             left_out=scores.left_out,
             counts=scores.counts,
             roles={"own": own, **roles},
@@ -97,7 +97,7 @@ class ModelScores(Scores):
         first = expanded[0]
         tables: dict[str, Any] = {
             name: np.hstack([getattr(part, name) for part in expanded])
-            for name in (*first.score_tables, "label_digests", "runs")
+            for name in (*first.tables_behind_scores, "label_digests", "runs")
         }
         roles = {role: np.hstack([part.roles[role] for part in expanded]) for role in first.roles}
         return replace(
@@ -134,7 +134,7 @@ class ModelScores(Scores):
                 merged[name] = _average_scores(tables)
             elif name == "left_out":
                 merged[name] = reduce(np.logical_and, tables)
-            elif name != "user" and (name in first.score_tables or not have_same_ratings):
+            elif name != "user" and (name in first.tables_behind_scores or not have_same_ratings):
                 merged[name] = reduce(np.add, tables)
             else:
                 merged[name] = values

@@ -244,7 +244,8 @@ def _score(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> Pro
     by_metric = plan.names(protocol)
     names = [by_metric.get(name, name) for name in own.names]
     if not plan.keep_per_user:
-        return ProtocolScores(names, Totals.of(own.score_lists(lists)), None, has_no_order(lists))
+        totals = Totals.of(own.resolve_and_measure(lists))
+        return ProtocolScores(names, totals, None, has_no_order(lists))
     facts = own.facts_of(lists)
     audit = Audit.of(lists, own.resolve(facts, lists), facts).without_lists()
     return ProtocolScores(names, audit.totals, audit, has_no_order(lists))

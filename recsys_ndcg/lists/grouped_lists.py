@@ -15,7 +15,7 @@ from recsys_ndcg.arrays import (
     Floats,
     Ids,
     Positions,
-    Record,
+    ReadOnlyArrays,
     compute_offsets,
     concat_ranges,
     make_read_only,
@@ -30,7 +30,7 @@ _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupedLists(Record):
+class GroupedLists(ReadOnlyArrays):
     """One list of items per user, in columns grouped by user.
 
     Users are in ascending order of their ids; within a user the rows keep the order of the input.

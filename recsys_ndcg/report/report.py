@@ -199,7 +199,7 @@ class Report(Renderable, Mapping[str, float]):
         if protocol not in ("rated", "supplied"):
             rows = (rows if ratings < candidates else {}) | {"candidates": candidates}
         counts = {"users": users, **rows, **counts}
-        by_metric = {"undefined": totals.undefined, "trivial": totals.trivial}
+        by_metric = {"undefined": totals.n_undefined, "trivial": totals.trivial}
         for name, numbers in by_metric.items():
             by_name = zip(totals.names, numbers.tolist(), strict=True)
             counts |= {f"{name} {metric}": number for metric, number in by_name}
@@ -216,7 +216,7 @@ class Report(Renderable, Mapping[str, float]):
             "pooled": totals.pooled,
             "median": self.audit_data.median,
             "users": totals.n_scored,
-            "undefined": totals.undefined,
+            "undefined": totals.n_undefined,
             "chance": totals.mean_of("chance"),
             "adjusted": totals.adjusted,
             "tie_low": totals.mean_of("lowest"),
@@ -346,7 +346,7 @@ class Report(Renderable, Mapping[str, float]):
             scores = self.scores
             options: dict[str, Any] = {"method": method, "draws": draws, "seed": seed}
             parts_of_ratio = (scores.numerator, scores.denominator)
-            tables = (np.where(scores.defined, part, 0.0) for part in parts_of_ratio)
+            tables = (np.where(scores.is_defined, part, 0.0) for part in parts_of_ratio)
             low, high, *ratios = bootstrap_intervals(
                 scores.per_user, *tables, progress=progress, level=level, **options
             )

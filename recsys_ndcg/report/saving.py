@@ -104,7 +104,7 @@ def to_dict(report: Report) -> dict[str, Any]:
     per_user, scores = report.per_user, report.scores
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}
-    for part, table in scores.score_tables.items():
+    for part, table in scores.tables_behind_scores.items():
         tables[part] = dict(zip(scores.names, table.T.tolist(), strict=True))
     return {**_summarise(report), **to_json_value(tables)}
 

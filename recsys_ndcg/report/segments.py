@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Codes, Floats, Record
+from recsys_ndcg.arrays import Codes, Floats, ReadOnlyArrays
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
@@ -149,7 +149,7 @@ _ROUNDING = 1e-12  # relative to a mean: smaller differences are rounding errors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segments(Record, Renderable, Mapping[Any, "Report"]):
+class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     """A report by user group: a mapping of segment labels to the reports of their users.
 
     `recsys_ndcg.Report.by` returns it. It never changes.

@@ -1,4 +1,4 @@
-"""Audit: scores with chance, extreme orders, ties and labels, measured when first read."""
+"""Audit: scores with chance, extreme orders, ties and labels, measured when needed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from recsys_ndcg.scoring.scores import ORDER_ROLES, ORDER_TABLES, Scores
 from recsys_ndcg.scoring.signature import Signature
 from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Totals
 
-Roles = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
+TablesByRole = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 
-#: With all items tied, the rule for ties that gives each of these roles.
+#: Each order role is a rule for ties, for lists whose estimates all count as equal
+#: (`Measurement.all_tied`).
 _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
 
 
@@ -33,8 +34,9 @@ _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), stric
 class Audit:
     """Scores, and the other roles of the same lists (`Scores.roles`) that explain them.
 
-    If the lists are known, other roles are measured when first read. If they are not, the audit has
-    only the roles that it was made with: the scores of every user, or just totals.
+    If the lists are known, other roles are measured when a property first needs them. If they are
+    not, the audit has only the roles that it was made with: the scores of every user, or just
+    totals.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ class Audit:
     totals : Totals
         The totals of the scores, in the known roles.
     by_user : Scores, optional
-        The scores of every user, in the known roles.
+        The scores of every user: without roles if `source` is known, otherwise in the known roles.
     source : MeasuredLists, optional
         The lists that were measured.
     known_median : float64 array, shape (n_measurements,), or callable that returns it, optional
@@ -94,10 +96,11 @@ class Audit:
         plan.check(facts, lists)
         scores = _measure_with_tie_range(lists, plan)
         InvalidInputError.raise_if(scores.objection())
-        top = facts.all_grades.highest if highest_grade is None else highest_grade
-        source = MeasuredLists(lists, facts, plan, top)
+        highest = facts.all_grades.highest if highest_grade is None else highest_grade
+        source = MeasuredLists(lists, facts, plan, highest)
         signatures = scores.make_signatures(facts)
-        return cls(signatures, Totals.of(scores), scores.replace_roles({}), source)
+        by_user = scores.replace_roles({})  # tables are large: only the totals keep the tie range
+        return cls(signatures, Totals.of(scores), by_user, source)
 
     @property
     def scores(self) -> Scores:
@@ -119,7 +122,7 @@ class Audit:
         if self.source is None:
             return self.scores
         with limit_threads(self.n_jobs):
-            return self.scores.replace_roles(self.source.measure_orders())
+            return self.scores.replace_roles(self.source.measure_order_roles())
 
     @lazy_property
     def label_digests(self) -> NDArray[np.uint32]:
@@ -149,7 +152,7 @@ class Audit:
         if self.source is None:
             return self.totals
         with limit_threads(self.n_jobs):
-            labels = self.scores.replace_roles(self.source.measure_labels(self.scores))
+            labels = self.scores.replace_roles(self.source.measure_label_roles(self.scores))
         return self.totals_with_orders.add_roles(labels, self.source.highest_grade)
 
     @lazy_property
@@ -230,26 +233,26 @@ class MeasuredLists:
     plan: Plan
     highest_grade: float
 
-    def measure_orders(self) -> Roles:
+    def measure_order_roles(self) -> TablesByRole:
         """Measure random order and the extreme orders."""
         lists = CandidateLists.from_lists(self.lists)
         by_role = {
             role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
             for role, ties in _TIES_WHEN_ALL_TIED.items()
         }
-        plan, n_metrics = self._plan_with_no_score_reasons(by_role), len(self.plan.measurements)
+        plan, n_metrics = self._plan_with_reasons_for_no_score(by_role), len(self.plan.measurements)
 
         def measure(block: Block) -> list[Floats]:
             scores = block.score(plan.measurements)
             # of random order, which is the first role
             deviation = block.compute_deviations(plan.measurements[:n_metrics])
-            expected = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
-            return [*np.hsplit(scores.per_user, len(by_role)), expected, deviation]
+            mean_numerator = np.where(np.isnan(deviation), np.nan, scores.numerator[:, :n_metrics])
+            return [*np.hsplit(scores.per_user, len(by_role)), mean_numerator, deviation]
 
         parts = zip(*map_blocks(lists, plan.measurements, measure), strict=True)
         return {role: np.concatenate(part) for role, part in zip(ORDER_TABLES, parts, strict=True)}
 
-    def measure_labels(self, scores: Scores) -> Roles:
+    def measure_label_roles(self, scores: Scores) -> TablesByRole:
         """Measure the labelled share, and the scores as if unlabelled items had a grade.
 
         Parameters
@@ -266,7 +269,7 @@ class MeasuredLists:
             role: [change(measurement) for measurement in self.plan.measurements]
             for role, change in zip(LABEL_ROLES, changes, strict=True)
         }
-        plan = self._plan_with_no_score_reasons(by_role)
+        plan = self._plan_with_reasons_for_no_score(by_role)
         if self.facts.unlabelled:
 
             def measure(block: Block) -> Floats:  # keeps only the scores of each block
@@ -281,10 +284,10 @@ class MeasuredLists:
             table = np.where(is_measured, table, np.nan)
         return dict(zip(by_role, np.hsplit(table, len(by_role)), strict=True))
 
-    def _plan_with_no_score_reasons(self, by_role: dict[str, list[Measurement]]) -> Plan:
+    def _plan_with_reasons_for_no_score(self, by_role: dict[str, list[Measurement]]) -> Plan:
         """Return a plan of all measurements, with the reasons why some have no score."""
         plan = Plan(tuple(chain(*by_role.values())))
-        return plan.with_no_score_reasons(plan.facts_of(self.lists, self.facts))
+        return plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
 
     def _with_all_tied(self, measurement: Measurement, ties: str) -> Measurement:
         """Return the measurement of random order (``"expected"``) or of an extreme order."""
@@ -292,7 +295,7 @@ class MeasuredLists:
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
         is_selection = self.lists.is_selection
-        reason = measurement.drawn_lists_objection(self.facts) if is_selection else ""
+        reason = measurement.chance_of_selection_objection(self.facts) if is_selection else ""
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:
@@ -307,7 +310,7 @@ class MeasuredLists:
         zero = measurement.with_choices(unlabelled="zero", undefined=undefined)
         if measurement.metric.depends_on_order and measurement.metric.own_ties is None:
             return zero
-        return zero.without_score("it depends on estimates, or has its own rule for ties")
+        return zero.without_score("it compares estimates with ratings or has its own rule for ties")
 
     def _with_unlabelled_as_top(self, measurement: Measurement) -> Measurement:
         """Return the measurement in which unlabelled items have the top grade.
@@ -320,7 +323,7 @@ class MeasuredLists:
                 return measurement.without_score("the highest grade of all users is not known")
             threshold = measurement.threshold
             top = self.highest_grade if threshold is None else max(self.highest_grade, threshold)
-        # `unlabelled_as` takes the place of the 0
+        # `unlabelled_as` overrides the grade 0 that unlabelled="zero" gives
         return replace(self._with_unlabelled_as_zero(measurement), unlabelled_as=top)
 
 
@@ -330,7 +333,7 @@ def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
         tuple(measurement.with_ties(ties) for measurement in plan.measurements)
         for ties in ("worst", "best")
     ]
-    has_range = [measurement.has_tie_range for measurement in plan.measurements]
+    has_range = [measurement.has_known_tie_range for measurement in plan.measurements]
 
     def score_block(block: Block) -> Scores:
         scores = block.score(plan.measurements)

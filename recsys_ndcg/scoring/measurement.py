@@ -78,7 +78,7 @@ class Measurement:
             "orders": metric.depends_on_order,  # the name in files
             "greater_is_better": metric.greater_is_better,
             "a_ratio": type(metric).score is Metric.score,  # whether the score is a quotient
-            "undefined": None if np.isnan(self.undefined) else self.undefined,
+            "undefined": None if np.isnan(self.score_if_undefined) else self.score_if_undefined,
         }
 
     @classmethod
@@ -132,14 +132,17 @@ class Measurement:
 
     def with_ties(self, ties: str) -> Measurement:
         """Return the measurement with another rule for ties; without a score if that is unknown."""
-        has_score = self.has_tie_range if ties != "expected" else self.metric.own_ties is None
+        has_score = self.has_known_tie_range if ties != "expected" else self.metric.own_ties is None
         if not has_score:
             return self.without_score(f"its score under ties={ties!r} is not known")
         return self.with_choices(ties=ties)
 
     @property
-    def has_tie_range(self) -> bool:
-        """Whether sorting by grade gives the best score, and the reverse order the worst."""
+    def has_known_tie_range(self) -> bool:
+        """Whether the range of the score over all orders of ties is known.
+
+        It is if sorting tied items by grade gives the highest score, and the reverse the lowest.
+        """
         metric = self.metric
         return (
             metric.own_ties is None
@@ -152,7 +155,7 @@ class Measurement:
         return replace(self, convention=self.convention.replace(**choices))
 
     @property
-    def undefined(self) -> float:
+    def score_if_undefined(self) -> float:
         """The score if the denominator is 0; NaN is left out of the mean."""
         rule = self.convention.undefined
         return np.nan if isinstance(rule, str) else rule
@@ -198,26 +201,29 @@ class Measurement:
         """
         return self._list_objection(facts, lists) or self._metric_objection(facts, lists)
 
-    def drawn_lists_objection(self, facts: Facts) -> str:
-        """Return why the mean over lists drawn from the candidates is not exact; "" if it is.
+    def chance_of_selection_objection(self, facts: Facts) -> str:
+        """Return why chance is not exact for a list chosen from candidates; "" if it is.
 
-        The denominator must be the same for all lists that can be drawn.
+        Chance is the mean over all random choices of the list, so the denominator must be the same
+        for all of them.
         """
-        # whether the denominator depends on which items are in the list; None: not declared
+        # `within_list`: whether the metric declares that its denominator depends on the items in
+        # the list; None if it declares nothing
         convention, reads_list = self.convention, self.metric.within_list
         if reads_list is None and self.metric.custom_class:
             reads_list = True  # assumed of a user's metric
         has_ideal = self.metric.uses_gains and "ideal" in self.metric.reads
-        is_random = (
+        has_varying_denominator = (
             reads_list
             or (has_ideal and convention.ideal == "local")
             or convention.unlabelled == "filter"
             or (convention.unlisted == "ignore" and facts.unlisted.values.size > 0)
             or (convention.impossible != "rank" and facts.impossible > 0)
         )
-        return "its denominator depends on which items are drawn" if is_random else ""
+        return "its denominator depends on which items are drawn" if has_varying_denominator else ""
 
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
+        """Return why these lists cannot be ranked for the metric; "" if they can."""
         is_catalogue = facts.is_catalogue
         if self.unlabelled_as is not None and is_catalogue:
             return "Unlabelled items of a catalogue are only counted: they cannot get a grade."
@@ -254,6 +260,7 @@ class Measurement:
         return Objections(convention, self.threshold, facts, lists).find_order_objection()
 
     def _metric_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
+        """Return why the metric's gains, discounts or ties cannot be computed; "" if they can."""
         reads, convention = self.metric.reads, self.convention
         if self.metric.uses_gains:
             if "ideal" not in reads:

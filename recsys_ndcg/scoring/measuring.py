@@ -67,9 +67,9 @@ class Block:
         left_out = np.zeros(shape, dtype=bool)
         for column, one in enumerate(measurements):
             if not one.no_score_reason:
-                numerator[:, column], denominator[:, column] = self._get_parts(one)
+                numerator[:, column], denominator[:, column] = self._get_fractions(one)
                 left_out[:, column] = self._find_left_out(one)
-        key = "counts", self._grade(first), self._sort(first), first.threshold
+        key = "counts", self._get_graded(first), self._get_sorted(first), first.threshold
         counts = self._cache.get_or_compute(key, lambda: self._count_items(first))
         return Scores(measurements, self.lists.users, numerator, denominator, left_out, counts)
 
@@ -78,49 +78,56 @@ class Block:
         deviations = np.full((len(self.lists), len(measurements)), np.nan)
         for column, one in enumerate(measurements):
             if not one.no_score_reason:
-                ranking = self._rank(one, self._ranking_key(one))
+                ranking = self._get_ranking(one, self._ranking_key(one))
                 deviations[:, column] = one.metric.deviation(ranking)
         return deviations
 
     def has_ties(self, measurements: tuple[Measurement, ...]) -> bool:
         """Return whether any of the measurements has ties at the ranks that are read."""
         with_score = [one for one in measurements if not one.no_score_reason]
-        return any(self._sort(one).tie_groups.has_ties for one in with_score)
+        return any(self._get_sorted(one).tie_groups.has_ties for one in with_score)
 
-    def _get_parts(self, one: Measurement) -> tuple[Floats, Floats]:
+    def _get_fractions(self, one: Measurement) -> tuple[Floats, Floats]:
         key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (one.metric, key), lambda: _compute_parts(one.metric, self._rank(one, key))
+            (one.metric, key), lambda: _compute_fractions(one.metric, self._get_ranking(one, key))
         )
 
-    def _rank(self, one: Measurement, key: Hashable) -> Ranking:
+    def _get_ranking(self, one: Measurement, key: Hashable) -> Ranking:
         return self._cache.get_or_compute(
-            key, lambda: Ranking(self._grade(one), self._sort(one), one.convention, one.threshold)
+            key,
+            lambda: Ranking(
+                self._get_graded(one), self._get_sorted(one), one.convention, one.threshold
+            ),
         )
 
     def _ranking_key(self, one: Measurement) -> Hashable:
         """Return a key that differs between rankings: with the rule for ties if there are ties."""
-        sorted_lists = self._sort(one)
+        sorted_lists = self._get_sorted(one)
         ties = one.convention.ties if sorted_lists.tie_groups.has_ties else ""
-        return self._grade(one), sorted_lists, one.threshold, ties, one.choices_key
+        return self._get_graded(one), sorted_lists, one.threshold, ties, one.choices_key
 
-    def _sort(self, one: Measurement) -> SortedLists:
+    def _get_sorted(self, one: Measurement) -> SortedLists:
         """Sort the rows, once for all measurements that compare the same estimates."""
         tolerance = None if one.all_tied else one.convention.tie_tolerance
         return self._cache.get_or_compute(
             ("sorted", self._rows_key(one), tolerance, one.all_tied),
-            lambda: SortedLists(self._grade(one).lists, one.convention, self.depth, one.all_tied),
+            lambda: SortedLists(
+                self._get_graded(one).lists, one.convention, self.depth, one.all_tied
+            ),
         )
 
-    def _grade(self, one: Measurement) -> GradedLists:
+    def _get_graded(self, one: Measurement) -> GradedLists:
         """Prepare the lists, once for all measurements with the same items and labels."""
-        impossible, is_filtered = self._rows_key(one)
+        impossible, _ = rows_key = self._rows_key(one)
         unlisted = one.convention.unlisted
         if impossible != "drop" and not len(self.lists.unlisted_true):
-            unlisted = "count"  # the choice has no effect; dropped predictions would be unlisted
-        # with "last", the estimates of impossible predictions depend on the rounding step
-        step = one.convention.tie_tolerance if impossible == "last" else None
-        key = ("graded", impossible, step, is_filtered, unlisted, one.unlabelled_as, one.all_tied)
+            # no label is unlisted, so the choice has no effect; it has with impossible="drop": the
+            # labels of dropped predictions become unlisted
+            unlisted = "count"
+        # with "last", the estimates of impossible predictions depend on the tie tolerance
+        tolerance = one.convention.tie_tolerance if impossible == "last" else None
+        key = ("graded", *rows_key, tolerance, unlisted, one.unlabelled_as, one.all_tied)
         return self._cache.get_or_compute(
             key,
             lambda: GradedLists(
@@ -142,7 +149,7 @@ class Block:
 
     def _find_left_out(self, one: Measurement) -> Flags:
         """Return the users whom the convention leaves out, as flags."""
-        graded, convention = self._grade(one), one.convention
+        graded, convention = self._get_graded(one), one.convention
         left_out = np.zeros(len(self.lists), dtype=bool)
         if convention.mean_over == "labelled":
             left_out |= graded.n_labelled == 0
@@ -155,12 +162,12 @@ class Block:
         return left_out
 
     def _count_items(self, one: Measurement) -> ListCounts:
-        lists, graded = self.lists, self._grade(one)
+        lists, graded = self.lists, self._get_graded(one)
         unknown = np.full(len(lists), np.nan)
         return ListCounts(
             n_items=graded.lists.n_items,
             n_relevant=unknown if one.threshold is None else graded.count_relevant(one.threshold),
-            tied=np.isfinite(self._sort(one).first_tie_rank),
+            tied=np.isfinite(self._get_sorted(one).first_tie_rank),
             missing=graded.lists.missing,
             ratings=lists.n_items,
             candidates=lists.n_items if lists.candidates is None else lists.candidates,
@@ -173,7 +180,7 @@ class Block:
         )
 
 
-def _compute_parts(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
+def _compute_fractions(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of every user."""
     with np.errstate(over="ignore"):  # `Scores.objection` names the metric
         numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)

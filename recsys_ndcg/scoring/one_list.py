@@ -15,8 +15,8 @@ from recsys_ndcg.scoring import Plan
 Grades = Iterable[float | tuple[float, float]]
 
 _USER = "the list"
-#: What messages about a user are for the caller, who gave no user.
-_PHRASES = {
+#: Phrases of messages that mention `_USER`, and their replacements: the caller gave no user.
+_PHRASES_WITHOUT_USER = {
     f"User {_USER!r} has": "The list has",
     f" (user {_USER!r})": "",
     f", the first user {_USER!r}": "",
@@ -145,10 +145,11 @@ def _score(
         raise InvalidInputError(msg)
     plan = Plan.of([METRICS[name](k)], k=None, threshold=threshold, convention=convention)
     try:
-        scores = plan.with_choices(**choices).score_lists(RankedLists.from_tuples({_USER: entries}))
+        lists = RankedLists.from_tuples({_USER: entries})
+        scores = plan.with_choices(**choices).resolve_and_measure(lists)
     except InvalidInputError as error:
         text = str(error)
-        for phrase, replacement in _PHRASES.items():
+        for phrase, replacement in _PHRASES_WITHOUT_USER.items():
             text = text.replace(phrase, replacement)
         error.args = (text,)
         raise

@@ -109,8 +109,8 @@ class Plan:
     def depends_on_merging(self, *, has_unlabelled: bool) -> bool:
         """Return whether the plan needs the grades after repeated rows are merged.
 
-        It needs them to find the threshold if none is given; and, if there are unlabelled items,
-        for the highest grade, which merging by ``"max"`` does not change.
+        It needs the grades to find the threshold if none is given, and to find the highest grade if
+        items are unlabelled. Merging by ``"max"`` does not change the highest grade.
         """
         if self.duplicates == "raise":
             return False
@@ -145,8 +145,8 @@ class Plan:
         """
 
         def change(one: Measurement) -> Measurement:
-            step = one.convention.tie_tolerance
-            is_too_small = not isinstance(step, str) and step < self.TIE_TOLERANCE
+            tolerance = one.convention.tie_tolerance
+            is_too_small = not isinstance(tolerance, str) and tolerance < self.TIE_TOLERANCE
             return one.with_choices(tie_tolerance=self.TIE_TOLERANCE) if is_too_small else one
 
         return self.map_measurements(change)
@@ -220,7 +220,7 @@ class Plan:
         parts = map_blocks(lists, measurements, lambda block: block.score(measurements))
         return Scores.concat(parts)
 
-    def score_lists(self, lists: GroupedLists) -> Scores:
+    def resolve_and_measure(self, lists: GroupedLists) -> Scores:
         """Resolve the plan with the facts of lists, and measure them.
 
         Raises
@@ -243,7 +243,7 @@ class Plan:
         for one in self.measurements:
             InvalidInputError.raise_if(one.objection(facts, lists))
 
-    def with_no_score_reasons(self, facts: Facts) -> Plan:
+    def with_reasons_for_no_score(self, facts: Facts) -> Plan:
         """Return the plan; measurements that cannot be computed have a `no_score_reason`."""
         return self.map_measurements(
             lambda one: replace(one, no_score_reason=one.no_score_reason or one.objection(facts))
@@ -339,7 +339,7 @@ def find_metric_name(metric: str | Metric, names: Sequence[str], owner: str) -> 
 
 
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:
-    """Return the convention of a metric; a library's name is its preset for that metric."""
+    """Return the convention of a metric: the library's preset for it if a library is named."""
     valid = Convention.validate(convention)
     if isinstance(valid, str):
         return Convention.preset(valid, str(metric))
@@ -348,7 +348,7 @@ def _convention_for(metric: Metric, convention: Convention | str | None) -> Conv
 
 
 def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -> str:
-    """Return why a convention does not fit: it is a preset for other metrics. "" if it does."""
+    """Return why a convention does not fit: it is another metric's preset. "" if it fits."""
     return (
         convention.find_preset_mismatch(str(metric)) if isinstance(convention, Convention) else ""
     )

@@ -15,7 +15,7 @@ from recsys_ndcg.arrays import (
     Floats,
     Ids,
     Positions,
-    Record,
+    ReadOnlyArrays,
     column_sums,
     concat_ids,
     divide,
@@ -34,7 +34,7 @@ _TOLERANCE = 1e-12  # relative to the higher score: sums differ in their last di
 
 
 @dataclass(frozen=True, eq=False)
-class ListCounts(Record):
+class ListCounts(ReadOnlyArrays):
     """Counts of each user's list: arrays of shape (n_users,).
 
     If measurements rank different items or have different ties, these are the counts under the
@@ -50,9 +50,18 @@ class ListCounts(Record):
         Whether two items of the list have the same estimate.
     missing : bool array
         Whether the user has labels but no list.
-    ratings, candidates, unlabelled, unlisted, impossible, repeats : arrays
-        Rows as read; candidates that they were chosen from; rows without a true value; labels
-        outside the list; impossible predictions; rows merged into others.
+    ratings : array
+        Rows as read.
+    candidates : array
+        Items that these rows were chosen from.
+    unlabelled : array
+        Rows without a true value.
+    unlisted : array
+        Labels of items outside the list.
+    impossible : array
+        Predictions that the model could not make.
+    repeats : array
+        Rows merged into others: ``"duplicates"`` in `Totals.counts`, ``"repeats"`` in files.
     """
 
     n_items: Positions
@@ -78,11 +87,11 @@ class ListCounts(Record):
 
 
 #: The tables from which scores are computed, of shape (n_users, n_measurements).
-_SCORE_TABLES = ("numerator", "denominator", "left_out")
+_TABLES_BEHIND_SCORES = ("numerator", "denominator", "left_out")
 #: Roles with other orders of the same lists: random order and the extreme orders.
 ORDER_ROLES = ("chance", "worst", "best")
 #: All tables from other orders: the scores in these roles, and the mean and standard deviation of
-#: the numerator (not of the score) in random order, NaN for non-linear metrics.
+#: the numerator (not of the score) in random order, NaN for non-linear metrics. Names in files.
 ORDER_TABLES = (*ORDER_ROLES, "expected", "deviation")
 
 
@@ -146,7 +155,7 @@ class MetricColumns:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(MetricColumns, Record):
+class Scores(MetricColumns, ReadOnlyArrays):
     """Numerators and denominators of every user and measurement, and scores in other roles.
 
     Parameters
@@ -260,7 +269,7 @@ class Scores(MetricColumns, Record):
         return replace(
             self,
             measurements=tuple(np.array(self.measurements, dtype=object)[columns]),
-            **{name: getattr(self, name)[:, columns] for name in _SCORE_TABLES},
+            **{name: getattr(self, name)[:, columns] for name in _TABLES_BEHIND_SCORES},
             roles={role: table[:, columns] for role, table in self.roles.items()},
         )
 
@@ -286,7 +295,7 @@ class Scores(MetricColumns, Record):
             "user": self.users,
             **vars(self.counts),
             **digests,
-            **self.score_tables,
+            **self.tables_behind_scores,
             **self.roles,
         }
 
@@ -296,11 +305,11 @@ class Scores(MetricColumns, Record):
     ) -> Scores:
         """Return the scores from the result of `columns`, with all roles in it."""
         counts = ListCounts.from_columns(columns)
-        not_roles = {"user", "truth", *vars(counts), *_SCORE_TABLES}
+        not_roles = {"user", "truth", *vars(counts), *_TABLES_BEHIND_SCORES}
         return cls(
             measurements,
             columns["user"],
-            **{name: columns[name] for name in _SCORE_TABLES},
+            **{name: columns[name] for name in _TABLES_BEHIND_SCORES},
             counts=counts,
             roles={name: table for name, table in columns.items() if name not in not_roles},
             label_digests=columns.get("truth"),
@@ -313,23 +322,26 @@ class Scores(MetricColumns, Record):
     def equals(self, other: Scores) -> bool:
         """Return whether numerators, denominators and users left out are equal."""
         return all(
-            np.array_equal(table, other.score_tables[name], equal_nan=name != "left_out")
-            for name, table in self.score_tables.items()
+            np.array_equal(table, other.tables_behind_scores[name], equal_nan=name != "left_out")
+            for name, table in self.tables_behind_scores.items()
         )
 
     @property
-    def score_tables(self) -> dict[str, NDArray[Any]]:
+    def tables_behind_scores(self) -> dict[str, NDArray[Any]]:
         """The tables of numerators, denominators and users left out, by name."""
-        return {name: getattr(self, name) for name in _SCORE_TABLES}
+        return {name: getattr(self, name) for name in _TABLES_BEHIND_SCORES}
 
     @property
-    def defined(self) -> Flags:
-        """Whether the denominator is not 0: the user has a score."""
+    def is_defined(self) -> Flags:
+        """Whether the denominator is not 0 and the user is not left out.
+
+        Under ``undefined=0.0`` other users have a score, too.
+        """
         return np.asarray((self.denominator != 0) & ~self.left_out)
 
     @property
-    def undefined(self) -> Flags:
-        """Whether the denominator is 0."""
+    def is_undefined(self) -> Flags:
+        """Whether the denominator is 0 and the user is not left out."""
         return np.asarray((self.denominator == 0) & ~self.left_out)
 
     @lazy_property
@@ -337,12 +349,12 @@ class Scores(MetricColumns, Record):
         """The score of each user, NaN if there is none: shape (n_users, n_measurements)."""
         if "own" in self.roles:
             return self.roles["own"]
-        undefined = self.undefined
-        ratio = divide(self.numerator, self.denominator, self.defined)
+        is_undefined = self.is_undefined
+        ratio = divide(self.numerator, self.denominator, self.is_defined)
         values = np.empty(ratio.shape)
         for column, one in enumerate(self.measurements):
             values[:, column] = one.metric.score(ratio[:, column])
-            values[undefined[:, column], column] = one.undefined
+            values[is_undefined[:, column], column] = one.score_if_undefined
         return make_read_only(values)
 
     @property
@@ -383,7 +395,7 @@ class Scores(MetricColumns, Record):
             & ~self.order_independent
             & ~np.isnan(self.roles["best"])
         )
-        return np.asarray(varies & self.defined)
+        return np.asarray(varies & self.is_defined)
 
     @property
     def excess(self) -> Floats:
@@ -415,11 +427,11 @@ class Scores(MetricColumns, Record):
                     f"{one} of user {quote(first)} divides by {denominator[is_tiny][0]:g}, "
                     "too little to be exact. Rescale the grades or the gains."
                 )
-            undefined = self.undefined[:, column]
-            if one.convention.undefined == "raise" and undefined.any():
-                users = ", ".join(repr(user) for user in self.users[undefined][:3].tolist())
+            is_undefined = self.is_undefined[:, column]
+            if one.convention.undefined == "raise" and is_undefined.any():
+                users = ", ".join(repr(user) for user in self.users[is_undefined][:3].tolist())
                 return (
-                    f"{one} is undefined for {int(undefined.sum())} users, the first {users}: "
+                    f"{one} is undefined for {int(is_undefined.sum())} users, the first {users}: "
                     "each has no relevant item, no recommended item, or an empty list. "
                     "Choose undefined='skip', 0.0 or 1.0."
                 )

@@ -24,8 +24,9 @@ from recsys_ndcg.metrics import Metric, parse_metrics
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.version import __version__
 
-#: Left out of a short signature, like choices at their defaults.
-_DEFAULTS = {"threshold": "none", "protocol": "rated"}
+#: Defaults of the fields that are not choices; a short signature leaves them out, too.
+_DEFAULTS_OF_OTHER_FIELDS = {"threshold": "none", "protocol": "rated"}
+_CUSTOM_METRIC = "own"  # in signatures, the class of a metric that the user wrote
 
 
 class Signature(str):  # noqa: SLOT000 - caches the parsed text
@@ -72,9 +73,9 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         if not metric:
             msg = f"{quote(text)} does not begin with a metric, such as 'ndcg@10|gain:...'."
             raise InvalidInputError(msg)
-        is_custom = "own" in texts  # `own` names the class of a metric that the user wrote
+        is_custom = _CUSTOM_METRIC in texts
         name = metric if is_custom else resolve_alias(metric)
-        return cls.from_parts(name, _DEFAULTS | _normalise(texts))
+        return cls.from_parts(name, _DEFAULTS_OF_OTHER_FIELDS | _normalise(texts))
 
     @classmethod
     def from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
@@ -94,7 +95,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         if one.metric.custom_class:
             values = one.metric.compute_fingerprint(one.metric.k or longest)
             fingerprint = "" if values is None else f"#{_fingerprint(values)}"
-            texts["own"] = f"{one.metric.custom_class}{fingerprint}"
+            texts[_CUSTOM_METRIC] = f"{one.metric.custom_class}{fingerprint}"
         texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
         return cls.from_parts(str(one), texts)
 
@@ -171,7 +172,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         """The short form, for a paper: choices that are not defaults and can move the number.
 
         ``defaults`` is a digest of the default choices: a version with other defaults notices that
-        it cannot read the short form. `Signature` reads it back.
+        it cannot read the short form. ``Signature(short)`` restores the complete signature.
 
         Examples
         --------
@@ -184,7 +185,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         >>> rn.Signature(short) == report.signature("ndcg@10")
         True
         """
-        defaults = Convention.format_defaults() | _DEFAULTS
+        defaults = Convention.format_defaults() | _DEFAULTS_OF_OTHER_FIELDS
         reads = {*self.reads, "protocol"}
         parts = {
             name: f"{name}:{text}"
@@ -304,7 +305,7 @@ def _normalise(texts: dict[str, str]) -> dict[str, str]:
 
 def _parse_value(name: str, text: str) -> Any:
     """Return a field's value; the text itself for functions, `own`, `protocol` and `version`."""
-    if text.startswith("callable(") or name in {"own", "protocol", "version"}:
+    if text.startswith("callable(") or name in {_CUSTOM_METRIC, "protocol", "version"}:
         return text
     return int(text) if name in {"users", "short_below"} else parse_choice(name, text)
 

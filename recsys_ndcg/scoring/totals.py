@@ -19,7 +19,8 @@ from recsys_ndcg.scoring.scores import (
     nearly_equal,
 )
 
-#: More roles whose means are kept: extreme orders of ties, and other labels.
+#: More roles whose means are kept: extreme orders of ties; the labelled share, and scores if
+#: unlabelled items were irrelevant or of the top grade.
 TIE_ROLES = ("lowest", "highest")
 LABEL_ROLES = ("judged", "zero", "top")
 _SUMMED_COUNTS = ("tied", "unlabelled", "unlisted", "missing", "impossible")
@@ -107,7 +108,7 @@ class Totals(MetricColumns):
         The moments of the scores (x and y are the same).
     ratio_moments : Moments
         The moments of denominators (x) and numerators (y) of users whose denominator is not 0.
-    undefined : int64 array, shape (n_measurements,)
+    n_undefined : int64 array, shape (n_measurements,)
         The number of users whose denominator is 0.
     n_short : int64 array, shape (n_measurements,)
         The number of lists that are shorter than each cutoff.
@@ -132,7 +133,7 @@ class Totals(MetricColumns):
     measurements: tuple[Measurement, ...]
     score_moments: Moments
     ratio_moments: Moments
-    undefined: Positions
+    n_undefined: Positions
     n_short: Positions
     counts: Mapping[str, int]
     trivial: Positions
@@ -150,8 +151,8 @@ class Totals(MetricColumns):
         totals = cls(
             measurements=scores.measurements,
             score_moments=Moments.of(values, values, ~np.isnan(values)),
-            ratio_moments=Moments.of(scores.denominator, scores.numerator, scores.defined),
-            undefined=scores.undefined.sum(axis=0),
+            ratio_moments=Moments.of(scores.denominator, scores.numerator, scores.is_defined),
+            n_undefined=scores.is_undefined.sum(axis=0),
             n_short=np.array([int((counts.n_items < k).sum()) for k in ks]),
             counts={
                 "users": len(scores.users),
@@ -182,14 +183,15 @@ class Totals(MetricColumns):
         }
         if "highest" in roles:
             means["decided_by_ties"] = _compute_share_decided_by_ties(scores, has_score)
-        top = np.fmax(self.highest_grade, highest_grade)
-        totals = replace(self, roles={**self.roles, **means}, highest_grade=top)
-        return _add_orders(totals, scores) if "deviation" in roles else totals
+        highest = np.fmax(self.highest_grade, highest_grade)
+        totals = replace(self, roles={**self.roles, **means}, highest_grade=highest)
+        return _add_trivial_and_z(totals, scores) if "deviation" in roles else totals
 
     def with_means(self, means: Mapping[str, Floats]) -> Totals:
         """Return the totals with more roles, from the means that a file has.
 
-        The file has no numbers of users, so these roles can be shown, but not added to others.
+        The file does not have the number of users behind each mean, so the result can be shown, but
+        must not be added to other totals.
         """
         ones = np.ones(len(self.measurements), dtype=np.int64)  # so that total / count is the mean
         added = {role: Means(ones, mean) for role, mean in means.items()}
@@ -204,7 +206,7 @@ class Totals(MetricColumns):
             self.measurements,
             score_moments=mine.score_moments + theirs.score_moments,
             ratio_moments=mine.ratio_moments + theirs.ratio_moments,
-            undefined=mine.undefined + theirs.undefined,
+            n_undefined=mine.n_undefined + theirs.n_undefined,
             n_short=mine.n_short + theirs.n_short,
             counts={name: count + theirs.counts[name] for name, count in mine.counts.items()},
             trivial=mine.trivial + theirs.trivial,
@@ -217,21 +219,22 @@ class Totals(MetricColumns):
     def _with_highest_grade(self, highest: float) -> Totals:
         """Return the totals with the highest grade of all data.
 
-        If it is above `highest_grade`, the role ``"top"`` was measured with a lower grade and
-        becomes NaN, unless the convention or the threshold sets the top grade.
+        If `highest` is above `self.highest_grade`, the role ``"top"`` was measured with too low a
+        grade and becomes NaN, unless the top grade is `max_grade`, or a threshold that no grade
+        exceeds.
         """
         totals = replace(self, highest_grade=highest)
-        top = self.roles.get("top")
+        top_means = self.roles.get("top")
         is_same = highest == self.highest_grade or math.isnan(highest)
-        if is_same or top is None or not self.counts["unlabelled"]:
+        if is_same or top_means is None or not self.counts["unlabelled"]:
             return totals
-        is_set = [
+        is_top_fixed = [
             one.convention.max_grade is not None
             or (one.threshold is not None and self.highest_grade <= highest <= one.threshold)
             for one in self.measurements
         ]
-        top = replace(top, total=np.where(is_set, top.total, np.nan))
-        return replace(totals, roles={**self.roles, "top": top})
+        total = np.where(is_top_fixed, top_means.total, np.nan)
+        return replace(totals, roles={**self.roles, "top": replace(top_means, total=total)})
 
     def mean_of(self, role: str) -> Floats:
         """Return the mean scores in a role, NaN if it was not measured."""
@@ -269,12 +272,12 @@ def _compute_share_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
     """Return the share of users whose score depends on the order of ties, as a mergeable mean."""
     low, high = scores.roles["lowest"], scores.roles["highest"]
     depends = has_score & ~np.isnan(high) & ~nearly_equal(low, high)
-    has_range = [one.has_tie_range for one in scores.measurements]
+    has_range = [one.has_known_tie_range for one in scores.measurements]
     count = np.where(has_range, has_score.sum(axis=0), 0)
     return Means(count, depends.sum(axis=0).astype(np.float64))
 
 
-def _add_orders(totals: Totals, scores: Scores) -> Totals:
+def _add_trivial_and_z(totals: Totals, scores: Scores) -> Totals:
     """Return totals with the numbers of trivial users and the sums that give z."""
     is_fixed, has_z = scores.order_independent, scores.has_z
     varies = ~is_fixed & ~np.isnan(scores.roles["best"])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, Record
+from recsys_ndcg.arrays import Flags, Floats, Positions, ReadOnlyArrays
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance import student
@@ -36,7 +36,7 @@ _EXACT = 50  # differences: with more, the sum of ranks is close to normal
 
 
 @dataclass(frozen=True, eq=False)
-class PairResults(Record):
+class PairResults(ReadOnlyArrays):
     """The difference of each pair of models, with its tests: arrays of shape (n_pairs,).
 
     Parameters

@@ -221,7 +221,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     with progress_bar(enabled=progress) as show:
         report_progress = partial(show, "Ranking by popularity")
         lists = Placement(candidates, labels, plain, shown=False).lists(report_progress)
-        plain = plain.with_no_score_reasons(plain.facts_of(lists))
+        plain = plain.with_reasons_for_no_score(plain.facts_of(lists))
         scored = ~np.isnan(report.scores.per_user)
         means = plain.measure(lists).mean(scored)
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)

@@ -62,7 +62,7 @@ def test_a_discount_is_only_checked_at_the_ranks_that_are_used() -> None:
     top = short.replace(ideal="max", max_grade=5)
     for metric, convention in (("ndcg@5", short), ("ndcg@3", top), ("ndcg", top)):
         plan = Plan.of(metric, k=None, convention=convention)
-        assert np.isfinite(plan.score_lists(lists).per_user).all()
+        assert np.isfinite(plan.resolve_and_measure(lists).per_user).all()
     plan = Plan.of("ndcg@5", convention=top)
     assert_rejected("discount gives .* at rank 4", plan.resolve, plan.facts_of(lists))
 

@@ -133,7 +133,7 @@ def test_a_measurement_that_cannot_be_computed_raises_before_scoring(
     facts = plan.facts_of(lists)
     assert_rejected(why, plan.resolve, facts, lists)
     assert_rejected(why, rn.evaluate, ROWS, metrics=metric, k=None, threshold=4, convention=own)
-    known = plan.with_no_score_reasons(facts)
+    known = plan.with_reasons_for_no_score(facts)
     assert known.measurements[0].no_score_reason
     assert np.isnan(known.measure(lists).per_user).all(axis=0).tolist() == [True, False]
 
@@ -147,7 +147,7 @@ def test_nothing_raises_while_scoring(data: Sample, chosen: Any) -> None:
     metrics = [kind(None) for kind in METRICS.values()]
     metrics += [kind(2) for kind in METRICS.values() if kind.cutoff != "none"]
     plan = Plan(tuple(Measurement(metric, convention, chosen.threshold) for metric in metrics))
-    plan = plan.with_no_score_reasons(plan.facts_of(lists))
+    plan = plan.with_reasons_for_no_score(plan.facts_of(lists))
     scores = plan.measure(lists)
     for place, one in enumerate(plan.measurements):
         assert np.isnan(scores.per_user[:, place]).all() or not one.no_score_reason
@@ -210,7 +210,7 @@ def test_measurements_that_share_a_pass_score_as_in_a_pass_of_their_own(
         for (convention, threshold), metric, blind in product(conventions, metrics, (False, True))
     ]
     plan = Plan(tuple(measurements))
-    plan = plan.with_no_score_reasons(plan.facts_of(lists))
+    plan = plan.with_reasons_for_no_score(plan.facts_of(lists))
     together = plan.measure(lists).per_user
     for place, one in enumerate(plan.measurements):
         alone = Plan((one,)).measure(lists).per_user[:, 0]

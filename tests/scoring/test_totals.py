@@ -31,7 +31,7 @@ lists_of_grades = lists_of_grades.filter(lambda lists: len({*chain(*lists)}) > 1
 def _score(grades: list[list[float]]) -> Scores:
     """Score lists of grades in ranked order."""
     plan = Plan.of(NAMES, threshold=2, convention=rn.Convention(gain="linear"))
-    return plan.score_lists(rn.RankedLists.of(dict(enumerate(grades))))
+    return plan.resolve_and_measure(rn.RankedLists.of(dict(enumerate(grades))))
 
 
 def _intervals(totals: Totals) -> Any:
@@ -52,7 +52,7 @@ def test_totals_merge_in_any_order_and_grouping(grades: list[list[float]], data:
         second = pieces.pop(data.draw(st.integers(0, len(pieces) - 1)))
         pieces.append(first + second)
     (merged,) = pieces
-    for name in ("n_scored", "undefined", "mean", "pooled"):
+    for name in ("n_scored", "n_undefined", "mean", "pooled"):
         rtol = 1e-9 if name in {"mean", "pooled"} else 0
         np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=rtol)
     assert merged.counts == whole.counts
@@ -98,7 +98,7 @@ def test_moments_agree_with_exact_fractions(grades: list[list[float]]) -> None:
             size = float(max(map(abs, exact)))
             length = pytest.approx(_exact_length(exact), rel=1e-9, abs=1e-13 * size)
             assert float(totals.score_moments.x_length[column]) == length
-        kept = scores.defined[:, column]
+        kept = scores.is_defined[:, column]
         top, bottom = scores.numerator[kept, column], scores.denominator[kept, column]
         if bottom.any():
             expected, size = _exact_residual(top, bottom), max(np.abs([*top, *bottom]))
