@@ -91,7 +91,7 @@ _TABLES_BEHIND_SCORES = ("numerator", "denominator", "left_out")
 #: Roles with other orders of the same lists: random order and the extreme orders.
 ORDER_ROLES = ("chance", "worst", "best")
 #: All tables from other orders: the scores in these roles, and the mean and standard deviation of
-#: the numerator (not of the score) in random order, NaN for non-linear metrics. Names in files.
+#: the numerator (not of the score) in random order, NaN for non-linear metrics. Keys in files.
 ORDER_TABLES = (*ORDER_ROLES, "expected", "deviation")
 
 
