@@ -24,14 +24,9 @@ GOOD = "a,x,1,2\na,y,2,1\n"
 RUN = {"1": {"d1": 1.0}}
 
 
-TABLES: list[tuple[str | bytes, str]] = [
-    ("", "p.csv: the file is empty"), (HEADING, "no rows"),
-    (bytes(range(256)), "p.csv: not text in UTF-8"),
-    ((HEADING + GOOD).encode("latin-1") + b"\xfc,x,1,2\n", "--encoding latin-1"),
+TABLES = [
     (HEADING + "a\0b,x,1,2\n", "p.csv.*line 2"),
-    (HEADING + "a,x,1,2\na,y,abc,3\n", "p.csv, line 3: estimated is 'abc', .*not a number"),
     (HEADING + "a,x,1,2\na,y,1,3,9\n", "p.csv, line 3: 5 fields in place of 4. Put"),
-    (HEADING + "a,x,1,2\na,y\n", "line 3: 2 fields in place of 4: 'a,y'. Was it cut off"),
     (HEADING + "a,x,1,2\n\n\na,y\n", "line 5: 2 fields"),
     (HEADING + '"a\nb",x,1,2\na,y,2\n', "line 3: 3 fields"),
     (HEADING + "a,x,1,2\na,y,,2\n", "p.csv, line 3: .*estimated"),
@@ -40,15 +35,13 @@ TABLES: list[tuple[str | bytes, str]] = [
     (HEADING + "a,x,1,2\na, ,2,1\n", "p.csv, line 3: .*item"),
     (HEADING + '"a,x,1,2\na,y,2,1\n', "p.csv: cannot be parsed .*in double quotes"),
     (HEADING + "a,x,1,two\n", "line 2: true is 'two', .*name the right column with colu"),
-    (HEADING.replace(",", ";") + "a;x;1,5;2\n", "line 2: estimated is '1,5'.*--decimal ','"),
-    (GOOD, "no column 'user'; it has a, x, 1, 2.*If the file has no heading: --no-h"),
     ("user,item,est,stars\n" + GOOD, r"'true': 'stars'.*--columns true=stars"),
     ("user,item,estimated,true,true\na,x,1,2,3\n", "'true'.*(twice|2 times|once)"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "match"), TABLES)
-def test_a_file_without_predictions_is_rejected(tmp_path: Path, text: Any, match: str) -> None:
+def test_a_file_without_predictions_is_rejected(tmp_path: Path, text: str, match: str) -> None:
     """An empty field is a missing number or a missing id, never an id of its own."""
     assert_rejected(match, rn.evaluate, str(write(tmp_path, text)))
 

@@ -37,7 +37,6 @@ def read_toy(path: Any) -> pd.DataFrame:
 
 FRAME = read_toy(io.StringIO(TOY))
 CSV = FRAME.to_csv(index=False).encode()
-BARE = FRAME.to_csv(index=False, header=False).encode()
 BARE_FORMAT = rn.TextFormat(heading=False)
 EXPECTED = rn.evaluate(FRAME, threshold=4)
 
@@ -113,12 +112,7 @@ def _lines_with(line: str) -> str:
 NOT_ONE_TABLE = [
     (zip_files(CSV, "a.csv", "b.csv"), "p.zip", r"the archive has 2 files \(a.csv, b.csv\)\. Make"),
     (zip_files(CSV, "folder/"), "p.zip", "p.zip: the archive has no file"),
-    (
-        gzip.compress(b"PAR1", mtime=0),
-        "p.parquet.gz",
-        "a .parquet in an archive is not read. Unpack it",
-    ),
-    (zip_files(b"ARROW1", "p.feather"), "p.zip", "p.zip: a .feather in an archive"),
+    (zip_files(b"ARROW1", "p.feather"), "p.zip", "p.zip: a .feather in an archive .* Unpack it"),
 ]
 NO_OBJECTS = [
     ('{"user": [1], "item": 1, "estimated": 1}', r"line 3: user is \[1\]; write a number"),
@@ -137,11 +131,8 @@ def test_bad_data_is_rejected(tmp_path: Path, content: str | bytes, name: str, m
     assert_rejected(match, rn.evaluate, write(tmp_path, content, name))
 
 
-def test_a_stream_must_be_text_in_bytes() -> None:
-    """Parquet and pickles are read from a file."""
-    for content, what in ((FRAME.to_parquet(), "Parquet"), (b"\x80\x04]", "a pickle")):
-        with rejects(f"the stream: this is {what}, which is read only from a file whose name"):
-            rn.evaluate(io.BytesIO(content))
+def test_a_stream_must_be_in_bytes() -> None:
+    """The message explains how to open it."""
     with rejects("the stream: it gives text. Open it in binary mode"):
         rn.evaluate(io.StringIO(CSV.decode()))
 
@@ -219,16 +210,8 @@ def test_a_feather_file_with_invalid_offsets_is_rejected(tmp_path: Path) -> None
         columns["user"]
 
 
-def _separated(by: str) -> bytes:
-    return "\n".join(by.join(row.split("/")) for row in TOY.splitlines()).encode()
-
-
 FORMATS: list[tuple[bytes, dict[str, Any]]] = [
-    (FRAME.to_csv(index=False, sep=";", decimal=",").encode(), {"decimal": ","}),
-    (CSV.decode().encode("utf-16-le"), {"encoding": "utf-16-le"}), (BARE, {"heading": False}),
-    (CSV.decode().encode("latin-1"), {"encoding": "latin-1"}),
-    (_separated("\t"), {"separator": "tab"}), (_separated("::"), {"separator": "::"}),
-    (_separated("^"), {"separator": "^"}),
+    (TOY.replace("/", "::").encode(), {"separator": "::"}),
     (FRAME.to_csv(index=False, decimal=",").encode(), {"decimal": ","}),  # in quotes
 ]  # fmt: skip
 
@@ -347,6 +330,7 @@ def test_a_new_kind_of_file_is_one_entry(tmp_path: Path, request: pytest.Fixture
     packed = write(tmp_path, gzip.compress(path.read_bytes()), "p.toy.gz")
     assert_rejected("p.toy: with a memory limit", rn.evaluate, path, memory_limit="1GB")
     assert_rejected("p.toy.gz: a .toy in an archive is not read", rn.evaluate, packed)
-    assert_rejected("stream: this is Toy, which is read .*, .toy", rn.evaluate, io.BytesIO(b"TOY"))
+    match = "the stream: this is Toy, which is read only from a file whose name .*, .toy"
+    assert_rejected(match, rn.evaluate, io.BytesIO(b"TOY"))
     text, match = rn.TextFormat(decimal=","), "separator, decimal, heading and encoding"
     assert_rejected(match, rn.RankedLists.from_file, path, text=text)
