@@ -159,13 +159,3 @@ def test_a_convention_decides_about_impossible_and_duplicated_predictions() -> N
     first = rn.Convention(duplicates="first")
     again = accuracy.ndcg([*ANN, ANN[0]], verbose=False, convention=first)
     assert again == accuracy.ndcg(ANN, verbose=False)
-
-
-@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-def test_a_library_name_measures_each_metric_as_that_library_does() -> None:
-    """CatBoost's NDCG is 1 for a user with nothing relevant, its AP 0."""
-    rows: list[Any] = [*ANN, ("bob", "a", 0, 3.0, {}), ("bob", "b", 0, 2.0, {})]
-    for name, function in (("ndcg", accuracy.ndcg), ("ap", accuracy.ap)):
-        own = rn.Convention.preset("catboost", name)
-        value = function(rows, 2, verbose=False, threshold=3, convention="catboost")
-        assert value == function(rows, 2, verbose=False, threshold=3, convention=own)

@@ -395,9 +395,8 @@ def test_one_users_gains_do_not_change_anothers_score(ties: str) -> None:
     """A gain of 2^100 in one list leaves the other user's scores as they are, to the last bit."""
     frame = pd.DataFrame([("ann", 0, 50.0), ("bob", 0, 50.0), *(("eve", i, 9.0) for i in range(9))])
     trainset = dataset(frame, (1, 100)).build_full_trainset()
-    algo = Tabled(
-        {(user, item): float(item % 4) for user in ("ann", "bob", "eve") for item in range(9)}
-    ).fit(trainset)
+    table = {(user, item): float(item % 4) for user in ("ann", "bob", "eve") for item in range(9)}
+    algo = Tabled(table).fit(trainset)
     test = [("ann", 3, 100.0), ("bob", 1, 2.0), ("bob", 2, 1.0), ("bob", 5, 3.5), ("bob", 7, 1.5)]
     names = ["ndcg", "dcg", "ap", "rr", "rbp", "precision"]
     how: dict[str, Any] = {"metrics": names, "threshold": 2, "convention": rn.Convention(ties=ties)}

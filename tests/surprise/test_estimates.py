@@ -28,6 +28,7 @@ from recsys_ndcg.surprise.estimates import (
     rank_similarities,
 )
 from tests.profiles import examples
+from tests.surprise.samples import dataset
 
 STRANGER = object()
 KNN = [surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore, surprise.KNNBaseline]
@@ -45,9 +46,7 @@ def trainset_of(kind: str, n: int = 900) -> Any:
     rating = np.rint(rating * 2) / 2 if kind == "half" else np.rint(rating)
     user, item, rating = (np.append(*one) for one in ((user, 40), (item, 0), (rating, 2.0)))
     frame = {"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item], "r": rating}
-    return surprise.Dataset.load_from_df(
-        pd.DataFrame(frame), surprise.Reader()
-    ).build_full_trainset()
+    return dataset(pd.DataFrame(frame), (1, 5)).build_full_trainset()
 
 
 TRAINSETS = {kind: trainset_of(kind) for kind in ("whole", "half", "repeats")}
@@ -118,21 +117,16 @@ def neighbours(kind: Any, similarity: str, data: str, *, user_based: bool, **opt
     return algo.fit(TRAINSETS[data])
 
 
-NEIGHBOURS = zip(
-    itertools.product(KNN, SIMILARITIES, (True, False), (5, 40)),
-    itertools.cycle(TRAINSETS),  # three kinds against powers of two: all of them meet
-    strict=False,
-)
+CASES = itertools.product(KNN, SIMILARITIES, (True, False), (5, 40))
+NEIGHBOURS = [
+    # every fifth combination is in the quick suite, and these have every value of every option
+    pytest.param((*case, data), marks=[pytest.mark.slow] if place % 5 else [])
+    # three kinds of data against powers of two: all of them meet
+    for place, (case, data) in enumerate(zip(CASES, itertools.cycle(TRAINSETS), strict=False))
+]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        # every fifth combination is in the quick suite, and these have every value of every option
-        pytest.param((*case, data), marks=[pytest.mark.slow] if place % 5 else [])
-        for place, (case, data) in enumerate(NEIGHBOURS)
-    ],
-)
+@pytest.mark.parametrize("options", NEIGHBOURS)
 def test_every_estimate_of_k_nn_is_that_of_predict(options: tuple[Any, ...]) -> None:
     """With few neighbours, with all of them, and with too few."""
     kind, similarity, user_based, k, data = options
@@ -304,8 +298,8 @@ def test_more_places_than_sixteen_bits_have() -> None:
 def test_more_ratings_of_a_user_than_sixteen_bits_have() -> None:
     """SlopeOne counts them in a wider type."""
     frame = pd.DataFrame({"user": "a", "item": ["x"] * 40_000 + ["y"], "rating": 3.0})
-    data, algo = surprise.Dataset.load_from_df(frame, surprise.Reader()), surprise.SlopeOne()
-    surprise.AlgoBase.fit(algo, data.build_full_trainset())
+    algo = surprise.SlopeOne()
+    surprise.AlgoBase.fit(algo, dataset(frame, (1, 5)).build_full_trainset())
     # its own fit takes the square of the number of ratings
     algo.freq, algo.dev = np.ones((2, 2), dtype=int), np.array([[0.0, 1.0], [-1.0, 0.0]])
     algo.user_mean = [3.0]

@@ -202,17 +202,6 @@ def test_raw_ratings_keep_their_order_and_their_timestamps() -> None:
     assert {id(one) for part in seen for one in part} == {id(one) for one in rows}
 
 
-def test_timestamps_from_a_file_are_text_and_give_the_same_splits(tmp_path: Path) -> None:
-    """Surprise's reader does not convert them."""
-    path = tmp_path / "ratings.tsv"
-    RATINGS.to_csv(path, sep="\t", header=False, index=False)
-    reader = Reader(line_format="user item rating timestamp", sep="\t", rating_scale=(0.5, 5))
-    loaded = Dataset.load_from_file(str(path), reader)
-    assert isinstance(loaded.raw_ratings[0][3], str)
-    for splits in (LeaveLastOut(3), TimeSplit(), TimeSplit(50), TimeSplit(at="2015-06-01")):
-        assert held_out(splits, loaded) == held_out(splits, sample())
-
-
 def test_times_are_compared_as_numbers_and_exactly() -> None:
     """Text would sort 9 after 10, and floats cannot tell two nanoseconds apart."""
     late = 1_700_000_000_000_000_000

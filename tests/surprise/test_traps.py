@@ -119,9 +119,8 @@ def test_a_search_ranks_diverged_combinations_last(measure: str) -> None:
     assert search.per_user[measure].notna().any()
 
 
-UNSEEN = {*product(TABLE["user"], TABLE["item"])} - {
-    *map(tuple, TABLE[["user", "item"]].to_numpy())
-}
+SEEN = {(user, item) for user, item, *_ in DATA.raw_ratings}
+UNSEEN = {*product(TABLE["user"], TABLE["item"])} - SEEN
 
 
 def sometimes_undefined(at: str) -> Any:

@@ -17,7 +17,7 @@ from recsys_ndcg.errors import DivergedModelError
 from recsys_ndcg.folds import folds
 from recsys_ndcg.surprise import GridSearchCV, cross_validate, make_measure
 from tests.commands import run_python
-from tests.surprise.samples import DATA, TWO, assert_same_scores, svd
+from tests.surprise.samples import DATA, TWO, assert_same_scores, fit_search, svd
 
 
 @pytest.fixture(name="workers", params=["threading", pytest.param("loky", marks=pytest.mark.slow)])
@@ -85,13 +85,10 @@ def test_searches_do_not_depend_on_the_workers(workers: str) -> None:
     grid = {"n_factors": [2, 4], "n_epochs": [1, 3], "random_state": [0]}
     measures = [*MEASURES, make_measure(neighbours, "twice", times=2)]
     how: dict[str, Any] = {"cv": TWO, "threshold": 4, "return_train_measures": True}
-    searches = [
-        GridSearchCV(surprise.SVD, grid, measures, n_jobs=n, keep_per_user=True, **how)
-        for n in (1, 2)
-    ]
-    for one in searches:
-        one.fit(DATA)
-    first, second = searches
+    how["keep_per_user"] = True
+    first, second = (
+        fit_search(GridSearchCV, surprise.SVD, grid, measures, n_jobs=n, **how) for n in (1, 2)
+    )
     assert_same_scores(second.cv_results, first.cv_results)
     assert second.best_params == first.best_params, workers
     pd.testing.assert_frame_equal(second.per_user, first.per_user, check_exact=True)
