@@ -80,11 +80,8 @@ def datasets(draw: Callable[[Any], Any], most: int = 5, *, may_join: bool = True
     grade = st.one_of(st.none(), st.sampled_from(GRADES))
     users, unlisted = {}, {}
     for user in draw(st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True)):
-        pairs = draw(
-            st.lists(
-                st.tuples(st.sampled_from(ESTIMATES), grade), min_size=not joined, max_size=most
-            )
-        )
+        pair = st.tuples(st.sampled_from(ESTIMATES), grade)
+        pairs = draw(st.lists(pair, min_size=not joined, max_size=most))
         items = draw(st.permutations(range(8, 8 + len(pairs))))  # 10 comes before 9 as text
         users[user] = [Row(e, t, i) for (e, t), i in zip(pairs, items, strict=True)]
         unlisted[user] = draw(st.lists(st.sampled_from(GRADES), max_size=3)) if joined else []

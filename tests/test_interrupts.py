@@ -24,21 +24,16 @@ DATA = """
 from surprise import SVD, Dataset, KNNBasic, Reader
 from recsys_ndcg.datasets import sample_ratings
 import recsys_ndcg.surprise as ours
-rows = sample_ratings(*{shape})[["user", "item", "rating"]]
+rows = sample_ratings(400, 300)[["user", "item", "rating"]]
 data = Dataset.load_from_df(rows, Reader(rating_scale=(0.5, 5)))
 """
-SEARCH = (
-    DATA.format(shape=(100, 50))
-    + """
+SEARCH = """
 grid = {{"n_epochs": [100_000], "n_factors": [1, 2, 3]}}
 search = ours.GridSearchCV(SVD, grid, ["ndcg@5"], cv=2, n_jobs={n_jobs})
 print("begun", flush=True)
 search.fit(data)
 """
-)
-CATALOGUE = (
-    DATA.format(shape=(400, 300))
-    + """
+CATALOGUE = """
 import numpy as np
 trainset = data.build_full_trainset()
 algo = KNNBasic(verbose=False).fit(trainset)
@@ -46,7 +41,6 @@ users = np.tile([*map(trainset.to_raw_uid, trainset.all_users())], 500)
 print("begun", flush=True)
 ours.rank_catalogue(algo, trainset, users=users)
 """
-)
 COMPARE = """
 import sys
 from recsys_ndcg.cli import main
@@ -133,7 +127,7 @@ def test_a_search_or_a_catalogue(
 ) -> None:
     """However long a fold would take, and in whichever thread users are ranked."""
     pytest.importorskip("surprise")
-    job = begin(script)
+    job = begin(DATA + script)
     assert within(60, lambda: len(members(job.pid)) >= processes)
     time.sleep(0.5)
     code, out, err = interrupted(job, tmp_path, alone=alone)

@@ -28,16 +28,9 @@ def predictions() -> pd.DataFrame:
     train, rest = ratings[~test], ratings[test]
     overall = train["rating"].mean()
     users, items = (train.groupby(key)["rating"].mean() - overall for key in ("user", "item"))
-    return pd.DataFrame(
-        {
-            "user": rest["user"],
-            "item": rest["item"],
-            "estimated": overall
-            + rest["user"].map(users).fillna(0)
-            + rest["item"].map(items).fillna(0),
-            "true": rest["rating"],
-        }
-    )
+    estimated = overall + rest["user"].map(users).fillna(0) + rest["item"].map(items).fillna(0)
+    columns = {"user": rest["user"], "item": rest["item"], "true": rest["rating"]}
+    return pd.DataFrame(columns).assign(estimated=estimated)
 
 
 @pytest.fixture(scope="module")

@@ -81,10 +81,8 @@ def test_scores_do_not_depend_on_the_hash_seed() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_a_score_that_is_no_number_raises(value: float) -> None:
+def test_a_score_of_a_run_that_is_no_number_raises(value: float) -> None:
     """8: pytrec_eval ranks NaN first, CatBoost gives it 1.0."""
-    with rejects("estimated: .* row 1 "):
-        rn.evaluate([("ann", "x", 1.0, 1), ("ann", "y", value, 0)])
     with rejects("row 1 "):
         rn.RankedLists.from_trec({"t": {"x": 1}}, {"t": {"x": 1.0, "y": value}})
 
@@ -103,13 +101,6 @@ def test_a_user_with_nothing_relevant_is_undefined_and_counted(name: str) -> Non
         scored = rn.evaluate(lists, metrics=name, k=2, convention=rn.Convention(undefined=value))
         assert scored.per_user[only].iloc[1] == value
         assert f"undefined:{value}" in scored.signature(only)
-
-
-def test_a_testset_filled_with_the_mean_raises() -> None:
-    """14: the rows of Surprise's build_anti_testset() have r_ui = 2.95, a gain of 6.7 each."""
-    rows = [(user, item, user * 0.1 + item, 2.95) for user in range(3) for item in range(3)]
-    with rejects("Every true value is 2.95.*build_anti_testset"):
-        rn.evaluate(rows)
 
 
 def test_a_recommended_item_without_a_rating_gains_nothing() -> None:

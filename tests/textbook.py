@@ -70,13 +70,9 @@ def discount(r: int, choices: Choices) -> float:
     """Rank (from 1) → factor."""
     if callable(choices.discount):
         return float(choices.discount(r))
-    divisors = {
-        "log2": math.log2(r + 1),
-        "ln": math.log(r + 1),
-        "log2_max": max(math.log2(r), 1.0),
-        "reciprocal": r,
-    }
-    return 1.0 / divisors[choices.discount]
+    bounded = max(math.log2(r), 1.0)
+    divisors = {"log2": math.log2(r + 1), "ln": math.log(r + 1), "log2_max": bounded}
+    return 1.0 / (divisors | {"reciprocal": r})[choices.discount]
 
 
 def discounted(gains: Sequence[float], choices: Choices) -> float:
@@ -143,10 +139,10 @@ def graded(metric: str, k: K, order: list[Row], unlisted: list[float], choices: 
     gains = [gain(row.true, choices) for row in order][:k]
     if metric == "cg":
         return math.fsum(gains), 1.0
-    ideal = (
-        discounted(ideal_gains(k, order, unlisted, choices), choices) if metric == "ndcg" else 1.0
-    )
-    return discounted(gains, choices), ideal
+    if metric == "dcg":
+        return discounted(gains, choices), 1.0
+    ideal = ideal_gains(k, order, unlisted, choices)
+    return discounted(gains, choices), discounted(ideal, choices)
 
 
 def error(metric: str, order: list[Row]) -> Parts:
@@ -185,26 +181,20 @@ def binary(
     n_relevant = sum(rel) + sum(relevant(true, choices) for true in unlisted)
     capped = n_relevant if k is None else min(k, n_relevant)
     hit_ranks = [rank for rank, r in enumerate(rel[:k], start=1) if r]
-    ap_over = {
-        "relevant": n_relevant,
-        "capped": capped,
-        "k": k or math.nan,
-        "hits": len(hit_ranks),
-    }[choices.ap_over]
+    wanted = {"relevant": n_relevant, "capped": capped}
+    ap_over = (wanted | {"k": k or math.nan, "hits": len(hit_ranks)})[choices.ap_over]
+    recall_over = wanted[choices.recall_over]
     hits, places = hits_and_places(k, order, choices)
-    wanted = {"relevant": n_relevant, "capped": capped}[choices.recall_over]
+    n_judged = sum(row.true is not None for row in order[:k])
     return {
         "precision": (hits, places),
-        "recall": (hits, wanted),
-        "f1": (2 * hits, places + wanted),
+        "recall": (hits, recall_over),
+        "f1": (2 * hits, places + recall_over),
         "hit": (1 if hit_ranks else 0, 1 if n_relevant else 0),
         "rr": (1 / hit_ranks[0] if hit_ranks else 0, 1 if n_relevant else 0),
         "ap": (math.fsum(sum(rel[:rank]) / rank for rank in hit_ranks), ap_over),
         "rprecision": (sum(rel[:n_relevant]), n_relevant),
-        "judged": (
-            sum(row.true is not None for row in order[:k]),
-            len(order) if k is None else min(k, len(order)),
-        ),
+        "judged": (n_judged, len(order[:k])),
         "rbp": ((1 - p) * math.fsum(p ** (rank - 1) for rank in hit_ranks), 1),
     }[metric]
 
@@ -223,9 +213,7 @@ def across(
         pairs = [binary(metric, k, order, unlisted, choices, p) for order in every]
     if choices.ties in ("best", "worst"):
         return max(pairs) if choices.ties == "best" else min(pairs)
-    assert len({denominator for _, denominator in pairs}) == 1, (
-        "the denominator depends on the order of ties"
-    )
+    assert len({one[1] for one in pairs}) == 1, "the denominator depends on the order of ties"
     return math.fsum(numerator for numerator, _ in pairs) / len(pairs), float(pairs[0][1])
 
 
@@ -241,9 +229,8 @@ def chance(
 ) -> Parts:
     """The mean over all n! orders; the estimates still say how many places are recommended."""
     shuffled = map(list, permutations(kept(rows, choices)))
-    return across(
-        shuffled, metric, k, known(unlisted, choices), replace(choices, ties="expected"), p
-    )
+    unlisted, choices = known(unlisted, choices), replace(choices, ties="expected")
+    return across(shuffled, metric, k, unlisted, choices, p)
 
 
 def value(metric: str, numerator: float, denominator: float, choices: Choices) -> float:
@@ -263,16 +250,11 @@ def counted(
         dropped = choices.short_list == "drop" and k is not None and len(kept(rows, choices)) < k
         skipped = choices.missing_user == "skip" and not rows and bool(others)
         labels = [row.true for row in rows if row.true is not None] + known(others, choices)
-        outside = {
-            "all": False,
-            "labelled": not labels,
-            "relevant": not any(
-                choices.threshold is not None and true >= choices.threshold for true in labels
-            ),
-        }[choices.mean_over]
-        result[user] = (
-            None if dropped or skipped or outside else parts(metric, k, rows, others, choices, p)
-        )
+        least = math.inf if choices.threshold is None else choices.threshold
+        hits = [true for true in labels if true >= least]
+        inside = {"all": True, "labelled": labels, "relevant": hits}[choices.mean_over]
+        counts = inside and not dropped and not skipped
+        result[user] = parts(metric, k, rows, others, choices, p) if counts else None
     return result
 
 
@@ -282,8 +264,7 @@ def table(
     """Value per user; NaN = left out or undefined."""
     pairs = counted(metric, k, users, unlisted, choices, p)
     return {
-        user: math.nan if pair is None else value(metric, *pair, choices)
-        for user, pair in pairs.items()
+        user: value(metric, *pair, choices) if pair else math.nan for user, pair in pairs.items()
     }
 
 
@@ -291,9 +272,8 @@ def mean(
     metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8
 ) -> float:
     """Mean over the users that have a value; NaN when none has."""
-    values = [
-        v for v in table(metric, k, users, unlisted, choices, p).values() if not math.isnan(v)
-    ]
+    every = table(metric, k, users, unlisted, choices, p).values()
+    values = [one for one in every if not math.isnan(one)]
     return math.fsum(values) / len(values) if values else math.nan
 
 
@@ -301,10 +281,7 @@ def pooled(
     metric: str, k: K, users: Lists, unlisted: Labels, choices: Choices, p: float = 0.8
 ) -> float:
     """Σ numerator / Σ denominator over the users neither left out nor undefined; else NaN."""
-    pairs = [
-        pair
-        for pair in counted(metric, k, users, unlisted, choices, p).values()
-        if pair and pair[1] != 0
-    ]
+    every = counted(metric, k, users, unlisted, choices, p).values()
+    pairs = [pair for pair in every if pair and pair[1] != 0]
     numerator, denominator = math.fsum(n for n, _ in pairs), math.fsum(d for _, d in pairs)
     return value(metric, numerator, denominator, replace(choices, undefined="skip"))

@@ -66,28 +66,17 @@ def _pyarrow(values: Any) -> Any:
     return pytest.importorskip("pyarrow").array(np.asarray(values))
 
 
-def _torch(values: Any, **how: Any) -> Any:
-    return pytest.importorskip("torch", reason="torch is not installed").tensor(values, **how)
-
-
-def _trained(values: Any) -> Any:
-    """Return a model's output, which still has a gradient."""
-    whole = isinstance(values[0], int)
-    return _torch(values) if whole else _torch(values, requires_grad=True) * 1
-
-
-def _torch_bfloat16(values: Any) -> Any:
-    tensor = _torch(values)
-    return tensor if isinstance(values[0], int) else tensor.bfloat16()
+def _torch(values: Any) -> Any:
+    return pytest.importorskip("torch", reason="torch is not installed").tensor(values)
 
 
 def _jax(values: Any) -> Any:
     return pytest.importorskip("jax", reason="JAX is not installed").numpy.array(values)
 
 
-def _jax_bfloat16(values: Any) -> Any:
-    array = _jax(values)
-    return array if isinstance(values[0], int) else array.astype("bfloat16")
+def _floats(form: Callable[[Any], Any], change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a form whose numbers, unless they are whole, are changed."""
+    return lambda values: form(values) if isinstance(values[0], int) else change(form(values))
 
 
 def _nullable(values: Any) -> Any:
@@ -102,8 +91,9 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "pandas": pd.Series, "index of pandas": pd.Index, "nullable pandas": _nullable,
     "polars": _polars, "pyarrow": _pyarrow,
     "__array__": ByArray, "__array_interface__": ByInterface, "__dlpack__": ByDlpack,
-    "torch": _torch, "torch with gradients": _trained, "torch in bfloat16": _torch_bfloat16,
-    "jax": _jax, "jax in bfloat16": _jax_bfloat16,
+    "torch": _torch, "torch in bfloat16": _floats(_torch, lambda one: one.bfloat16()),
+    "output of a model in torch": _floats(_torch, lambda one: one.requires_grad_() * 1),
+    "jax": _jax, "jax in bfloat16": _floats(_jax, lambda one: one.astype("bfloat16")),
 }  # fmt: skip
 
 

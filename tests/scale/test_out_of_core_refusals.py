@@ -286,12 +286,10 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, places: Path) -> None:
     running = subprocess.Popen(  # noqa: S603 - our own
         [*command, *map(str, paths)],
         env=os.environ | {"TMPDIR": str(places)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         # a shell in the background has its children ignore it
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-    )
+    )  # fmt: skip
     while not any(places.glob("recsys_ndcg_*")) and running.poll() is None:
         time.sleep(0.01)
     time.sleep(0.3)  # by then a query runs

@@ -54,20 +54,12 @@ def _printed_hidden(folder: Path, *sent: str) -> str:
 def _printed(command: list[str], folder: Path, path: Path) -> str:
     # classic Spark: the environment names the server of Connect, which has the only port
     ours = ("SPARK_", sessions.KIND)
+    variables = {name: one for name, one in os.environ.items() if not name.startswith(ours)}
+    variables |= {"PYTHONPATH": str(path), "PYSPARK_PYTHON": sys.executable, **sessions.java()}
     done = subprocess.run(  # noqa: S603 - our own
         [sys.executable, *command],
-        cwd=folder,
-        env={
-            **{name: one for name, one in os.environ.items() if not name.startswith(ours)},
-            "PYTHONPATH": str(path),
-            "PYSPARK_PYTHON": sys.executable,
-            **sessions.java(),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+        cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
     assert not done.returncode, done.stderr
     return done.stdout
 
