@@ -144,9 +144,9 @@ class BaselineGateOptions(GateOptions):
 
     def check(self) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
-        from recsys_ndcg.comparison import make_testing
+        from recsys_ndcg.comparison import check_test_options
 
-        make_testing(users=self.users, margin=self.margin, alpha=self.alpha)
+        check_test_options(users=self.users, margin=self.margin, alpha=self.alpha)
 
 
 def exit_if_failed(gates: Iterable[Gate], *, quiet: bool = False) -> None:
@@ -187,14 +187,14 @@ class StatisticsOptions:
 
     def check(self, models: Collection[str]) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
-        from recsys_ndcg.comparison import check_baseline, make_testing
+        from recsys_ndcg.comparison import check_baseline, check_test_options
         from recsys_ndcg.report import Report
 
         options = asdict(self)
         by, train, baseline = map(options.pop, ("by", "train", "baseline"))
-        make_testing(**options)
+        check_test_options(**options)
         check_baseline(baseline, models)
-        files = (None if by in Report.SEGMENTS else by, train)
+        files = (None if by in Report.BUILT_IN_GROUPS else by, train)
         check_files_exist(*(Path(path) for path in files if path is not None))
 
 

@@ -55,7 +55,7 @@ def argument(text: str, metavar: str, default: Any = None) -> Any:
 
 def _completion_words() -> dict[str, Iterable[str]]:
     """Return the words that shells complete, by kind; importing them is slow."""
-    from recsys_ndcg.comparison import USERS
+    from recsys_ndcg.comparison import USERS_CHOICES
     from recsys_ndcg.convention import PRESETS
     from recsys_ndcg.metrics import METRICS
     from recsys_ndcg.report import Report
@@ -64,9 +64,9 @@ def _completion_words() -> dict[str, Iterable[str]]:
         "format": FORMATS,
         "metric": METRICS,
         "preset": PRESETS,
-        "segments": Report.SEGMENTS,
-        "sort": Report.BY,
-        "users": USERS,
+        "segments": Report.BUILT_IN_GROUPS,
+        "sort": Report.LEADERBOARD_COLUMNS,
+        "users": USERS_CHOICES,
         "test": TESTS,
         "correction": CORRECTIONS,
     }

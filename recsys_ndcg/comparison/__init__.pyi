@@ -1,10 +1,10 @@
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
-from recsys_ndcg.comparison.model_scores import USERS as USERS
+from recsys_ndcg.comparison.model_scores import USERS_CHOICES as USERS_CHOICES
 from recsys_ndcg.comparison.model_scores import ModelScores as ModelScores
 from recsys_ndcg.comparison.model_scores import flatten_parameters as flatten_parameters
 from recsys_ndcg.comparison.reading_models import check_baseline as check_baseline
+from recsys_ndcg.comparison.reading_models import check_test_options as check_test_options
 from recsys_ndcg.comparison.reading_models import compare as compare
-from recsys_ndcg.comparison.reading_models import make_testing as make_testing
 from recsys_ndcg.comparison.reading_models import map_models as map_models
 from recsys_ndcg.comparison.verdict import Gate as Gate

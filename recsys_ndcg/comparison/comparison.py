@@ -58,16 +58,17 @@ class Comparison(Renderable):
     testing : Testing
         The test, the correction, the level, the draws and their seed.
     baseline : str
-        The columns won, tied and lost count users against this model.
+        The name of the model that others are compared with, in the columns won, tied and lost,
+        and in segments.
     margin : float, optional
         The largest difference that does not matter.
-    groups : pandas.Series, optional
+    segment_of_user : pandas.Series, optional
         The segment of each user, a categorical.
     n_dropped_users : mapping of str to int
         Number of users dropped per model because another model has no scores for them.
     other_metrics : tuple of str
         Metrics that only some models have.
-    fold_runs : pandas.DataFrame, optional
+    runs_table : pandas.DataFrame, optional
         Time, memory and scores of each fold run of an experiment.
     code : str, optional
         Python code that makes the same comparison, if it is not a call of `compare`.
@@ -92,10 +93,10 @@ class Comparison(Renderable):
     testing: Testing
     baseline: str
     margin: float | None = None
-    groups: pd.Series[Any] | None = None
+    segment_of_user: pd.Series[Any] | None = None
     n_dropped_users: Mapping[str, int] = field(default_factory=dict)
     other_metrics: tuple[str, ...] = ()
-    fold_runs: pd.DataFrame | None = None
+    runs_table: pd.DataFrame | None = None
     code: str | None = None
     progress: bool = True
 
@@ -229,7 +230,8 @@ class Comparison(Renderable):
         Columns: users, mean, ci_low, ci_high, pooled, chance; difference from the baseline with
         its interval difference_low and difference_high, effect (d_z), pooled_difference; p, and
         p_corrected for the number of segments and models; opposite_to_all and
-        pooled_opposite_to_all, whether the sign is opposite to the sign over all segments.
+        pooled_opposite_to_all, whether the difference has the opposite sign of the difference over
+        all users in segments.
 
         Raises
         ------
@@ -253,13 +255,13 @@ class Comparison(Renderable):
         InvalidInputError
             The comparison is not of an experiment, or was read from a file.
         """
-        if self.fold_runs is None:
+        if self.runs_table is None:
             msg = (
                 "Only the comparison that rn.experiment() returns has runs. Read the runs of a "
                 "folder with rn.load_runs(folder).table."
             )
             raise InvalidInputError(msg)
-        return self.fold_runs.copy()
+        return self.runs_table.copy()
 
     @property
     def remarks(self) -> list[str]:
@@ -305,8 +307,7 @@ class Comparison(Renderable):
         """
         check_integer("n", n, 1)
         name = self._find_metric(metric)
-        before, after = self._default_pair(name, a, b)
-        return find_movers(self, name, before, after, int(n))
+        return find_movers(self, name, *self._choose_pair(name, a, b), int(n))
 
     def overlap(
         self, k: int | None = 10, *, p: float = 0.9, per_user: bool = False
@@ -360,7 +361,7 @@ class Comparison(Renderable):
         metric: str | Metric | None = None,
         alpha: float | None = None,
     ) -> Gate:
-        """Test whether a model is not worse than another by a margin or more.
+        """Test whether a model is worse than another by less than a margin, if at all.
 
         Parameters
         ----------
@@ -461,7 +462,7 @@ class Comparison(Renderable):
         if kind == "trade-off":
             other = None if against is None else self._find_metric(against)
             return plot_trade_off(self, name, other, colour)
-        return plot_metric(self, kind, name, *self._default_pair(name, a, b))
+        return plot_metric(self, kind, name, *self._choose_pair(name, a, b))
 
     def document(
         self,
@@ -558,6 +559,7 @@ class Comparison(Renderable):
         >>> plain["leaderboards"]["ndcg@10"][0]["won"]
         5
         """
+        has_segments = self.segment_of_user is not None
         return {
             "models": self.models,
             "metrics": self.metrics,
@@ -569,7 +571,7 @@ class Comparison(Renderable):
                 name: _to_rows(table.reset_index()) for name, table in self.leaderboards.items()
             },
             "pairwise": _to_rows(self.pairwise),
-            "segments": None if self.groups is None else _to_rows(self.segments.reset_index()),
+            "segments": _to_rows(self.segments.reset_index()) if has_segments else None,
             "verdict": self.verdict,
             "remarks": self.remarks,
             "signatures": {name: self.signature(name).text for name in self.metrics},
@@ -600,16 +602,17 @@ class Comparison(Renderable):
             "models": {
                 name: {
                     "signatures": [each.text for each in one.signatures.values()],
-                    "runs": to_json_value(one.runs.tolist()),
+                    "runs": to_json_value(one.run_means.tolist()),
                     "parameters": dict(one.parameters),
                 }
                 for name, one in self.model_scores.items()
             },
             "segments": None,
         }
-        if self.groups is not None:
-            head["segments"] = check_ids(self.groups.cat.categories.tolist(), "segment label")
-            columns["segment"] = self.groups.cat.codes.to_numpy()
+        if self.segment_of_user is not None:
+            segments = self.segment_of_user.cat
+            head["segments"] = check_ids(segments.categories.tolist(), "segment label")
+            columns["segment"] = segments.codes.to_numpy()
         for name, one in self.model_scores.items():
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
         Archive(head, columns).write(path, _FORMAT)
@@ -624,7 +627,7 @@ class Comparison(Renderable):
             The file is not a comparison, is of another version, or was changed.
         """
         with Archive.open(path, _FORMAT) as (head, columns):
-            registered, labels, groups = list_metric_names(), head["segments"], None
+            registered, labels, segment_of_user = list_metric_names(), head["segments"], None
             measurements = {
                 # a protocol may follow the name of a metric
                 name: Measurement.from_dict(name.partition(":")[0], one, registered)
@@ -633,33 +636,34 @@ class Comparison(Renderable):
             if labels is not None:
                 categories = make_index(np.array(labels, dtype=object))
                 segments = pd.Categorical.from_codes(columns["segment"], categories=categories)
-                groups = pd.Series(segments, index=pd.Index(columns["user"].tolist(), name="user"))
+                users = pd.Index(columns["user"].tolist(), name="user")
+                segment_of_user = pd.Series(segments, index=users)
             models = head["models"].items()
             return cls(
                 {name: _from_file(name, one, columns, measurements) for name, one in models},
                 testing=Testing(**head["testing"]),
-                groups=groups,
+                segment_of_user=segment_of_user,
                 other_metrics=tuple(head["other_metrics"]),
                 n_dropped_users=head["left_out"],
                 **{name: head[name] for name in ("baseline", "margin")},
             )
 
-    def _default_pair(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
-        """Return two models: by default the baseline and the best of the other models.
+    def _choose_pair(self, metric: str, a: str | None, b: str | None) -> tuple[str, str]:
+        """Return models a and b: by default the baseline and the best of the other models.
 
         Raises
         ------
         InvalidInputError
             A model is unknown, or both are the same.
         """
-        before = self._find_model(self.baseline if a is None else a)
+        a = self._find_model(self.baseline if a is None else a)
         result = self.by_metric[metric]
         ordered = [result.models[column] for column in result.columns_by_mean]
-        after = self._find_model(next(one for one in ordered if one != before) if b is None else b)
-        if before == after:
-            msg = f"{before!r} is compared with itself. Pass two models, a= and b=."
+        b = self._find_model(next(one for one in ordered if one != a) if b is None else b)
+        if a == b:
+            msg = f"{a!r} is compared with itself. Pass two models, a= and b=."
             raise InvalidInputError(msg)
-        return before, after
+        return a, b
 
     def _find_metric(self, metric: str | Metric | None) -> str:
         """Return the name of a metric in this comparison, by default the first."""
@@ -702,7 +706,7 @@ def _from_file(
         roles={"own": table("scores"), "chance": table("chance"), "best": table("best")},
         signatures=dict(zip(measurements, map(Signature, head["signatures"]), strict=True)),
         label_digests=table("truth"),
-        runs=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
+        run_means=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
         parameters=head.get("parameters", {}),
     )
 

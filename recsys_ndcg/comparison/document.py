@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _MAX_LINES = 3  # about the same finding
-_MIN_RATIO = 1.05  # of two models' list lengths that differ enough for a remark
+_MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
 _MIN_USERS = 30  # with fewer, no test keeps its level exactly
 # with more, some pairs change their order by chance: only significant differences count
 _MANY_MODELS = 10
@@ -101,7 +101,7 @@ def build_comparison_document(
             *tables[1:],
             build_signatures_section(comparison.signatures.values()),
         ],
-        names=[*comparison.models, *comparison.metrics],
+        names_to_shorten=[*comparison.models, *comparison.metrics],
     )
 
 
@@ -117,7 +117,7 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
         if table[name].isna().all():
             del table[name]
     names = ["tier", "model", "mean", "half", "pooled", "chance", "adjusted", "won", "tied", "lost"]
-    names += ["rank", *_users_if_they_differ(table), "spread"]
+    names += ["rank", *_users_column_if_it_varies(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
     table = _add_half_width(table).filter(names)
@@ -148,12 +148,12 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
         difference_interval=_format_differences(table, "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
-    table = table.filter([*names, *margins, *_users_if_they_differ(table)])
+    table = table.filter([*names, *margins, *_users_column_if_it_varies(table)])
     return _to_shown_table(comparison, metric, "Pairs of models", table, note)
 
 
 def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models in each segment; a star marks significantly reversed differences."""
+    """Return the models in each segment; a star marks a significant opposite sign."""
     table = comparison.segments.loc[[metric]].reset_index()
     opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
     differences = _format_differences(table, "difference_low", "difference_high")
@@ -210,7 +210,7 @@ def _add_half_width(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(half=(table["ci_high"] - table["ci_low"]) / 2)
 
 
-def _users_if_they_differ(table: pd.DataFrame) -> list[str]:
+def _users_column_if_it_varies(table: pd.DataFrame) -> list[str]:
     return ["users"] if (table["users"] != table["users"].iloc[0]).any() else []
 
 
@@ -260,7 +260,7 @@ def _find_user_remarks(
         n_without = int((~is_known.any(axis=1)).sum())
         if 0 < n_without < len(is_known):
             yield f"{n_without} of {len(is_known)} users have no score in {result.name}."
-        # a model without any score: chance, for a metric that has no chance level
+        # leave out a model without any score: chance, in a metric that has no chance level
         is_known = is_known[:, is_known.any(axis=0)]
         n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
         if n_partly:
@@ -291,7 +291,7 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
 
 
 def _find_runs_remarks(comparison: Comparison) -> Iterator[str]:
-    counts = {len(one.runs) for name, one in comparison.model_scores.items() if name != CHANCE}
+    counts = {len(one.run_means) for name, one in comparison.model_scores.items() if name != CHANCE}
     if max(counts) > 1:
         count = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
@@ -338,14 +338,14 @@ def _describe_disagreement(
 
 
 def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
-    """Yield remarks on segments with a reversed difference, and on Simpson's paradox."""
-    groups, baseline, alpha = comparison.groups, comparison.baseline, comparison.testing.alpha
-    if groups is None:
+    """Yield remarks on segments with the opposite sign, and on Simpson's paradox."""
+    segment_of_user, baseline = comparison.segment_of_user, comparison.baseline
+    if segment_of_user is None:
         return
-    n_outside = int(groups.isna().sum())
+    n_outside = int(segment_of_user.isna().sum())
     if n_outside:
-        yield f"{n_outside} of {len(groups)} users are in no segment."
-    table = comparison.segments
+        yield f"{n_outside} of {len(segment_of_user)} users are in no segment."
+    table, alpha = comparison.segments, comparison.testing.alpha
     for metric in comparison.metrics:
         rows = table.loc[[metric]].droplevel("metric")
         reversed_rows = rows[rows["opposite_to_all"] & (rows["p_corrected"] <= alpha)].reset_index()
@@ -375,8 +375,10 @@ def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[
         for prefix, name in (("", metric), ("pooled_", f"pooled {metric}")):
             with_difference = segments[segments[f"{prefix}difference"].notna()]
             if len(with_difference) > 1 and with_difference[f"{prefix}opposite_to_all"].all():
+                is_above = with_difference[f"{prefix}difference"].iloc[0] > 0
+                here, over_all = ("above", "below") if is_above else ("below", "above")
                 yield (
-                    f"Simpson's paradox: in every segment the difference between {model} and "
-                    f"{baseline} in {name} has the opposite sign over all users, because "
-                    "segments do not weigh the same in both models. Compare segment by segment."
+                    f"Simpson's paradox: in every segment {model} is {here} {baseline} in {name}, "
+                    f"but over all users {over_all}, because the segments' weights (their "
+                    "denominators) differ between the models. Compare segment by segment."
                 )

@@ -146,7 +146,7 @@ class MetricComparison(ReadOnlyArrays):
         )
 
     def restore_sign(self, results: PairResults, names: Sequence[str]) -> pd.DataFrame:
-        """Return test results of sign · score as differences of the metric itself.
+        """Return test results of sign · score (more is better) in the metric's own direction.
 
         Parameters
         ----------
@@ -261,7 +261,9 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         tier=first,
         letters=assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
         users=models_table["users"],
-        spread=[_compute_spread(model.runs[:, model.index_of_metric(metric)]) for model in models],
+        spread=[
+            _compute_spread(model.run_means[:, model.index_of_metric(metric)]) for model in models
+        ],
     )
     return table.iloc[order].sort_values("tier", kind="stable")
 
@@ -353,29 +355,29 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     InvalidInputError
         The comparison has no segments.
     """
-    groups, by_metric = comparison.groups, comparison.by_metric
-    if groups is None:
+    segment_of_user, by_metric = comparison.segment_of_user, comparison.by_metric
+    if segment_of_user is None:
         msg = "There are no segments. Compare with segments, such as compare(..., by='activity')."
         raise InvalidInputError(msg)
     parts = []
     with progress_bar(enabled=comparison.progress) as show:
         for n_done, result in enumerate(by_metric.values(), start=1):
-            parts.append(_compare_segments(result, groups, comparison.baseline))
+            parts.append(_compare_segments(result, segment_of_user, comparison.baseline))
             show("Testing segments", n_done / len(by_metric))
     # labels may be tuples, which from_product would split
-    levels: list[Any] = [[*by_metric], groups.cat.categories, comparison.models]
+    levels: list[Any] = [[*by_metric], segment_of_user.cat.categories, comparison.models]
     codes = np.indices([*map(len, levels)]).reshape(3, -1).tolist()
     index = pd.MultiIndex(levels=levels, codes=codes, names=["metric", "segment", "model"])
     return pd.concat(parts).set_axis(index, axis=0)
 
 
 def _compare_segments(
-    result: MetricComparison, groups: pd.Series[Any], baseline: str
+    result: MetricComparison, segment_of_user: pd.Series[Any], baseline: str
 ) -> pd.DataFrame:
-    codes = groups.cat.codes.to_numpy()
+    codes = segment_of_user.cat.codes.to_numpy()
     parts = [
         _compare_segment(result, codes == code, baseline)
-        for code in range(len(groups.cat.categories))
+        for code in range(len(segment_of_user.cat.categories))
     ]
     table = pd.concat(parts)
     correction = result.testing.corrected_by

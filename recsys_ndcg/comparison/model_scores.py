@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
 
 CHANCE = "chance"
-USERS = ("all", "common")
+USERS_CHOICES = ("all", "common")
 _PROTOCOLS = {
     "rated": "ranks each user's own test ratings",
     "supplied": "scores the supplied lists",
@@ -51,7 +51,7 @@ class ModelScores(Scores):
         How each metric was computed, by the metric's name.
     label_digests : uint64 array, shape (n_users, n_metrics)
         A digest of each user's ratings, by metric.
-    runs : float64 array, shape (n_runs, n_metrics)
+    run_means : float64 array, shape (n_runs, n_metrics)
         The means of each fold or seed; one row if there is only one.
     report : Report, optional
         The report with the lists, if it was kept.
@@ -61,7 +61,7 @@ class ModelScores(Scores):
 
     signatures: Mapping[str, Signature]
     label_digests: NDArray[np.uint64]
-    runs: Floats
+    run_means: Floats
     report: Report | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
@@ -86,7 +86,7 @@ class ModelScores(Scores):
             label_digests=np.repeat(
                 audit.label_digests.astype(np.uint64)[:, None], len(scores.names), axis=1
             ),
-            runs=audit.totals.mean[None, :],
+            run_means=audit.totals.mean[None, :],
             report=report,
         )
 
@@ -97,7 +97,7 @@ class ModelScores(Scores):
         first = expanded[0]
         tables: dict[str, Any] = {
             name: np.hstack([getattr(part, name) for part in expanded])
-            for name in (*first.tables_behind_scores, "label_digests", "runs")
+            for name in (*first.tables_behind_scores, "label_digests", "run_means")
         }
         roles = {role: np.hstack([part.roles[role] for part in expanded]) for role in first.roles}
         return replace(
@@ -109,21 +109,21 @@ class ModelScores(Scores):
         )
 
     @classmethod
-    def average_runs(cls, parts: Sequence[ModelScores]) -> ModelScores:
-        """Average the scores of several runs within each user; add up parts and counts.
+    def average_runs(cls, runs: Sequence[ModelScores]) -> ModelScores:
+        """Average the scores of several runs within each user; add up the rest.
 
-        Folds hold different ratings of a user, so their digests are added up; seeds hold the same
-        ratings, and keep one digest. A user is left out if all runs leave it out; other flags
-        are true if they are true in any run.
+        The rest are numerators, denominators and counts. Folds hold different ratings of a user, so
+        their digests are added up, too; seeds hold the same ratings, and keep one digest. A user is
+        left out if all runs leave it out; other flags are true if they are true in any run.
         """
-        if len(parts) == 1:
-            return parts[0]
-        expanded = _expand_to_all_users(parts)
+        if len(runs) == 1:
+            return runs[0]
+        expanded = _expand_to_all_users(runs)
         first, columns = expanded[0], [part.columns() for part in expanded]
         have_same_ratings = all(
-            len(part.users) == len(each.users)
+            len(run.users) == len(each.users)
             and np.array_equal(each.label_digests, first.label_digests)
-            for part, each in zip(parts, expanded, strict=True)
+            for run, each in zip(runs, expanded, strict=True)
         )
         if not have_same_ratings:
             columns = [{**part, "truth": _hash_digests(part["truth"])} for part in columns]
@@ -141,10 +141,10 @@ class ModelScores(Scores):
         average = first.replace_all_columns(merged)
         return replace(
             average,
-            signatures=update_user_counts(parts[0].signatures, average.per_user),
-            runs=np.concatenate([part.runs for part in parts]),
+            signatures=update_user_counts(runs[0].signatures, average.per_user),
+            run_means=np.concatenate([run.run_means for run in runs]),
             report=None,
-            parameters=_common_parameters([part.parameters for part in parts]),
+            parameters=_common_parameters([run.parameters for run in runs]),
         )
 
     @property
@@ -170,7 +170,7 @@ class ModelScores(Scores):
         }
 
     def take(self, users: Positions) -> ModelScores:
-        """Return the scores of users by their positions; `runs` keeps the means over all users."""
+        """Return the scores of users by their positions; `run_means` stays over all users."""
         scores = super().take(users)
         return replace(scores, signatures=update_user_counts(self.signatures, scores.per_user))
 
@@ -181,7 +181,7 @@ class ModelScores(Scores):
             self.select_measurements(columns),
             signatures={name: self.signatures[name] for name in names},
             label_digests=self.label_digests[:, columns],
-            runs=self.runs[:, columns],
+            run_means=self.run_means[:, columns],
         )
 
     def require_report(self, model: str) -> Report:
@@ -449,7 +449,7 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         roles={**first.roles, "own": scores},
         numerator=np.where(is_known, scores * first.denominator, 0.0),
         denominator=np.where(is_known, first.denominator, 0.0),
-        runs=np.full((1, len(first.names)), np.nan),
+        run_means=np.full((1, len(first.names)), np.nan),
         report=None,
     )
     return {CHANCE: chance, **models}

@@ -40,8 +40,8 @@ from recsys_ndcg.report import (
     build_signatures_section,
     build_user_lists,
     build_user_section,
-    format_options,
     select_users,
+    write_call_arguments,
 )
 from recsys_ndcg.significance import Testing
 
@@ -53,9 +53,7 @@ if TYPE_CHECKING:
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
 
-def plot_metric(
-    comparison: Comparison, kind: str, metric: str, before: str, after: str
-) -> alt.LayerChart:
+def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) -> alt.LayerChart:
     """Plot one metric.
 
     Parameters
@@ -66,7 +64,7 @@ def plot_metric(
         One of `KINDS`, except the trade-off.
     metric : str
         The metric's name.
-    before, after : str
+    a, b : str
         The two models of a plot that shows two.
 
     Raises
@@ -94,17 +92,15 @@ def plot_metric(
             for model in comparison.models
         ]
         return plot(kind, pd.concat(parts, ignore_index=True), metric, level=level, **options)
-    scores_after, scores_before = result.scores_of(after), result.scores_of(before)
-    difference = scores_after - scores_before
+    scores_b, scores_a = result.scores_of(b), result.scores_of(a)
+    difference = scores_b - scores_a
     if np.isnan(difference).all():
-        msg = f"No user has a score in {metric} from both {after!r} and {before!r}."
+        msg = f"No user has a score in {metric} from both {b!r} and {a!r}."
         raise InvalidInputError(msg)
     if kind == "scatter":
         users = comparison.users.tolist()
-        return plot(
-            kind, scores_after, scores_before, after, before, metric, users=users, **options
-        )
-    return plot(kind, difference, after, before, metric, level=level, **options)
+        return plot(kind, scores_b, scores_a, b, a, metric, users=users, **options)
+    return plot(kind, difference, b, a, metric, level=level, **options)
 
 
 def plot_trade_off(
@@ -183,8 +179,8 @@ def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
     return {}
 
 
-_MAX_AUDITS = 6  # models whose audit is shown
-_MAX_AUDITED = 1_000_000  # users × models of these audits: measuring so many takes a second
+_MAX_AUDITED_MODELS = 6  # models whose audit is shown
+_MAX_AUDITED_ROWS = 1_000_000  # users × models of these audits: measuring so many takes a second
 _MAX_OTHER_METRICS = 4  # in addition to the first
 _MOVERS = 10
 _MAX_COLUMNS = 8  # best models in the table of users, in addition to the two compared ones
@@ -211,16 +207,16 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         The command line that made the page, if there was one.
     """
     metric = comparison.metrics[0]
-    kinds = ["leaderboard", *(["segments"] if comparison.groups is not None else [])]
+    kinds = ["leaderboard", *(["segments"] if comparison.segment_of_user is not None else [])]
     brief = build_comparison_document(comparison, metric, kinds)
     board, _, *segments, _ = brief.sections
     result = comparison.first_metric_comparison
     ordered = [comparison.models[column] for column in result.columns_by_mean]
     best = next(name for name in ordered if name != CHANCE)
-    before = comparison.baseline
-    after = next(name for name in ordered if name != before)
+    a = comparison.baseline
+    b = next(name for name in ordered if name != a)
     report = comparison.model_scores[best].report
-    difference_charts = _make_charts(comparison, "differences", "scatter", a=before, b=after)
+    difference_charts = _make_charts(comparison, "differences", "scatter", a=a, b=b)
     activity = _make_charts(comparison, "activity")
     sections = [
         _build_leaderboard_section(comparison, board),
@@ -233,15 +229,15 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         ),
         Section(
             "differences",
-            f"{after} against {before}, user by user",
+            f"{b} against {a}, user by user",
             _DIFFERENCES,
             difference_charts,
         ),
         *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
-        _build_users_section(comparison, before, after, best),
-        *_build_movers_section(comparison, before, after),
+        _build_users_section(comparison, a, b, best),
+        *_build_movers_section(comparison, a, b),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
         build_signatures_section(
             comparison.signatures.values(), write_comparison_code(comparison), command
@@ -279,7 +275,7 @@ def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownT
 def _build_remarks_section(comparison: Comparison) -> Section:
     """Return the section of remarks, with the audit of each model that has a report."""
     details: list[Section] = []
-    n_audits = max(1, min(_MAX_AUDITS, _MAX_AUDITED // len(comparison.users)))
+    n_audits = max(1, min(_MAX_AUDITED_MODELS, _MAX_AUDITED_ROWS // len(comparison.users)))
     for model, scores in [*comparison.model_scores.items()][:n_audits]:
         if scores.report is not None:
             audit = build_audit_table(scores.report)
@@ -287,9 +283,9 @@ def _build_remarks_section(comparison: Comparison) -> Section:
     return build_remarks_section(comparison.remarks, details, _AUDITED if details else "")
 
 
-def _build_movers_section(comparison: Comparison, before: str, after: str) -> list[Section]:
+def _build_movers_section(comparison: Comparison, a: str, b: str) -> list[Section]:
     """Return the section of users who gain and lose most, if there are any."""
-    table = comparison.movers(_MOVERS, a=before, b=after).table
+    table = comparison.movers(_MOVERS, a=a, b=b).table
     if table.empty:
         return []
     values = [table.index.tolist(), *(table.iloc[:, column].tolist() for column in (0, 2, 3, 4))]
@@ -302,8 +298,8 @@ def _build_movers_section(comparison: Comparison, before: str, after: str) -> li
     ]
     texts = [list(map(format_, column)) for format_, column in zip(formats, values, strict=True)]
     cells = pd.DataFrame(dict(enumerate(texts)), dtype=object)
-    cells = cells.set_axis(["user", "items", before, after, "improvement"], axis=1)
-    lead = f"{_MOVERS_LEAD} The improvement is from {before} to {after}."
+    cells = cells.set_axis(["user", "items", a, b, "improvement"], axis=1)
+    lead = f"{_MOVERS_LEAD} The improvement is from {a} to {b}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
 
@@ -334,31 +330,32 @@ def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
 # Users
 
 
-def _build_users_section(comparison: Comparison, before: str, after: str, best: str) -> Section:
-    """Return the section of users; if there are too many, only those with the largest gains.
+def _build_users_section(comparison: Comparison, a: str, b: str, best: str) -> Section:
+    """Return the section of users; if too many, only those who gain or lose most.
 
     Parameters
     ----------
     comparison : Comparison
         The models.
-    before, after : str
+    a, b : str
         The two models whose lists and differences are shown.
     best : str
         The model whose scores sort the users.
     """
     result, counts = comparison.first_metric_comparison, comparison.first_model.counts
-    difference = result.scores_of(after) - result.scores_of(before)
-    improvement, tie_breaker = result.sign * difference, result.sign * result.scores_of(after)
+    difference = result.scores_of(b) - result.scores_of(a)
+    improvement, tie_breaker = result.sign * difference, result.sign * result.scores_of(b)
     users = select_users(improvement, tie_breaker, difference == 0, counts.n_items)
     column = result.models.index(best)
+    # the worst order is not kept: a list is trivial if its best order scores no more than chance
     trivial = result.best[users, column] <= result.chance[users, column]
     score, n_items = result.sign * result.scores[users, column], counts.n_items[users]
     # a long list is harder to order
     order = np.lexsort((-n_items, -score, trivial))
     users, trivial = users[order], trivial[order]
     ranked = [result.models[column] for column in result.columns_by_mean]
-    columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], before, after)]
-    difference_heading = f"{shorten(after, _MAX_HEADING)} minus {shorten(before, _MAX_HEADING)}"
+    columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], a, b)]
+    difference_heading = f"{shorten(b, _MAX_HEADING)} minus {shorten(a, _MAX_HEADING)}"
     return build_user_section(
         f"{result.name} of {best}",
         comparison.first_model,
@@ -368,19 +365,17 @@ def _build_users_section(comparison: Comparison, before: str, after: str, best: 
             (difference_heading, [*map(format_signed, difference[users].tolist())]),
         ],
         trivial=trivial,
-        lists=_build_list_pairs(comparison, before, after, users),
+        lists=_build_list_pairs(comparison, a, b, users),
         row_content="both models' lists and the best order",
-        selection_note=f"the users who gain or lose most from {before} to {after}: "
+        selection_note=f"the users who gain or lose most from {a} to {b}: "
         "comparison.per_user has all users.",
     )
 
 
-def _build_list_pairs(
-    comparison: Comparison, before: str, after: str, users: Positions
-) -> UserLists | None:
+def _build_list_pairs(comparison: Comparison, a: str, b: str, users: Positions) -> UserLists | None:
     """Return both models' lists of some users, if both models have lists."""
     lists_of_models = []
-    for name in (after, before):
+    for name in (b, a):
         model, positions = comparison.model_scores[name], users
         if model.report is None:
             return None
@@ -391,7 +386,7 @@ def _build_list_pairs(
             return None
         lists_of_models.append(lists)
     first, second = lists_of_models
-    sides = {after: first.sides[after], before: second.sides[before], **first.sides}
+    sides = {b: first.sides[b], a: second.sides[a], **first.sides}
     return UserLists(sides, first.weights)
 
 
@@ -403,8 +398,8 @@ def write_comparison_code(comparison: Comparison) -> str:
     if comparison.code is not None:
         return comparison.code
     names = [name for name in comparison.models if name != CHANCE]
-    first, groups = comparison.first_model, comparison.groups
-    has_folds = len(first.runs) > 1
+    first, segment_of_user = comparison.first_model, comparison.segment_of_user
+    has_folds = len(first.run_means) > 1
     variable = "folds" if has_folds else "predictions"
     entries = [f"{name!r}: {variable}_{n}" for n, name in enumerate(names[:_MAX_NAMED], 1)]
     if len(names) > _MAX_NAMED:
@@ -413,11 +408,12 @@ def write_comparison_code(comparison: Comparison) -> str:
     options |= vars(comparison.testing)
     defaults = {"baseline": names[0], "margin": None, **vars(Testing())}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
-    if groups is not None:  # built-in segments have a name, others a table
-        arguments.append(f"by={groups.name!r}" if groups.name in Report.SEGMENTS else "by=groups")
+    if segment_of_user is not None:  # built-in segments have a name, others a table
+        name = segment_of_user.name
+        arguments.append(f"by={name!r}" if name in Report.BUILT_IN_GROUPS else "by=groups")
     models = "{" + ", ".join(entries) + "}"
     # folds were measured before they were compared
-    by_convention = format_options(first.signatures.values())
+    by_convention = write_call_arguments(first.signatures.values())
     if has_folds:
         by_convention = [f"metrics={comparison.metrics!r}"]
     calls = [

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.model_scores import CHANCE, USERS, ModelScores, add_chance, align_models
+from recsys_ndcg.comparison.model_scores import (
+    CHANCE,
+    USERS_CHOICES,
+    ModelScores,
+    add_chance,
+    align_models,
+)
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import (
     InvalidInputError,
@@ -74,8 +80,9 @@ def compare(  # noqa: PLR0913 - the contract
         As in `recsys_ndcg.evaluate`, for predictions. For reports, `metrics` chooses some of
         theirs. The first metric orders the models and gives the verdict.
     baseline : str, optional
-        The columns won, tied and lost count users against this model, by default the first.
-        ``"chance"`` is random order of the same lists, and becomes one of the models.
+        The name of the model that others are compared with, in the columns won, tied and lost,
+        and in segments; by default the first. ``"chance"`` is random order of the same lists, and
+        becomes one of the models.
     by : optional
         Segments of users, as in `Report.by`.
     margin : float, optional
@@ -95,7 +102,8 @@ def compare(  # noqa: PLR0913 - the contract
     draws, seed : int
         Number and seed of the random signs, resamples or max-T draws.
     train : optional
-        The users of the training data, or the data, for ``by="cold"`` and ``by="activity"``.
+        The training data, a row per rating, for ``by="activity"`` and ``by="cold"``; for
+        ``"cold"`` the ids of its users are enough.
     progress : bool
         Whether to show a progress bar on a terminal.
 
@@ -140,7 +148,7 @@ def compare(  # noqa: PLR0913 - the contract
     bad    0.765         2          2     2
     """
     options: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
-    testing = make_testing(users=users, margin=margin, draws=draws, seed=seed, **options)
+    testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
     if not testing.test_kind.is_test_of_mean:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
     # the first model would exhaust an iterator of metrics or cutoffs
@@ -158,10 +166,10 @@ def compare(  # noqa: PLR0913 - the contract
     check_baseline(baseline, aligned)
     testing.check_pairs(len(aligned) * (len(aligned) - 1) // 2)
     name, first = next(iter(aligned.items()))
-    groups = None
+    segment_of_user = None
     if by is not None:
         inputs = models.values() if isinstance(models, Mapping) else ()
-        groups = assign_segments(
+        segment_of_user = assign_segments(
             by,
             first,
             tables=(one for one in inputs if not (is_evaluated(one) or _is_saved(one))),
@@ -173,15 +181,17 @@ def compare(  # noqa: PLR0913 - the contract
         testing,
         name if baseline is None else baseline,
         margin=margin,
-        groups=groups,
+        segment_of_user=segment_of_user,
         n_dropped_users=n_dropped_users,
         other_metrics=tuple(other_metrics),
         progress=progress,
     )
 
 
-def make_testing(*, users: str = "all", margin: float | None = None, **options: Any) -> Testing:
-    """Return the options of the tests; all options are checked before anything is measured.
+def check_test_options(
+    *, users: str = "all", margin: float | None = None, **options: Any
+) -> Testing:
+    """Check all options of the tests, and return them; `users` and `margin` are only checked.
 
     Parameters
     ----------
@@ -193,7 +203,7 @@ def make_testing(*, users: str = "all", margin: float | None = None, **options: 
     InvalidInputError
         An option is invalid.
     """
-    check_choice("users", users, USERS)
+    check_choice("users", users, USERS_CHOICES)
     if margin is not None:
         check_margin(margin)
     return Testing(**options)

@@ -164,7 +164,9 @@ def _compute_rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     lengths = by_user.count()
     shorter, longer = lengths.min(axis=1).to_numpy(), lengths.max(axis=1).to_numpy()
     # in the formula of `rbo`, n_common is X_d, at_shorter is X_s, and at_longer is X_l
-    # an entry per user and depth, up to the length of the user's longer list
+
+    # depth, n_new, n_common, depth_past_shorter, agreement: flat arrays, with an entry per user and
+    # depth, up to the length of the user's longer list
     start = compute_offsets(longer)
     first, depth = start[:-1], concat_ranges(np.ones_like(longer), longer)
     is_common = ranks.notna().all(axis=1).to_numpy()
@@ -175,8 +177,8 @@ def _compute_rbo(ranks: pd.DataFrame, p: float) -> pd.Series[float]:
     n_common = total - np.repeat((total - n_new)[first], longer)
     at_shorter, at_longer = n_common[first + np.maximum(shorter, 1) - 1], n_common[start[1:] - 1]
     share = at_shorter / np.maximum(shorter, 1)
-    below = np.maximum(depth - np.repeat(shorter, longer), 0)
-    agreement = (n_common + np.repeat(share, longer) * below) / depth
+    depth_past_shorter = np.maximum(depth - np.repeat(shorter, longer), 0)
+    agreement = (n_common + np.repeat(share, longer) * depth_past_shorter) / depth
     powers = p ** np.arange(longer.max(initial=0) + 1)
     weighted = np.add.reduceat(agreement * powers[depth], first) * (1 - p) / p
     rest = ((at_longer - at_shorter) / longer + share) * powers[longer]
@@ -213,7 +215,10 @@ def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
 
 
 def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
-    """Return lists without grades: overlap ignores grades, so none should raise an error."""
+    """Return lists without grades, which overlap ignores: an invalid grade raises no error.
+
+    Catalogues are returned as they are.
+    """
     if isinstance(lists, CatalogueLists):
         return lists
     if not isinstance(lists, RankedLists):
@@ -282,16 +287,16 @@ class Movers:
 
 def find_movers(comparison: Comparison, metric: str, a: str, b: str, n: int) -> Movers:
     """Return up to n users who gain most from model a to model b, and up to n who lose most."""
-    before, after = comparison.model_scores[a], comparison.model_scores[b]
-    column = before.index_of_metric(metric)
-    sign = 1 if before.metrics[column].greater_is_better else -1
-    old, new = before.per_user[:, column], after.per_user[:, column]
-    improvement = np.where(nearly_equal(old, new), 0.0, sign * (new - old))
+    scores_a, scores_b = comparison.model_scores[a], comparison.model_scores[b]
+    column = scores_a.index_of_metric(metric)
+    sign = 1 if scores_a.metrics[column].greater_is_better else -1
+    own_a, own_b = scores_a.per_user[:, column], scores_b.per_user[:, column]
+    improvement = np.where(nearly_equal(own_a, own_b), 0.0, sign * (own_b - own_a))
     order = np.argsort(-improvement, kind="stable")
     order = order[~np.isnan(improvement[order])]
     gaining = [user for user in order[:n].tolist() if improvement[user] > 0]
     losing = [user for user in order[-n:].tolist() if improvement[user] < 0]
     chosen = np.array([*gaining, *losing], dtype=np.int64)
-    table = before.table().iloc[chosen, :2].set_axis(["items", "relevant"], axis="columns")
-    table[a], table[b], table["improvement"] = old[chosen], new[chosen], improvement[chosen]
-    return Movers(table, {a: before, b: after})
+    table = scores_a.table().iloc[chosen, :2].set_axis(["items", "relevant"], axis="columns")
+    table[a], table[b], table["improvement"] = own_a[chosen], own_b[chosen], improvement[chosen]
+    return Movers(table, {a: scores_a, b: scores_b})

@@ -172,16 +172,16 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
     """Describe which models are not worse than the best mean, if a margin was given."""
     if result.margin is None:
         return ""
-    tests, shown = result.mean_tests, []
+    tests, not_worse = result.mean_tests, []
     for pair, (one, other) in enumerate(result.pairs.tolist()):
         values = tests.p_not_worse if other == best else tests.p_not_better
         if best in {one, other} and values[pair] <= result.testing.alpha:
-            shown.append(result.models[one if other == best else other])
+            not_worse.append(result.models[one if other == best else other])
     name, margin = result.models[best], f"{result.margin:g}"
-    if not shown:
+    if not not_worse:
         return f"Every other model may be worse than {name} by {margin} or more."
-    verb = "is" if len(shown) == 1 else "are"
-    return f"{_join_names(shown)} {verb} not worse than {name} by {margin} or more."
+    verb = "is" if len(not_worse) == 1 else "are"
+    return f"{_join_names(not_worse)} {verb} not worse than {name} by {margin} or more."
 
 
 def _join_names(names: list[str]) -> str:
@@ -214,7 +214,7 @@ class Gate:
 
 
 def decide_gate(result: MetricComparison) -> Gate:
-    """Test whether the first of two models is not worse by the margin or more.
+    """Test whether the first of two models is worse by less than the margin, if at all.
 
     The gate fails if the model is worse, or if there are too few users to show that it is not.
     Its reason states which is the case, and how many users would be enough.

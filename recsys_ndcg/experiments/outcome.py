@@ -342,8 +342,8 @@ class Outcome:
             for run in models.values()
             for one in run.results
         ]
-        fold_runs = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
-        return replace(comparison, fold_runs=fold_runs, code=self._format_code(comparison))
+        runs_table = pd.DataFrame(rows).set_index(["model", "seed", "fold"])
+        return replace(comparison, runs_table=runs_table, code=self._format_code(comparison))
 
     def _get_results(self, model: str) -> list[Result]:
         """Return the results of a model, in order."""

@@ -210,15 +210,15 @@ class Document:
         The answer, in a sentence or two.
     title : str
         The title of its page.
-    names : sequence of str
-        Names of users, models and segments, which may have to be shortened.
+    names_to_shorten : sequence of str
+        Names of metrics, models and segments, which a page shortens if they are long.
     """
 
     facts: str
     sections: Sequence[Section]
     verdict: str = ""
     title: str = ""
-    names: Sequence[str] = field(default_factory=tuple)
+    names_to_shorten: Sequence[str] = field(default_factory=tuple)
 
     @property
     def parts(self) -> list[Part]:

@@ -78,7 +78,7 @@ def to_page(document: Document) -> str:
         f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
         f"style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     )
-    show = partial(shorten_names_in, names=document.names)
+    show = partial(shorten_names_in, names=document.names_to_shorten)
     return template().render(page=document, show=show, policy=policy, style=style, scripts=scripts)
 
 

@@ -43,7 +43,8 @@ _HIGH_CHANCE = 0.5  # a chance level that a reader would not expect
 _MANY_TRIVIAL = 0.1  # a share of trivial users that blurs a mean
 _MAX_LINES = 3  # about the same finding in several metrics
 _CLEAR_Z = 2.0  # standard deviations of random order
-_TIES_MATTER = 0.001  # a range this wide changes the third decimal
+_TIES_MATTER = 0.001  # a range of scores this wide changes the third decimal
+_FEW_TIED = 0.001  # a share of users whose ties cannot change the third decimal
 _FEW_USERS = 0.01  # a share of users too small to move a mean
 # users measured first: all are measured only if this sample scores below random order
 _SAMPLE_USERS = 1000
@@ -54,7 +55,8 @@ _LOWER_IS_BETTER = (
 )
 _REVERSED = (
     "The first item, or the item of rank 1, counts as the best. If it is the worst, reverse each "
-    "list, or give ranks as columns={'estimated': 'rank'}, where the highest is the best."
+    "list, or pass the ranks as estimates, columns={'estimated': 'rank'}: then the largest number "
+    "counts as the best."
 )
 
 
@@ -77,7 +79,7 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
             build_remarks_section(report.remarks, details),
             build_signatures_section(map(report.signature, report.metrics)),
         ],
-        names=report.metrics,
+        names_to_shorten=report.metrics,
     )
 
 
@@ -94,8 +96,8 @@ def _format_summary(report: Report) -> pd.DataFrame:
 
 def build_audit_table(report: Report) -> ShownTable:
     """Return the table of the audit, a column per metric."""
-    audit = report.audit.T.map(format_number).rename(columns=escape_invisible).rename_axis("audit")
-    return ShownTable(_AUDIT, audit.set_axis(audit.index.str.replace("_", " ")).reset_index())
+    table = report.audit.T.map(format_number).rename(columns=escape_invisible).rename_axis("audit")
+    return ShownTable(_AUDIT, table.set_axis(table.index.str.replace("_", " ")).reset_index())
 
 
 def build_remarks_section(
@@ -156,12 +158,12 @@ def _format_cell(value: object, *, brief: bool) -> str:
 
 def find_remarks(report: Report) -> list[str]:
     """Return the reasons to be careful with the numbers of a report, a sentence each."""
-    audit: Any = report.audit.to_dict("index")
+    audit_rows: Any = report.audit.to_dict("index")
     topics = (_remark_on_chance, _remark_on_users, _remark_on_ties, _remark_on_labels)
-    return [escape_invisible(line) for remark_on in topics for line in remark_on(report, audit)]
+    return [escape_invisible(line) for topic in topics for line in topic(report, audit_rows)]
 
 
-def _remark_on_chance(report: Report, audit: AuditRows) -> Iterator[str]:
+def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     mean, bounded = report.mean, report.bounded  # an unbounded metric has no scale
     for model, means in report.baselines.drop("chance").iterrows():
         beaten = [name for name in report.metrics if means[name] >= mean[name]]
@@ -174,11 +176,12 @@ def _remark_on_chance(report: Report, audit: AuditRows) -> Iterator[str]:
     yield from _limit_lines(
         f"{order} would already score {format_number(row['chance'])} in {name}"
         f" (the worst order {format_number(row['worst'])})."
-        for name, row in audit.items()
+        for name, row in audit_rows.items()
         if row["chance"] >= _HIGH_CHANCE and bounded[name]
     )
-    worse = [name for name, row in audit.items() if row["adjusted"] < 0]
-    unsure = [name for name, row in audit.items() if abs(row["z"]) < _CLEAR_Z]  # False if z is NaN
+    worse = [name for name, row in audit_rows.items() if row["adjusted"] < 0]
+    # False if z is NaN
+    unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
     if worse:
         yield f"Worse than random order: {', '.join(list_first(worse, _MAX_LINES))}."
     if unsure:
@@ -186,7 +189,7 @@ def _remark_on_chance(report: Report, audit: AuditRows) -> Iterator[str]:
         yield f"Not clearly different from random order (z between -2 and 2): {names}."
 
 
-def _remark_on_users(report: Report, audit: AuditRows) -> Iterator[str]:
+def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     counts = report.counts
     users = counts["users"]
     findings = {
@@ -199,7 +202,7 @@ def _remark_on_users(report: Report, audit: AuditRows) -> Iterator[str]:
             yield f"{counts[key]} of {users} users {finding}."
     yield from _limit_lines(
         f"For {row['trivial']:.1%} of users {name} does not depend on the order (trivial users)."
-        for name, row in audit.items()
+        for name, row in audit_rows.items()
         if row["trivial"] > _MANY_TRIVIAL
     )
     scored: dict[Any, int] = report.summary["users"].to_dict()
@@ -211,16 +214,16 @@ def _remark_on_users(report: Report, audit: AuditRows) -> Iterator[str]:
         yield f"Users without a score are left out of the mean: {', '.join(partial)} users."
 
 
-def _remark_on_ties(_: Report, audit: AuditRows) -> Iterator[str]:
+def _remark_on_ties(_: Report, audit_rows: AuditRows) -> Iterator[str]:
     yield from _limit_lines(
         f"Ties affect {row['decided_by_ties']:.1%} of users; depending on how they are broken, "
         f"{name} is {format_number(row['tie_low'])} to {format_number(row['tie_high'])}."
-        for name, row in audit.items()
+        for name, row in audit_rows.items()
         if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
     )
 
 
-def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
+def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     counts = report.counts
     findings = {
         "unlabelled": "Listed items without a true value",
@@ -231,7 +234,8 @@ def _remark_on_labels(report: Report, audit: AuditRows) -> Iterator[str]:
     for key, finding in findings.items():
         if counts[key]:
             yield f"{finding}: {counts[key]}."
-    for measurement, (name, row) in zip(report.audit_data.measurements, audit.items(), strict=True):
+    measurements = report.audit_data.measurements
+    for measurement, (name, row) in zip(measurements, audit_rows.items(), strict=True):
         if row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
             k = measurement.metric.k
             items = "listed items" if k is None else f"top-{k} items"
@@ -260,10 +264,10 @@ def build_verdict(report: Report) -> str:
     In ndcg@2 this order cannot be distinguished from chance (0.6583): it scores 0.8129 for 1 user.
     One user is not enough evidence.
     """
-    audit, summary = report.audit, report.summary
-    has_chance = audit["chance"].notna() & (summary["users"] > 0).to_numpy()
-    name = next(iter(audit.index[has_chance]), report.metrics[0])
-    row: dict[str, Any] = {**summary.loc[name], **audit.loc[name]}
+    audit_table, summary = report.audit, report.summary
+    has_chance = audit_table["chance"].notna() & (summary["users"] > 0).to_numpy()
+    name = next(iter(audit_table.index[has_chance]), report.metrics[0])
+    row: dict[str, Any] = {**summary.loc[name], **audit_table.loc[name]}
     if not row["users"]:
         verdict = f"No user has a score in {name}: there is nothing to judge."
     elif not has_chance.any():
@@ -343,7 +347,7 @@ def _find_widest_tie_range(report: Report) -> int | None:
     mean. One user has no interval, so only the third decimal counts.
     """
     totals = report.audit_data.totals
-    if totals.counts["tied"] < _TIES_MATTER * totals.counts["users"]:
+    if totals.counts["tied"] < _FEW_TIED * totals.counts["users"]:
         return None
     width, intervals = totals.mean_of("highest") - totals.mean_of("lowest"), report.intervals()
     half = np.nan_to_num((intervals["mean_high"] - intervals["mean_low"]).to_numpy() / 2)
@@ -384,11 +388,11 @@ def _find_column_below_chance(
     metrics = [measurement.metric for measurement in totals.measurements]
     bounded = [metric.bounded for metric in metrics]
     greater_is_better = [metric.greater_is_better for metric in metrics]
-    best = np.fmax(mean, totals.mean_of("highest"))
+    with_best_ties = np.fmax(mean, totals.mean_of("highest"))
     with np.errstate(all="ignore"):
         # for metrics without z: scores in [0, 1] vary most if each is 0 or 1
         max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
         z = np.where(np.isnan(z), (mean - chance) / max_error, z)
-        is_far = chance - best > min_share * (chance - worst)
+        is_far = chance - with_best_ties > min_share * (chance - worst)
         below = greater_is_better & is_far & (z <= -min_z)
     return int(np.where(below, z, 0.0).argmin()) if below.any() else None

@@ -97,7 +97,7 @@ def _get_ideal_items(user_lists: GroupedLists, measurement: Measurement, depth: 
 def build_user_lists(
     audit: Audit, users: Positions, heading: str = "the model's list", k: int = DEPTH
 ) -> UserLists | None:
-    """Return the lists of some users and their best orders, or None if there are no lists.
+    """Return the lists and the ideal lists of some users, or None if there are no lists.
 
     Parameters
     ----------
@@ -122,15 +122,15 @@ def build_user_lists(
         [{name: column.tolist() for name, column in side.items()} for side in list_pairs[index]]
         for index in np.argsort(order, kind="stable")
     ]
-    ranked, best = zip(*plain, strict=True)
-    sides = {heading: ranked, "the best order": best}
+    ranked, ideal = zip(*plain, strict=True)
+    sides = {heading: ranked, "the best order": ideal}
     return UserLists(sides, measurement.convention.compute_discounts(k).tolist())
 
 
 def _rank_users(
     lists: GroupedLists, measurement: Measurement, k: int | None
 ) -> Iterator[tuple[dict[str, Ids], dict[str, Ids]]]:
-    """Yield each user's list and its best order, by rank.
+    """Yield each user's list and ideal list, by rank.
 
     Raises
     ------
@@ -160,9 +160,9 @@ def _rank_users(
             "true": true,
             "gain": ranking.gain[user, :n_listed],
         }
-        ideal = _get_ideal_gains(ranking, user, n_listed, k)
-        best = {"item": _get_ideal_items(user_lists, measurement, len(ideal)), "gain": ideal}
-        yield ranked, best
+        gain = _get_ideal_gains(ranking, user, n_listed, k)
+        ideal = {"item": _get_ideal_items(user_lists, measurement, len(gain)), "gain": gain}
+        yield ranked, ideal
 
 
 def _extend(values: Ids, depth: int) -> pd.Series[Any]:

@@ -46,7 +46,8 @@ _NO_LISTS = (
     "There are no lists to open: the report was read from a file, is the mean of folds, or "
     "keeps fewer ranks than the page shows."
 )
-_EVERY_CUTOFF = 5  # a plot has every cutoff up to this k; for larger k, only round ones
+# for k up to this a plot has every cutoff below k; for a larger k only round ones (1, 2, 5, 10, …)
+_EVERY_CUTOFF = 5
 _MAX_CUTOFFS = 8  # cutoffs below k that are measured for a plot
 _ROUND = [first * 10**zeros for zeros in range(18) for first in (1, 2, 5)]
 _SELECTION = (
@@ -60,22 +61,24 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
 
     `command`: the command line that made the page, if there was one.
     """
-    brief, full = report.document(with_verdict=True), report.audit_data.scores_with_orders
-    scores, remarks, _ = brief.sections
+    document, scores = report.document(with_verdict=True), report.audit_data.scores_with_orders
+    score_section, remarks, _ = document.sections
     signatures = report.signatures.values()
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
     counts = Section.folded("The counts", [ShownTable("Users and rows", cells)])
     sections = [
-        scores,
+        score_section,
         replace(remarks, parts=[*remarks.parts, counts]),
-        *build_chance_section(full.per_user[:, 0], full.roles["chance"][:, 0], report.metrics[0]),
+        *build_chance_section(
+            scores.per_user[:, 0], scores.roles["chance"][:, 0], report.metrics[0]
+        ),
         *build_cutoff_section(report),
         *_build_activity_section(report),
         _build_user_section(report),
         build_signatures_section(signatures, write_evaluation_code(signatures), command),
     ]
-    return replace(brief, sections=sections)
+    return replace(document, sections=sections)
 
 
 # Charts
@@ -136,7 +139,7 @@ def plot_report(
     """
     check_choice("kind", kind, ("k", "users"))
     if kind == "k":
-        return plot(kind, _measure_cutoffs(report, _group_by_cutoff(report, metric)))
+        return plot(kind, _measure_cutoffs(report, _group_cutoffs_by_metric(report, metric)))
     scores = report.audit_data.scores_with_orders
     name = (
         scores.names[0] if metric is None else find_metric_name(metric, scores.names, "This report")
@@ -172,7 +175,7 @@ def _summarise_by_cutoff(report: Report) -> pd.DataFrame:
     return table.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
-def _group_by_cutoff(report: Report, metric: str | None) -> dict[str, list[Measurement]]:
+def _group_cutoffs_by_metric(report: Report, metric: str | None) -> dict[str, list[Measurement]]:
     """Return the measurements with a cutoff, of all metrics or one, by name without cutoff."""
     by_name = {str(one): one for one in report.scores.measurements}
     families: dict[str, list[Measurement]] = {}
@@ -315,7 +318,7 @@ def select_users(
 # Code
 
 
-def format_options(signatures: Iterable[Signature]) -> list[str]:
+def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
     """Return the arguments of the calls that measure these metrics, one per convention.
 
     Examples
@@ -323,7 +326,7 @@ def format_options(signatures: Iterable[Signature]) -> list[str]:
     >>> import recsys_ndcg as rn
     >>> linear = rn.Convention(gain="linear")
     >>> report = rn.evaluate({"ann": [(4, 5), (3, 2)]}, convention=linear, metrics="ndcg@5")
-    >>> format_options(report.signatures.values())
+    >>> write_call_arguments(report.signatures.values())
     ["metrics=['ndcg@5'], convention=rn.Convention(gain='linear')"]
     """
     names_by_options: dict[str, list[str]] = {}
@@ -339,5 +342,7 @@ def format_options(signatures: Iterable[Signature]) -> list[str]:
 
 def write_evaluation_code(signatures: Iterable[Signature]) -> str:
     """Return the Python code that gives the same report of the same data."""
-    calls = [f"report = rn.evaluate(data, {options})" for options in format_options(signatures)]
+    calls = [
+        f"report = rn.evaluate(data, {options})" for options in write_call_arguments(signatures)
+    ]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

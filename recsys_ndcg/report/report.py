@@ -18,7 +18,7 @@ from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
 from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
-from recsys_ndcg.report.user_groups import BUILT_IN, assign_segments, has_column
+from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
 from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, bootstrap_intervals, mean_interval, ratio_interval
 
@@ -39,8 +39,8 @@ class Report(Renderable, Mapping[str, float]):
     Parameters
     ----------
     audit_data : Audit
-        The source of all tables, `audit` among them: the scores of every user, chance, ties,
-        counts, signatures, and the lists if they were kept.
+        Everything that was measured; all tables come from it: the scores of every user, chance,
+        ties, counts, signatures, and the lists if they were kept.
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
 
@@ -71,8 +71,8 @@ class Report(Renderable, Mapping[str, float]):
     audit_data: Audit
     known_baselines: pd.DataFrame | None = None
     #: The columns that `leaderboard` can rank by, and the built-in groups of `by`.
-    BY: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
-    SEGMENTS: ClassVar[tuple[str, ...]] = BUILT_IN
+    LEADERBOARD_COLUMNS: ClassVar[tuple[str, ...]] = ("score", "adjusted", "z")
+    BUILT_IN_GROUPS: ClassVar[tuple[str, ...]] = BUILT_IN_GROUPS
 
     @classmethod
     def from_lists(cls, lists: GroupedLists, plan: Plan) -> Report:
@@ -183,7 +183,7 @@ class Report(Renderable, Mapping[str, float]):
         """The numbers of users and rows, also of short lists, ties and the like.
 
         Keys for the data: users; ratings (the number of rows) if each user's own ratings are
-        ranked, otherwise recommended (the rows of the lists, unless these have all candidates);
+        ranked, otherwise recommended (the rows of the lists; missing if they hold all candidates);
         candidates (the items that lists were chosen from, or all items of a catalogue). Users:
         short (lists of fewer items than the largest k), trivial (every order has the same score),
         tied (at least two equal estimates), missing (labelled users without a list), left_out (by
@@ -447,7 +447,7 @@ class Report(Renderable, Mapping[str, float]):
         """
         column, scores = self._position_of(metric), self.audit_data.scores_with_orders
         check_integer("n", n, 1)
-        check_choice("by", by, self.BY)
+        check_choice("by", by, self.LEADERBOARD_COLUMNS)
         needed = {"adjusted": "best", "z": "deviation"}
         if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
             msg = (
@@ -546,20 +546,20 @@ class Report(Renderable, Mapping[str, float]):
         >>> segments["old"].users.tolist()
         ['bob', 'eve']
         """
-        if isinstance(groups, str) and groups in self.SEGMENTS and has_column(data, groups):
+        if isinstance(groups, str) and groups in self.BUILT_IN_GROUPS and has_column(data, groups):
             msg = (
                 f"{groups!r} is a built-in group and a column of data. Leave out data, or pass the "
                 f"column as groups: data[['user', {groups!r}]]."
             )
             raise InvalidInputError(msg)
-        labels = assign_segments(groups, self.scores, tables=[data], train=train, columns=columns)
-        return Segments.from_groups(labels, self)
+        options: dict[str, Any] = {"tables": [data], "train": train, "columns": columns}
+        return Segments.from_groups(assign_segments(groups, self.scores, **options), self)
 
     @property
     def truth(self) -> pd.Series[int]:
-        """A digest of each user's labels, to check that two reports use the same true ratings.
+        """A digest of each user's true ratings, to check that two reports use the same ones.
 
-        The digest of all users is the sum modulo 2^32.
+        The ratings cannot be read from it. The digest of all users is the sum modulo 2^32.
         """
         users = make_index(self.users, "user")
         return pd.Series(self.audit_data.label_digests, index=users, name="truth", copy=True)

@@ -169,7 +169,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
 
     Attributes
     ----------
-    groups : pandas.Series
+    segment_of_user : pandas.Series
         The segment of each user.
     counts : dict
         The number of users in each segment; under None, the number of users in no segment.
@@ -197,7 +197,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     codes: Codes
 
     @classmethod
-    def from_groups(cls, groups: pd.Series[Any], whole: Report) -> Segments:
+    def from_groups(cls, segment_of_user: pd.Series[Any], whole: Report) -> Segments:
         """Split a report by the categorical series that `assign_segments` returned for its users.
 
         Raises
@@ -205,16 +205,17 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         InvalidInputError
             There are too many segments.
         """
-        labels, codes = groups.cat.categories.tolist(), groups.cat.codes.to_numpy()
+        labels = segment_of_user.cat.categories.tolist()
+        codes, name = segment_of_user.cat.codes.to_numpy(), str(segment_of_user.name)
         if len(labels) > _MAX_SEGMENTS:
             msg = (
-                f"{str(groups.name)!r} has {len(labels)} groups of {groups.notna().sum()} users, "
+                f"{name!r} has {len(labels)} groups of {(codes >= 0).sum()} users, "
                 f"more than {_MAX_SEGMENTS}. Cut numbers into ranges: pandas.qcut(values, 4)."
             )
             raise InvalidInputError(msg)
         audits = [whole.audit_data.take(np.flatnonzero(codes == n)) for n in range(len(labels))]
         reports = tuple(replace(whole, audit_data=audit, known_baselines=None) for audit in audits)
-        return cls(str(groups.name), whole, tuple(labels), reports, codes.astype(np.int32))
+        return cls(name, whole, tuple(labels), reports, codes.astype(np.int32))
 
     def __getitem__(self, label: Any) -> Report:
         """Return the report of a segment."""
@@ -234,7 +235,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         return len(self.labels)
 
     @property
-    def groups(self) -> pd.Series[Any]:
+    def segment_of_user(self) -> pd.Series[Any]:
         """The segment of each user: categorical, NaN for users in none."""
         values = pd.Categorical.from_codes(self.codes, categories=self._index)
         users = make_index(self.whole.audit_data.scores.users, "user")
@@ -304,7 +305,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
                 build_remarks_section(self.remarks),
                 build_signatures_section(self.whole.signatures.values()),
             ],
-            names=[self.name, *self.whole.metrics],
+            names_to_shorten=[self.name, *self.whole.metrics],
         )
 
     @property

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.scoring import Scores
 
 #: Groups that are computed from the data.
-BUILT_IN = ("activity", "cold", "list_length", "relevant")
+BUILT_IN_GROUPS = ("activity", "cold", "list_length", "relevant")
+_DEFAULT_NAME = "segment"  # of groups
 _TRAIN_FORMS = (
     "Give a table with a column of users, the path of such a file, a trainset of Surprise, or "
     "user ids"
@@ -57,8 +58,8 @@ def assign_segments(
     scores : Scores
         The scores of the users.
     tables : iterable
-        Inputs of models. The first that is a table, or the path of a table, must have the column
-        that `groups` names.
+        Where to look for the column that `groups` names: the first of these that is a table, or
+        the path of one. Others are ignored.
     train : trainset, table, path or ids, optional
         The training data.
     columns : mapping, optional
@@ -84,7 +85,7 @@ def assign_segments(
     """
     Table.check_columns(columns)
     users = scores.users
-    if isinstance(groups, str) and groups in BUILT_IN:
+    if isinstance(groups, str) and groups in BUILT_IN_GROUPS:
         user_groups = _assign_built_in(groups, scores, train, columns)
     elif isinstance(groups, str):
         user_groups = _find_by_name(groups, tables, columns)
@@ -97,7 +98,7 @@ def assign_segments(
     elif callable(groups):
         name = getattr(groups, "__name__", "")
         user_groups = read_function_result(
-            groups(scores.table()), users, name if name.isidentifier() else _NAME
+            groups(scores.table()), users, name if name.isidentifier() else _DEFAULT_NAME
         )
     else:
         msg = f"groups cannot be {quote(groups)}. {FORMS}."
@@ -115,8 +116,8 @@ def _find_by_name(
     if is_path:
         return read_table_groups(name, None, columns)
     msg = (
-        f"No built-in group, column or file is named {quote(name)}. {suggest(name, BUILT_IN)} "
-        f"For a column, pass its table as data=. {FORMS}."
+        f"No built-in group, column or file is named {quote(name)}. "
+        f"{suggest(name, BUILT_IN_GROUPS)} For a column, pass its table as data=. {FORMS}."
     )
     raise InvalidInputError(msg)
 
@@ -132,7 +133,7 @@ def _looks_like_path(text: str) -> bool:
 def _assign_built_in(
     name: str, scores: Scores, train: Any, columns: Mapping[str, str] | None
 ) -> UserGroups:
-    """Return the users' groups by one of the names in `BUILT_IN`.
+    """Return the users' groups by one of the names in `BUILT_IN_GROUPS`.
 
     Raises
     ------
@@ -156,22 +157,22 @@ def _assign_built_in(
             "instance, to count items with a true value of at least 4.0 as relevant."
         )
         raise InvalidInputError(msg)
-    return _cut_at_quartiles(counts.n_relevant, users, name, separate=0)
+    return _cut_at_quartiles(counts.n_relevant, users, name, number_apart=0)
 
 
 def _cut_at_quartiles(
-    numbers: Floats | Positions, users: Ids, name: str, separate: int | None = None
+    numbers: Floats | Positions, users: Ids, name: str, number_apart: int | None = None
 ) -> UserGroups:
     """Cut users into at most four groups at the quartiles of their numbers.
 
-    A group is named after its lowest and highest number. Users whose number is `separate` are a
-    separate group.
+    A group is named after its lowest and highest number. Users with exactly the number
+    `number_apart` form their own group.
     """
     numbers = np.asarray(numbers, dtype=np.int64)
-    to_cut, quarters = numbers[numbers != separate], (0.25, 0.5, 0.75)
+    to_cut, quarters = numbers[numbers != number_apart], (0.25, 0.5, 0.75)
     cuts = np.quantile(to_cut, quarters, method="inverted_cdf") if len(to_cut) else []
     intervals = np.searchsorted(np.unique(cuts), numbers) + 1
-    _, codes = np.unique(np.where(numbers == separate, 0, intervals), return_inverse=True)
+    _, codes = np.unique(np.where(numbers == number_apart, 0, intervals), return_inverse=True)
     spans = pd.Series(numbers).groupby(codes).agg(["min", "max"]).itertuples(index=False)
     labels = [str(low) if low == high else f"{low}–{high}" for low, high in spans]
     return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
@@ -244,9 +245,8 @@ FORMS = (
     "Give {user: group}, {group: [users]}, a Series indexed by user, a table of users and their "
     "groups, the path of such a file, or a function of per_user"
 )
-_NAME = "segment"
 _SIDES = ("the users evaluated", "the users of the groups")  # in messages
-#: Columns for `read_file` that give no column a role: none is converted, all stay text.
+#: `columns` for `read_file` that assign no column to a field: none is converted, all stay text.
 _AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
@@ -270,12 +270,12 @@ class UserGroups:
 
     user: Ids
     group: Ids
-    name: str = _NAME
+    name: str = _DEFAULT_NAME
     order: Sequence[Any] | None = None
     is_text: bool = False
 
     @classmethod
-    def from_values(cls, users: Ids, groups: Any, name: str = _NAME) -> UserGroups:
+    def from_values(cls, users: Ids, groups: Any, name: str = _DEFAULT_NAME) -> UserGroups:
         """Return users with their labels; categories of pandas keep their order."""
         values = groups.to_numpy() if isinstance(groups, pd.Series) else groups
         labels = to_objects(to_column(values, "groups").tolist())
@@ -295,7 +295,7 @@ class UserGroups:
         if not len(self.user):
             msg = "The groups have no rows. Check the filter or the file that they came from."
             raise InvalidInputError(msg)
-        ids, rows = encode_ids(self.convert_ids(users), "user")
+        ids, user_codes = encode_ids(self.convert_ids(users), "user")
         if self.is_text:
             n_common = len({*ids.tolist()} & {*users.tolist()})
         else:  # ids of different types never match
@@ -313,7 +313,7 @@ class UserGroups:
             msg = f"groups: a label is not hashable ({error}). Use text or numbers."
             raise InvalidInputError(msg) from None
         labels = to_objects(group.ids.tolist())
-        pairs = pd.DataFrame({"user": rows, "group": group.codes})[group.codes >= 0]
+        pairs = pd.DataFrame({"user": user_codes, "group": group.codes})[group.codes >= 0]
         pairs = pairs.drop_duplicates()
         repeated = pairs["user"][pairs["user"].duplicated()]
         if len(repeated):
@@ -374,7 +374,7 @@ def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
             "groups.rename_axis('user')."
         )
         raise InvalidInputError(msg)
-    name = _NAME if groups.name is None else str(groups.name)
+    name = _DEFAULT_NAME if groups.name is None else str(groups.name)
     return UserGroups.from_values(to_column(index.to_numpy(), "user"), groups, name)
 
 

@@ -97,7 +97,7 @@ def test_groups_can_be_given_in_many_forms(form: str, report: rn.Report, tmp_pat
         segments = report.by("country", data=rows)
     assert _groups(segments) == {"DE": ["bob"], "PL": ["ann", "dee"]}
     assert segments.counts == {"DE": 1, "PL": 2, None: 1}
-    assert segments.groups.dropna().to_dict() == {"ann": "PL", "bob": "DE", "dee": "PL"}
+    assert segments.segment_of_user.dropna().to_dict() == {"ann": "PL", "bob": "DE", "dee": "PL"}
     assert segments.remarks[0].startswith("1 of 4 users are in no segment")
 
 
@@ -162,7 +162,7 @@ def test_segments_are_in_ascending_or_categorical_order(labels: Any, expected: l
         segments = report.by(groups)
         assert [*segments] == segments.to_frame()["segment"].tolist() == expected
         assert [*map(type, segments)] == [*map(type, expected)]
-        assert segments.groups.cat.categories.tolist() == expected
+        assert segments.segment_of_user.cat.categories.tolist() == expected
     assert str(segments)
     assert [*report.by("size", data=frame)] == expected
 
@@ -269,7 +269,7 @@ def test_built_in_groups_are_cut_at_the_quartiles(numbers: list[int]) -> None:
         ordered = sorted(some)
         cuts = {ordered[math.ceil(len(some) * share) - 1] for share in (0.25, 0.5, 0.75) if some}
         part = [sum(cut < one for cut in cuts) if one in some else -1 for one in numbers]
-        groups = report.by(name).groups
+        groups = report.by(name).segment_of_user
         for own, label in zip(part, groups, strict=True):
             alike = [one + more for one, other in zip(numbers, part, strict=True) if other == own]
             low, high = min(alike), max(alike)
@@ -283,8 +283,12 @@ def test_activity_counts_labels_inside_and_outside_the_lists() -> None:
     labels = {"ann": {"a": 5, "b": 1, "c": 2}, "bob": {"a": 4}, "eve": {"x": 1, "y": 5}}
     results = {"ann": ["a", "z"], "bob": ["a", "y", "z"]}
     report = rn.evaluate(rn.RankedLists.from_labels(labels, results), threshold=4)
-    assert report.by("activity").groups.to_dict() == {"ann": "3", "bob": "1", "eve": "2"}
-    assert report.by("list_length").groups.to_dict() == {"ann": "2", "bob": "3", "eve": "0"}
+    assert report.by("activity").segment_of_user.to_dict() == {"ann": "3", "bob": "1", "eve": "2"}
+    assert report.by("list_length").segment_of_user.to_dict() == {
+        "ann": "2",
+        "bob": "3",
+        "eve": "0",
+    }
     assert report.by("relevant").counts == {"1": 3, None: 0}
 
 
@@ -313,7 +317,7 @@ def test_training_data_determine_cold_users_and_activity(form: str, report: rn.R
     assert _groups(cold) == {"known": ["ann", "bob"], "unknown": ["cy", "dee"]}
     assert not hasattr(train, "ur") or len(train.ur) == 3  # reading a missing list would add it
     active = report.by("activity", train=TRAINS[form]())
-    assert active.groups.to_dict() == {"ann": "3", "bob": "1", "cy": "0", "dee": "0"}
+    assert active.segment_of_user.to_dict() == {"ann": "3", "bob": "1", "cy": "0", "dee": "0"}
     assert list(active) == ["0", "1", "3"]
 
 
@@ -501,7 +505,7 @@ def test_segments_do_not_change_with_their_input_or_output(report: rn.Report) ->
     segments = report.by(groups)
     before = str(segments)
     groups[:] = "XX"
-    for table in (segments.summary, segments.groups):
+    for table in (segments.summary, segments.segment_of_user):
         table.iloc[:] = table.iloc[0]
     segments.counts.clear()
     assert segments == report.by(COUNTRY)
