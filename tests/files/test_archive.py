@@ -279,13 +279,6 @@ def test_a_lone_surrogate_is_shown_but_not_written() -> None:
         shown.encode()
 
 
-def test_an_invalid_path_is_not_loaded() -> None:
-    """Neither another type nor a name that no file can have."""
-    bytes_: Any = b"r.json"
-    for path, match in ((bytes_, "Give the path of a file, not "), ("a\0b", "cannot be the name")):
-        assert_rejected(match, rn.Report.load, path)
-
-
 def test_a_person_can_read_the_file(path: Path) -> None:
     """Plain JSON without NaN: means, signatures and counts, each on its own line."""
     stored = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)

@@ -16,8 +16,6 @@ from tests.errors import assert_rejected
 from tests.files.made_earlier import FOLDER, comparisons, reports, run
 
 REPORTS = sorted(path.stem for path in FOLDER.glob("report-*.json"))
-COMPARISONS = sorted(path.stem for path in FOLDER.glob("comparison-*.json"))
-TABLES = ("per_user", "summary", "audit", "baselines")
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
 
@@ -40,7 +38,7 @@ def test_an_earlier_report_equals_a_new_one(name: str, tmp_path: Path) -> None:
         assert_same_ids(one.users, fresh.users)
         assert one.truth.equals(fresh.truth)
         assert (one.counts, one.signatures.keys()) == (fresh.counts, fresh.signatures.keys())
-        for table in TABLES:
+        for table in ("per_user", "summary", "audit", "baselines"):
             pd.testing.assert_frame_equal(getattr(one, table), getattr(fresh, table))
         for metric in fresh:
             pd.testing.assert_frame_equal(one.per_user_audit(metric), fresh.per_user_audit(metric))
@@ -54,7 +52,7 @@ def test_an_unknown_metric_of_an_earlier_report_is_kept(tmp_path: Path) -> None:
     assert rn.Report.load(tmp_path / "r.json") == earlier
 
 
-@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("comparison-*.json")))
 def test_an_earlier_comparison_equals_a_new_one(name: str, tmp_path: Path) -> None:
     """With the same random draws, segments and runs."""
     fresh, earlier = comparisons()[name], rn.Comparison.load(FOLDER / f"{name}.json")

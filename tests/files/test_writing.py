@@ -20,7 +20,6 @@ from tests.commands import run_python
 from tests.errors import assert_rejected, rejects
 
 BEFORE = "as it was\n"
-LISTS = {"ann": [(4.5, 5), (3.0, 2)], "bob": [(2.0, 4), (3.5, 3)]}
 WRITERS: dict[str, Callable[[rn.Report, Path], object]] = {
     "save": rn.Report.save, "to_html": rn.Report.to_html,
     "text": lambda report, path: write_file(path, str(report)),
@@ -34,7 +33,7 @@ def _path(tmp_path: Path) -> Path:
     return path
 
 
-REPORT = rn.evaluate(LISTS)
+REPORT = rn.evaluate({"ann": [(4.5, 5), (3.0, 2)], "bob": [(2.0, 4), (3.5, 3)]})
 
 
 def is_only_file(path: Path) -> bool:

@@ -147,17 +147,6 @@ def test_whole_numbers_are_ordered_as_text(dtype: str, largest: int, least: int)
     assert places.tolist() == [sorted(text).index(one) for one in text]
 
 
-def test_ids_with_a_lone_surrogate_are_shown() -> None:
-    """Names of files can have them; Arrow, which pandas uses for text, cannot."""
-    rows = [("a\ud800", "x", 1.0, 2), ("a\ud800", "y\udc80", 2.0, 3)]
-    report = rn.evaluate(rows, metrics=["ndcg@2"])
-    tables: list[Any] = [report.per_user, report.truth, report.per_user_audit("ndcg@2")]
-    tables += [report.explain("a\ud800"), report.leaderboard("ndcg@2")]
-    assert all(len(one) for one in tables)
-    assert report.per_user.index.tolist() == ["a\ud800"]
-    assert report.explain("a\ud800")["item"].tolist() == ["y\udc80", "x"]
-
-
 OTHERS: list[list[Any]] = [
     [frozenset("ab"), frozenset("cd")], ["a", "b"], [(1, 2), (1, "b")], [2.0, "c"],
     [Decimal("10.50"), dt.date(2020, 1, 1)],
