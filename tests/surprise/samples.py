@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from surprise import SVD, AlgoBase, Dataset, Reader
+from surprise import SVD, AlgoBase, Dataset, Reader, model_selection
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
@@ -44,6 +44,12 @@ def fit_search(kind: Any, *given: Any, data: Any = DATA, **options: Any) -> Any:
     np.random.seed(5)  # noqa: NPY002 - the generator of Surprise
     search.fit(data)
     return search
+
+
+def search_by_both(name: str, *given: Any, **options: Any) -> list[Any]:
+    """Return our search of a name and Surprise's, after their fits."""
+    libraries = rn.surprise.model_selection, model_selection
+    return [fit_search(getattr(one, name), *given, **options) for one in libraries]
 
 
 def mean_error(predictions: Any, times: float = 1) -> float:

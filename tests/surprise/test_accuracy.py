@@ -40,9 +40,7 @@ def _anti() -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [1, 10, None])
-def test_each_function_is_the_metric_of_evaluate(
-    predictions: list[Any], name: str, k: int | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_function_equals_evaluate(predictions: Any, name: str, k: Any, capsys: Any) -> None:
     """The float is the same, and it is printed with four digits as Surprise prints RMSE."""
     function = getattr(accuracy, name)
     value = function(predictions, k=k, threshold=4)

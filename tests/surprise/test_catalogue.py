@@ -67,9 +67,7 @@ def experiments(draw: Callable[[Any], Any]) -> tuple[Any, Any, list[tuple[int, i
     return Tabled(table).fit(trainset), trainset, [(*pair, draw(grades)) for pair in test]
 
 
-def ranked_the_long_way(
-    algo: Any, trainset: Any, test: list[tuple[int, int, float]], *, clip: bool = False
-) -> rn.RankedLists:
+def ranked_the_long_way(algo: Any, trainset: Any, test: Any, *, clip: Any = False) -> Any:
     """Predict every candidate of every test user, and join the test ratings to them."""
     rows = []
     for user in dict.fromkeys(one for one, _, _ in test):
@@ -410,9 +408,7 @@ def test_one_users_gains_do_not_change_anothers_score(ties: str) -> None:
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @examples(0.6)
 @given(experiments(), choices, st.sampled_from([1, 3, None]))
-def test_lists_that_hold_places_are_ranked_like_whole_ones(
-    experiment: Any, chosen: Any, depth: int | None
-) -> None:
+def test_places_are_ranked_like_whole_lists(experiment: Any, chosen: Any, depth: Any) -> None:
     """Every table of a `Ranking` is equal; another rule for ties or tolerance is rejected."""
     algo, trainset, test = experiment
     convention = to_convention(chosen).replace(tie_tolerance=1e-9, unlabelled="zero")

@@ -60,10 +60,8 @@ def cross_validate_both(seed: int, make: Callable[[], Any], *given: Any, **optio
 
 def assert_same_searches(data: Any, measures: Any, cv: Any) -> None:
     """Compare a grid search with Surprise's."""
-    ours, theirs = (
-        samples.fit_search(kind, surprise.SVD, samples.GRID, measures, cv, data=data)
-        for kind in (GridSearchCV, model_selection.GridSearchCV)
-    )
+    given = surprise.SVD, samples.GRID, measures, cv
+    ours, theirs = samples.search_by_both("GridSearchCV", *given, data=data)
     assert_same_scores(ours.cv_results, theirs.cv_results)
 
 
@@ -537,10 +535,8 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("measures", "how", "match"), WRONG, ids=range(len(WRONG)))
-def test_a_wrong_measure_or_option_is_rejected_before_any_fit(
-    measures: Any, how: dict[str, Any], match: str
-) -> None:
-    """In cross-validation and in both searches; with the nearest name, or what to write."""
+def test_a_wrong_measure_or_option_is_rejected(measures: Any, how: Any, match: str) -> None:
+    """Before any fit, in all three functions; with the nearest name, or what to write."""
     reject_by_all(match, measures, **{"threshold": 4, **how})
 
 

@@ -217,9 +217,7 @@ def _rule(kind: Any, change: Callable[[Any], Any]) -> Any:
         (surprise.SVD, _rule(Factors, lambda one: one * np.nan), "by up to inf"),
     ],
 )
-def test_a_rule_that_differs_from_predict_is_not_used(
-    kind: Any, rule: Any, match: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_rule_is_not_used(kind: Any, rule: Any, match: str, monkeypatch: Any) -> None:
     """The warning has the size of the difference; NaN and a missing flag are differences too."""
     algo = FACTORS["SVD"]().fit(TRAINSETS["whole"])
     if kind is surprise.KNNBasic:

@@ -107,9 +107,7 @@ def run(script: str) -> tuple[Any, str]:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # the scripts' own
-def test_a_script_does_the_same_with_our_imports(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_script_does_the_same_here(name: str, tmp_path: Path, monkeypatch: Any) -> None:
     """Its results are equal to the last bit, and so is its output except for the times."""
     monkeypatch.chdir(tmp_path)
     frame = sample_ratings(25, 30)

@@ -22,7 +22,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.surprise import GridSearchCV, RandomizedSearchCV, cross_validate, make_measure
 from tests.errors import assert_rejected, rejects
 from tests.surprise import samples
-from tests.surprise.samples import DATA, THREE, TWO, assert_same_scores, fit_search
+from tests.surprise.samples import DATA, THREE, TWO, assert_same_scores, fit_search, search_by_both
 
 OWN = ["rmse", "mae", "mse", "fcp"]
 GRID = {"n_factors": [2, 6], "n_epochs": [2, 12], "random_state": [0]}
@@ -60,20 +60,17 @@ def test_a_grid_search_has_surprises_results(kind: Any, grid: Any, cv: Any, trai
     """Every value, the ranks and the best of each measure; the caller's grid is not changed."""
     options = {"measures": OWN, "cv": cv, "return_train_measures": train}
     before = copy.deepcopy(grid)
-    ours = fit_search(GridSearchCV, kind, grid, **options)
+    ours, theirs = search_by_both("GridSearchCV", kind, grid, **options)
     assert grid == before
-    assert_same_search(ours, fit_search(model_selection.GridSearchCV, kind, grid, **options))
+    assert_same_search(ours, theirs)
     assert isinstance(ours, model_selection.GridSearchCV)
 
 
 @pytest.mark.parametrize("refit", [True, "rmse"])
 def test_a_refitted_estimator_is_surprises(refit: Any) -> None:
     """It is chosen by name, or by the first measure, and used by `test` and `predict`."""
-    options: dict[str, Any] = {"measures": ["mae", "rmse", "fcp"], "cv": TWO}
-    ours, other = (
-        fit_search(kind, surprise.SVD, GRID, refit=refit, **options)
-        for kind in (GridSearchCV, model_selection.GridSearchCV)
-    )
+    given = surprise.SVD, GRID, ["mae", "rmse", "fcp"], TWO
+    ours, other = search_by_both("GridSearchCV", *given, refit=refit)
     assert_same_search(ours, other)
     assert ours.refit == other.refit
     testset = DATA.build_full_trainset().build_testset()[:50]
@@ -295,10 +292,7 @@ def test_distributions_are_drawn_as_in_surprise() -> None:
     given = {"n_factors": stats.randint(2, 6), "lr_all": stats.uniform(0.001, 0.01)}
     given |= {"n_epochs": [1, 2], "random_state": [0]}
     how: dict[str, Any] = {"n_iter": 4, "cv": TWO, "random_state": 0, "refit": "fcp"}
-    ours, theirs = (
-        fit_search(kind, surprise.SVD, given, measures=OWN, **how)
-        for kind in (RandomizedSearchCV, model_selection.RandomizedSearchCV)
-    )
+    ours, theirs = search_by_both("RandomizedSearchCV", surprise.SVD, given, measures=OWN, **how)
     assert ours.param_combinations == theirs.param_combinations
     assert_same_search(ours, theirs)
     assert ours.predict("u001", "i001") == theirs.predict("u001", "i001")

@@ -303,9 +303,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("splits", "users", "times", "match"), WRONG, ids=range(len(WRONG)))
-def test_ratings_that_cannot_be_split_are_rejected(
-    splits: Any, users: str, times: Any, match: str
-) -> None:
+def test_wrong_ratings_are_rejected(splits: Any, users: str, times: Any, match: str) -> None:
     """The message has the numbers of an empty part, or the first rows without a usable time."""
     assert_rejected(match, list, splits.split(rated(*users, times=times)))
 

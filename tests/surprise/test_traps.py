@@ -271,9 +271,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("options", "match"), WRONG_OPTIONS, ids=str)
-def test_a_wrong_option_of_the_catalogue_is_rejected(
-    fitted: Any, split: Any, options: dict[str, Any], match: str
-) -> None:
+def test_a_wrong_option_is_rejected(fitted: Any, split: Any, options: Any, match: str) -> None:
     """Both functions have the same checks."""
     assert_rejected(match, rank_catalogue, fitted, split[0], **options)
     if "users" not in options:
@@ -368,10 +366,8 @@ MEANINGS = [
 
 
 @pytest.mark.parametrize(("exclude", "meaning", "alone"), MEANINGS)
-def test_the_catalogue_warns_of_test_items_rated_in_training(
-    exclude: Any, meaning: str, alone: str
-) -> None:
-    """What they do to the score depends on `exclude`."""
+def test_the_catalogue_warns_of_a_leak(exclude: Any, meaning: str, alone: str) -> None:
+    """Its effect on the score depends on `exclude`."""
     trainset, testset = leaking(4)
     algo, rows = svd().fit(trainset), trainset.build_testset()
     for test, start, text in (

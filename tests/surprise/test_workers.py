@@ -113,10 +113,8 @@ def test_errors_do_not_depend_on_the_workers(measures: list[str], workers: str) 
 
 
 @pytest.mark.parametrize("pre_dispatch", ["all", 1])
-def test_the_folds_stay_in_order_and_the_callers_algorithm_unfitted(
-    pre_dispatch: Any, workers: str
-) -> None:
-    """Whatever number of folds is dispatched; also if n_jobs is set for all of joblib."""
+def test_the_folds_stay_in_their_order(pre_dispatch: Any, workers: str) -> None:
+    """With any dispatch and joblib's own n_jobs; the caller's algorithm stays unfitted."""
     algo = svd()
     with joblib.parallel_config(backend=workers, n_jobs=2):
         how: dict[str, Any] = {"n_jobs": None, "pre_dispatch": pre_dispatch}
