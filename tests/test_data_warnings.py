@@ -88,9 +88,8 @@ def test_a_class_that_most_items_get_is_no_bound() -> None:
         assert warnings_of(change, metrics="rmse") == []
     known = frame["estimated"].abs().where(frame.index >= 70, 0.0)  # as neighbours score most items
     assert warnings_of(frame.assign(estimated=known), metrics="rmse") == []
-    (only,) = warnings_of(
-        frame.assign(estimated=np.where(frame.index < 60, 5.0, 1.0)), metrics="rmse"
-    )
+    top = frame.assign(estimated=np.where(frame.index < 60, 5.0, 1.0))
+    (only,) = warnings_of(top, metrics="rmse")
     assert "60.0% of the estimates are exactly 5.0" in only
 
 
@@ -280,14 +279,12 @@ def test_ties_in_their_worst_order_are_not_reported_as_a_reversed_order() -> Non
 def test_lists_with_the_best_item_last_give_a_warning() -> None:
     """There is no estimate, but an order that is the wrong way round."""
     frame = guessed()
-    lists = {
-        user: rows.sort_values("estimated")["item"].tolist() for user, rows in frame.groupby("user")
-    }
-    joined = rn.RankedLists.from_labels(frame[["user", "item", "true"]], lists)
-    (only,) = warnings_of(joined, metrics="ndcg@5")
+    users = frame.sort_values("estimated").groupby("user")
+    lists = {user: own["item"].tolist() for user, own in users}
+    labels = frame[["user", "item", "true"]]
+    (only,) = warnings_of(rn.RankedLists.from_labels(labels, lists), metrics="ndcg@5")
     assert "If it is the worst, reverse each list" in only
     best_first = {user: items[::-1] for user, items in lists.items()}
-    labels = frame[["user", "item", "true"]]
     assert warnings_of(rn.RankedLists.from_labels(labels, best_first), metrics="ndcg@5") == []
 
 

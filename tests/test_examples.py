@@ -28,48 +28,38 @@ HIDE = (
 PRINTED = {
     "models_of_other_libraries.py": [
         "1 popular 0.1407 0.0113 0.1670 0.0246",
-        "popular is better than each of the other 2 models in ndcg@10:catalogue (300 users",
-    ],
+        "popular is better than each of the other 2 models in ndcg@10:catalogue (300 users"],
     "gallery.py": ["sample.html: 1.", "MB. Of 4 models, KNN, SVD and biases share the first tier"],
     "real_life_ndcg.py": ["1.314800 1.924048", "0.629220 0.684664", "0.333333 1.000000"],
     "catboost_sklearn.py": ["0.992739406476", "0.993268308697", "1.0 under undefined=1.0"],
     "surprise_walkthrough.py": [
-        *("0.961845355481", "0.970797492210", "'ndcg@10': nan, 'precision@10': nan}, left out: 1")
-    ],
+        "0.961845355481", "0.970797492210", "'ndcg@10': nan, 'precision@10': nan}, left out: 1"],
     "evaluation_for_ir.py": ["12.0 6.478088", "gives 0.9664", "MAP@4: 0.583333", "MRR: 0.666667"],
     "in_a_training_loop.py": [
         "epoch 3: ndcg@10 0.1091, recall@10 0.1557 of 300 users",
-        "recall@10 0.1392 0.1073 0.1711 0.0275",
-        "merged: True",
-        "error: 1 user came in an earlier batch, such as 'u000'",
-    ],
+        "recall@10 0.1392 0.1073 0.1711 0.0275", "merged: True",
+        "error: 1 user came in an earlier batch, such as 'u000'"],
     "metrics_of_your_own.py": [
-        "ndcg@10 0.9080 0.9020 0.6069 0.7659 300",
-        "early@10 0.9267 0.9372 0.4218 0.8732 294",
+        "ndcg@10 0.9080 0.9020 0.6069 0.7659 300", "early@10 0.9267 0.9372 0.4218 0.8732 294",
         "top_error@10 0.6578 0.6578 NaN NaN 300",
-        "early@10|defaults:50b6cd49|threshold:4.0|own:__main__:early#5da76996|users:294",
-    ],
+        "early@10|defaults:50b6cd49|threshold:4.0|own:__main__:early#5da76996|users:294"],
     "from_other_libraries.py": [
         "implicit (not used: the most popular items): ndcg@10 0.1078 precision@10 0.0565",
-        "recbole (not used: the most popular items): ndcg@10 0.1078 precision@10 0.0565",
-    ],
+        "recbole (not used: the most popular items): ndcg@10 0.1078 precision@10 0.0565"],
     "rmse_picks_the_wrong_model.py": [
         "rmse 100 f, 40 ep, reg 0.1, biased 0.8559 0.8513 0.0331 0.0392",
         "ndcg@10:catalogue 20 f, 10 ep, reg 0.1, unbiased 1.9134 0.7916 0.1295 0.1503",
-        "better for 240 of 300 users, worse for 25. Of 16 models, they are in tiers",
-    ],
+        "better for 240 of 300 users, worse for 25. Of 16 models, they are in tiers"],
     "from_the_surprise_faq.py": [
         "precision@5 0.2559 0.3786",
-        "recommend_from=threshold -0.5141 (82%), undefined=0.0 -0.1120 (18%)",
-    ],
+        "recommend_from=threshold -0.5141 (82%), undefined=0.0 -0.1120 (18%)"],
     "in_mlflow.py": ["ndcg_at_10 0.8942 0.8962", "shrinkage_5/ndcg_at_10_tier: 1"],
     "test_quality_gate.py": [
         "better: passed. new against old in ndcg@10: +0.0323 over 300 users",
         "worse: failed. new against old in ndcg@10: -0.0228 over 300 users. It is worse",
-        "few users: failed. new against old in ndcg@10: +0.0134 over 12 users. new may still",
-    ],
+        "few users: failed. new against old in ndcg@10: +0.0134 over 12 users. new may still"],
     "ndcg_implementations.py": ["0.950849602852", "0.566447862550", "left out: 1"],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -90,7 +80,7 @@ def test_an_example_prints_its_numbers(script: Path, tmp_path: Path) -> None:
     hidden = HIDDEN.get(script.name, [])
     words = ["-c", HIDE, str(script), *hidden] if hidden else [str(script)]
     variables = {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(tmp_path)}
-    ran = run_python(*strict, *words, paths=(), cwd=tmp_path, **variables)
+    ran = run_python(*strict, *words, cwd=tmp_path, **variables)
     if needed:
         assert ran.stderr == ""
         assert not list(tmp_path.iterdir()), "it left something behind"

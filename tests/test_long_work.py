@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,7 @@ def test_intervals_of_resampled_users(recorder: Recorder, method: str) -> None:
         recorder.bars = 0
         one.intervals()
         assert recorder.bars == 0
-
-        def resample(one: Any = one, **how: Any) -> None:
-            one.intervals(method=method, draws=256, **how)
-
+        resample = partial(one.intervals, method=method, draws=256)
         recorder.check(resample, Resampling_users=4)
 
 
@@ -159,17 +157,12 @@ def test_blocks_of_a_catalogue(
     trainset = data.build_full_trainset()
     blocks = -(-trainset.n_users // (400 // trainset.n_items))
     algo = getattr(surprise, kind)().fit(trainset)
-    how: dict[str, Any] = {"exclude": None, "metrics": ["ndcg@5"]}
     test = [row[:3] for row in data.raw_ratings]
-    recorder.check(
-        lambda **one: ours.rank_catalogue(algo, trainset, **one), Ranking_the_catalogue=blocks
-    )
-    recorder.check(lambda **one: ours.predict_all(algo, **one), Predicting=blocks)
-    recorder.check(
-        lambda **one: ours.evaluate_catalogue(algo, trainset, test, **how, **one),
-        Ranking_the_catalogue=blocks,
-        Ranking_by_popularity=blocks,
-    )
+    rank = partial(ours.rank_catalogue, algo, trainset)
+    recorder.check(rank, Ranking_the_catalogue=blocks)
+    recorder.check(partial(ours.predict_all, algo), Predicting=blocks)
+    score = partial(ours.evaluate_catalogue, algo, trainset, test, exclude=None, metrics=["ndcg@5"])
+    recorder.check(score, Ranking_the_catalogue=blocks, Ranking_by_popularity=blocks)
 
 
 def test_files_on_disk(recorder: Recorder, tmp_path: Path) -> None:

@@ -48,9 +48,8 @@ def test_an_item_recommended_twice_raises_or_is_merged(k: int) -> None:
 def test_a_cutoff_of_one_metric_does_not_cut_another() -> None:
     """7: in cornac the ranks behind NDCG's cutoff are unsorted when RR is computed."""
     lists = {"ann": [(float(-rank), float(rank == 40)) for rank in range(1, 61)]}
-    together = rn.evaluate(
-        {"ann": shuffled(lists["ann"])}, metrics=["ndcg@10", "rr", "ap@5", "ap"], k=None
-    )
+    names = ["ndcg@10", "rr", "ap@5", "ap"]
+    together = rn.evaluate({"ann": shuffled(lists["ann"])}, metrics=names, k=None)
     assert together.mean["rr"] == pytest.approx(1 / 40)
     for name in together.metrics:
         alone = rn.evaluate(lists, metrics=[name], k=None).mean[name]
@@ -119,9 +118,8 @@ def test_a_constant_predictor_on_rows_sorted_by_rating_does_not_score_1() -> Non
     report = rn.evaluate(rows, metrics=["ndcg@5", "ap@2"], threshold=4)
     assert (report.mean < 0.99).all()
     assert report.summary["adjusted"].tolist() == pytest.approx([0, 0])
-    assert rn.evaluate(shuffled(rows, 1), metrics=report.metrics, threshold=4).mean.tolist() == (
-        pytest.approx(report.mean.tolist())
-    )
+    other = rn.evaluate(shuffled(rows, 1), metrics=report.metrics, threshold=4)
+    assert other.mean.tolist() == pytest.approx(report.mean.tolist())
 
 
 def test_an_id_with_leading_zeros_stays_text(tmp_path: Path) -> None:

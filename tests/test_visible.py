@@ -85,8 +85,9 @@ def test_a_report_is_printed_by_any_terminal(
     assert ("+-95%" if encoding == "ascii" else "±95%") in text
     mark = "…" if encoding == "utf-8" else "..."
     assert f"{mark} and the same in 5 more metrics." in text
-    widths = {len(line) for line in text.splitlines()[1:10]}
-    assert len(widths) == 1  # the columns are still below their headings
+    assert (
+        len({len(line) for line in text.splitlines()[1:10]}) == 1
+    )  # the columns are still below their headings
 
 
 def test_text_without_a_place_in_an_encoding_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:

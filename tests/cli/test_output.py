@@ -138,26 +138,20 @@ def test_every_help_page_has_examples(command: str) -> None:
 
 
 COMPLETIONS = {
-    "ev": "evaluate",
-    "evaluate --preset ran": "ranx_burges",
-    "reconcile --metric nd": "ndcg",
-    "evaluate --format m": "markdown",
-    "compare --test boot": "bootstrap",
-    "leaderboard --metric prec": "precision",
-}
+    "ev": "evaluate", "evaluate --preset ran": "ranx_burges", "reconcile --metric nd": "ndcg",
+    "evaluate --format m": "markdown", "compare --test boot": "bootstrap",
+}  # fmt: skip
 
 
 def _completion(words: str, shell: str) -> dict[str, str]:
     """Return the environment in which a shell asks for the words that complete a line."""
     line = f"recsys-ndcg {words}"
     return {
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(len(line.split()) - 1),
-        "_TYPER_COMPLETE_ARGS": line,
-        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1),
+        "_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args",
         "_TYPER_COMPLETE_WORD_TO_COMPLETE": words.rsplit(maxsplit=1)[-1],
         "_RECSYS_NDCG_COMPLETE": f"complete_{shell}",
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("words", COMPLETIONS)

@@ -326,10 +326,8 @@ def test_warnings_are_those_of_evaluate(*, per_user: bool, decimals: int, tied: 
 def test_memory_does_not_grow_with_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the hashes of the first few; with the scores of each, by some hundred bytes a user."""
     monkeypatch.setattr(accumulator, "MAX_REMEMBERED", 16)
-    modes: list[tuple[Settings, int]] = [
-        ({}, 100), ({"repeated": "count"}, 100), ({"per_user": True}, 100 * 400),
-    ]  # fmt: skip
-    for how, most in modes:
+    modes: list[Settings] = [{}, {"repeated": "count"}, {"per_user": True}]
+    for how, most in zip(modes, (100, 100, 100 * 400), strict=True):
         scores = rn.Accumulator(["ndcg@2", "rr"], threshold=4, **how)
         sizes = []
         for user in range(120):

@@ -215,10 +215,10 @@ def test_rows_of_tables_without_users_are_numbered() -> None:
     scores.update(None, [[1, 2], [3, 4]], [[1, 2], [3, 4]], mask=mask)
     scores.update(None, [[1, 2], [3, 4]], [[1, 2], [4, 3]])
     assert scores.report().users.tolist() == [0, 2, 3]
-    assert_rejected("Some users have ids, and others are numbered", scores.update, [9], [1], [1])
+    message = "Some users have ids, and others are numbered"
+    assert_rejected(message, scores.update, [9], [1], [1])
     table = [[1, 2]]
     named = rn.Accumulator("ndcg@2").update([9], [1], [1])
-    message = "Some users have ids, and others are numbered"
     assert_rejected(message, named.update, None, table, table)
     numbered = rn.Accumulator("ndcg@2", per_user=True).update(None, table, table)
     assert_rejected("The users of both are numbered from 0,", scores.merge, numbered)
@@ -231,13 +231,13 @@ def test_rows_of_tables_without_users_are_numbered() -> None:
 def test_a_row_of_a_table_is_a_user() -> None:
     """An id at two rows raises, unless one of them has no cell."""
     table = [[2, 1], [2, 1], [2, 1]]
-    with rejects("users: 'a' is at 2 rows of the table"):
-        rn.Accumulator("ndcg@2").update(["b", "a", "a"], table, table)
+    update = rn.Accumulator("ndcg@2").update
+    assert_rejected("users: 'a' is at 2 rows of the table", update, ["b", "a", "a"], table, table)
     scores = rn.Accumulator("ndcg@2", repeated="count").update(["b", "a"], table[:2], table[:2])
     assert len(scores.update(["a", "c"], table[:2], table[:2])) == 4
     assert scores.report().counts["ratings"] == 8
     mask = [[True, True], [True, False], [False, False]]
-    assert len(rn.Accumulator("ndcg@2").update(["b", "a", "a"], table, table, mask=mask)) == 2
+    assert len(update(["b", "a", "a"], table, table, mask=mask)) == 2
 
 
 class Unreadable(ByDlpack):

@@ -77,7 +77,6 @@ def test_it_reports_as_in_memory(case: Case) -> None:
         ("estimated", np.nan, r"estimated: NaN at user 3 item \d+; each must be a finite number"),
         ("estimated", -np.inf, r"estimated: an infinite value at user 3 item \d+; each must be"),
         ("true", np.inf, r"true: an infinite grade at user 3 item \d+; use NaN for an unlabelled"),
-        ("user", None, r"user: a missing id at user None item \d+; fill it in"),
     ],
 )
 def test_it_raises_as_in_memory(column: str, missing: Any, message: str) -> None:
