@@ -116,7 +116,7 @@ class FileKind:
         text = [kind for kind in KINDS if not kind.is_binary]
         names = [kind.name if kind is CSV else f"{kind.name} ({kind.suffixes[0]})" for kind in text]
         binary = [f"{kind.name} ({' '.join(kind.suffixes)})" for kind in KINDS if kind.is_binary]
-        packed = f"{'both' if len(text) == 2 else 'all'} also packed ({' '.join(COMPRESSIONS)})"
+        packed = f"{'both' if len(text) == 2 else 'all'} also compressed ({' '.join(COMPRESSIONS)})"
         return f"{', '.join(names)}, {packed}; {', '.join(binary)}"
 
 

@@ -189,7 +189,7 @@ EXPLANATIONS = [
     ("ties", "text_desc", "in descending order of item id as text."),
     ("ties", "input", "keep the order of the input."),
     ("unlabelled", "filter", "Items without a grade are removed before ranking."),
-    ("unlisted", "ignore", "A labelled item outside the list does not exist."),
+    ("unlisted", "ignore", "A labelled item outside the list is ignored."),
     ("gain", "exponential_above", r"[t \geq \theta] \left(2^{t - \theta + 1} - 1\right)"),
     ("discount", "log2_max", r"D(r) = \frac{1}{\max(\log_2 r, 1)}"),
     ("ap_over", "capped", r"\mathrm{AP@}k = \frac{1}{\min(k, R)} \sum"),
