@@ -153,7 +153,7 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
 
 
 def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models in each segment; a star marks a significant opposite sign."""
+    """Return the models by segment; *: significant, and of opposite sign over all users."""
     table = comparison.segments.loc[[metric]].reset_index()
     opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
     differences = _format_differences(table, "difference_low", "difference_high")
