@@ -119,12 +119,10 @@ def test_the_leaderboard_shows_several_runs(config: Path) -> None:
         ("ratings.csv", "nowhere.csv", "nowhere.csv: cannot be read"),
         ('class = "surprise.SVD"', "", r"\[models.SVD\] needs class"),
         ("surprise.SVD", "surprise.SDV", "surprise has no 'SDV'. Did you mean 'SVD'"),
-        ("surprise.SVD", "surprize.SVD", "'surprize.SVD' cannot be imported: No module"),
         ("surprise.SVD", "SVD", "'SVD' names no module"),
         ("n_factors", "factors", r"\[models.SVD\]: surprise.SVD rejects its parameters: .*factors"),
         ("n = 2\n", "n = 0\n", "rejects its parameters: .*n must be"),
         ("my_models.item_means", "my_models.__name__", "is not a function"),
-        ("power", "power = 3\npower", "not the TOML"),
         ("[3]", "[" * 5000 + "]" * 5000, "not the TOML of an experiment: .*recursion"),
         ("[3]", "9" * 100_000, "not the TOML of an experiment: .*100000 digits"),
         ("[3]", '"\\ud800"', "not the TOML"),
@@ -170,7 +168,6 @@ BROKEN = "'broken.item_means' cannot be imported: "
     ("content", "fault"),
     [
         ("x = ", f"{BROKEN}SyntaxError"), ("import sys; sys.exit(0)", f"{BROKEN}SystemExit: 0"),
-        ("raise RuntimeError('no')", f"{BROKEN}RuntimeError: no"),
         ("class item_means:\n    def __init__(self, **_): {}['key']", "KeyError: 'key'"),
     ],
 )  # fmt: skip

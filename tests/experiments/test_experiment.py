@@ -115,12 +115,11 @@ OTHERS = "returns other pairs than it was given"
         (lambda _: lambda pairs: pairs.assign(estimated=1.0).iloc[1:], OTHERS),
         (lambda _: lambda pairs: np.ones(len(pairs) - 1), "numbers for"),
         (lambda _: lambda pairs: pairs["item"].map({}), "has no estimate for"),
-        (lambda _: lambda pairs: pairs, "without estimated"),
-        (lambda _: "nothing", "returns 'nothing'"),
+        (lambda _: lambda pairs: pairs, "without estimated"), (lambda _: "no", "returns 'no'"),
         (lambda _: lambda p: pd.concat([p.assign(estimated=1.0)] * 2), "twice"),
         (lambda train: train["nope"], "KeyError: 'nope'"),
     ],
-)
+)  # fmt: skip
 def test_a_function_that_returns_something_else_fails(function: Any, fault: str) -> None:
     """The warning has its name and the reason; the other models continue."""
     with pytest.warns(rn.DataWarning, match=fault) as caught:

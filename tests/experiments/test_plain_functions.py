@@ -67,16 +67,12 @@ def test_functions_need_no_surprise(tmp_path: Any) -> None:
     assert found["missing"] == found["there"]
 
 
-@pytest.mark.parametrize(
-    "splitter",
-    [
-        UserKFold(3, random_state=5),
-        LeaveNOut(n=2, random_state=1),
-        LeaveLastOut(n=2),
-        TimeSplit(known_users=False),
-    ],
-    ids=lambda one: type(one).__name__,
-)
+SPLITS = [
+    UserKFold(3, 5), LeaveNOut(2, random_state=1), LeaveLastOut(2), TimeSplit(known_users=False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("splitter", SPLITS, ids=lambda one: type(one).__name__)
 def test_folds_equal_those_of_surprise(splitter: Any) -> None:
     """Rating by rating, in the same order, with the same digest."""
     ours, theirs = (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from tests import drawn_reports as drawn
 from tests import strategies
-from tests.drawn_reports import BOUNDED, RANKING, Cutoffs, evaluated, same, usual
+from tests.drawn_reports import ANY_ROWS, BOUNDED, RANKING, Cutoffs, evaluated, same, usual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,13 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 
 
 @usual
-@given(
-    data=drawn.data_of,
-    chosen=drawn.chosen_of,
-    k=drawn.cutoffs,
-    ties=st.sampled_from(drawn.ANY_ROWS),
-    seed=st.integers(),
-)
+@given(drawn.data_of, drawn.chosen_of, drawn.cutoffs, st.sampled_from(ANY_ROWS), st.integers())
 def test_a_score_does_not_depend_on_the_order_of_the_rows(
     data: Sample, chosen: Choices, k: Cutoffs, ties: str, seed: int
 ) -> None:

@@ -87,17 +87,12 @@ def cases() -> list[Case]:
     """Return all cases, the same ones each time."""
     everything = _drawn("everything", scores=(0.5, 1.5, 2.5, 3.5), lengths=(1, 2, 4, 7, 9))
     return [
-        _drawn("plain"),
-        _drawn("ties", scores=(1.0, 2.0, 3.0)),
-        _drawn("close", nudge=1e-10),
-        _drawn("short", lengths=(1, 2, 3, 4, 6)),
-        _drawn("half_stars", grades=HALF_STARS),
-        _without_relevant(_drawn("nothing_relevant")),
-        _partly_labelled(_drawn("unlabelled")),
-        _without_lists(_drawn("missing_users")),
-        _without_labels(_drawn("unlabelled_users")),
+        _drawn("plain"), _drawn("ties", scores=(1.0, 2.0, 3.0)), _drawn("close", nudge=1e-10),
+        _drawn("short", lengths=(1, 2, 3, 4, 6)), _drawn("half_stars", grades=HALF_STARS),
+        _without_relevant(_drawn("nothing_relevant")), _partly_labelled(_drawn("unlabelled")),
+        _without_lists(_drawn("missing_users")), _without_labels(_drawn("unlabelled_users")),
         _without_labels(_without_lists(_without_relevant(_partly_labelled(everything)))),
-    ]
+    ]  # fmt: skip
 
 
 def _drawn(

@@ -15,13 +15,9 @@ METRICS = ["ndcg", "dcg", "precision", "recall", "f1", "ap", "rr", "hit", "rprec
 KINDS = {"per_user": "user", "mean": "mean"}
 #: held in test_reference_program (the four decimals it prints), test_presets and test_seeds
 WITHOUT_LIBRARY = {
-    "trec_eval": "user",
-    "elliot": "formula",
-    "surprise_faq": "formula",
-    "surprise_walkthrough": "formula",
-    "real_life_ndcg": "formula",
-    "evaluation_for_ir": "formula",
-}
+    "trec_eval": "user", "elliot": "formula", "surprise_faq": "formula",
+    "surprise_walkthrough": "formula", "real_life_ndcg": "formula", "evaluation_for_ir": "formula",
+}  # fmt: skip
 
 
 def kinds() -> dict[tuple[str, str], str]:

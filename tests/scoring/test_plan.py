@@ -185,16 +185,13 @@ TRUE, ESTIMATED = st.sampled_from([None, 0.0, 1.0, 3.5]), st.sampled_from([0.0, 
 DETAILS = st.fixed_dictionaries({"was_impossible": st.booleans()})
 ROW = st.tuples(st.integers(0, 2), st.integers(0, 99), TRUE, ESTIMATED, DETAILS)
 flagged = st.lists(ROW, min_size=1, max_size=12, unique_by=lambda row: row[:2])
+SEVERAL = st.lists(strategies.choices, min_size=2, max_size=4)
+RULES = st.lists(st.sampled_from(["rank", "last", "drop"]), min_size=4, max_size=4)
 flagged = flagged.filter(lambda rows: any(row[2] is not None for row in rows))
 
 
 @examples(0.8)
-@given(
-    rows=flagged,
-    chosen=st.lists(strategies.choices, min_size=2, max_size=4),
-    impossible=st.lists(st.sampled_from(["rank", "last", "drop"]), min_size=4, max_size=4),
-    grade=st.sampled_from([None, 2.0]),
-)
+@given(flagged, SEVERAL, RULES, st.sampled_from([None, 2.0]))
 def test_measurements_that_share_a_pass_score_as_in_a_pass_of_their_own(
     rows: list[Any], chosen: list[Any], impossible: list[str], grade: float | None
 ) -> None:

@@ -20,13 +20,9 @@ DISTRIBUTION = "xgboost"
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
     """Return {preset: {metric: {"per_user": {user: value}, "refused": {user: message}}}}."""
-    relevance = case.relevance()
     answers: dict[str, Any] = {}
-    for metric, name, labels in (
-        ("ndcg", "ndcg", case.grades()),
-        ("precision", "pre", relevance),
-        ("ap", "map", relevance),
-    ):
+    for metric, name in (("ndcg", "ndcg"), ("precision", "pre"), ("ap", "map")):
+        labels = case.grades() if metric == "ndcg" else case.relevance()
         try:
             values = {
                 user: _value(f"{name}@{case.k}", labels[user], list(own.values()))

@@ -37,15 +37,11 @@ class Case:
 def cases() -> list[Case]:
     """Return all cases, the same ones each time."""
     return [
-        _drawn("plain", 40, 3),
-        _drawn("ties", 60, 4, steps=4),
-        _drawn("skewed", 80, 3, skewed=True),
-        _sparse(_drawn("sparse", 16, 2)),
-        _drawn("few", 8, 3),
-        _drawn("few_ties", 9, 2, steps=4),
-        _drawn("many", 400, 5),
-        _with_equals(_drawn("equal", 30, 3)),
-    ]
+        _drawn("plain", 40, 3), _drawn("ties", 60, 4, steps=4),
+        _drawn("skewed", 80, 3, skewed=True), _sparse(_drawn("sparse", 16, 2)),
+        _drawn("few", 8, 3), _drawn("few_ties", 9, 2, steps=4),
+        _drawn("many", 400, 5), _with_equals(_drawn("equal", 30, 3)),
+    ]  # fmt: skip
 
 
 def _drawn(

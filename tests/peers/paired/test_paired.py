@@ -128,20 +128,15 @@ def test_wilcoxons_test_equals_scipys(kind: str) -> None:
     assert seen > 5
 
 
-def test_random_signs_against_scipys_permutations() -> None:
-    """It enumerates where users are few, we draw; p of either counts the data as a draw.
+@pytest.mark.parametrize(("library", "test"), [("scipy", "permutation"), ("ranx", "fisher")])
+def test_random_signs_against_other_draws(library: str, test: str) -> None:
+    """SciPy enumerates where users are few, we draw; p of either counts the data as a draw.
 
-    Where it draws too, its p is twice the smaller of two sides, so from one draw 2 / (draws + 1)
-    and not 1.
+    Where SciPy draws too, its p is twice the smaller of two sides, so from one draw
+    2 / (draws + 1) and not 1. The p of ranx is c / draws, so 0 where no draw is as far out; ours
+    is at least 1 / (draws + 1).
     """
-    for (case, pair), theirs in _answers("scipy", "permutation").items():
-        ours = _tested(case, "randomisation")[pair]["p"]
-        assert abs(ours - theirs["p"]) <= _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
-
-
-def test_random_signs_against_ranxs_fisher_test() -> None:
-    """Its p is c / draws, so 0 where no draw is as far out; ours is at least 1 / (draws + 1)."""
-    for (case, pair), theirs in _answers("ranx", "fisher").items():
+    for (case, pair), theirs in _answers(library, test).items():
         ours = _tested(case, "randomisation")[pair]["p"]
         assert abs(ours - theirs["p"]) <= _error(theirs["p"], DRAWS, theirs["draws"]), (case, pair)
         assert ours > 0
