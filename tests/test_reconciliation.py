@@ -184,9 +184,7 @@ def test_unusable_options_raise_before_anything_is_computed(
         {"short_list": "n", "mean_over": "relevant"},
     ],
 )
-def test_a_reported_number_is_traced_to_presets_and_your_own_changes(
-    changes: dict[str, Any],
-) -> None:
+def test_a_reported_number_is_traced_to_presets_and_own_changes(changes: dict[str, Any]) -> None:
     """The closest first; a second change is only shown if it comes closer."""
     reported = mean_of("precision@10", rn.Convention(**changes))
     table = rn.reconcile(ROWS, "precision@10", threshold=4, reported=reported)

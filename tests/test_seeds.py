@@ -106,13 +106,10 @@ def test_reciprocal_rank_falls_as_one_over_the_rank(rank: int) -> None:
 
 # Real-life NDCG: two queries, labelled and returned documents that overlap in part
 
-LABELS = pd.DataFrame(
-    {
-        "query_id": [1, 1, 1, 2, 2, 2, 2],
-        "grade": [0.9, 0.9, 0.1, 1.0, 0.9, 0.8, 0.1],
-        "doc_id": [125125, 5678, 1122, 12225, 1521, 5125, 1111],
-    }
-)
+LABELS = pd.DataFrame({
+    "query_id": [1, 1, 1, 2, 2, 2, 2], "grade": [0.9, 0.9, 0.1, 1.0, 0.9, 0.8, 0.1],
+    "doc_id": [125125, 5678, 1122, 12225, 1521, 5125, 1111],
+})  # fmt: skip
 RESULTS = pd.DataFrame(
     {"query_id": [1, 1, 2, 2, 2], "rank": [1, 2, 1, 2, 3], "doc_id": [5678, 1122, 1521, 1251, 5125]}
 )

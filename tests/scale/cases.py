@@ -113,9 +113,8 @@ def _repeated(seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = _with_gaps(seed, share=0.1)
     again = frame.sample(frac=0.2, random_state=seed)
-    again = again.assign(
-        estimated=rng.normal(3, 1, len(again)), true=rng.integers(1, 6, len(again))
-    )
+    estimated = rng.normal(3, 1, len(again))
+    again = again.assign(estimated=estimated, true=rng.integers(1, 6, len(again)))
     return _shuffled(pd.concat([frame, again], ignore_index=True), rng)
 
 
@@ -152,9 +151,7 @@ def _implicit(seed: int) -> dict[str, pd.DataFrame]:
     """Return labels without grades, of text ids."""
     data = _labels_and_results(seed)
     data["labels"] = data["labels"].drop(columns="true")
-    return {
-        name: frame.assign(user="u" + frame["user"].astype(str)) for name, frame in data.items()
-    }
+    return {name: one.assign(user="u" + one["user"].astype(str)) for name, one in data.items()}
 
 
 def _unlabelled_labels(seed: int) -> dict[str, pd.DataFrame]:
@@ -227,8 +224,7 @@ CASES = [
          _repeated(14).assign(true=lambda frame: frame["true"].fillna(1) % 2),
          {"convention": rn.Convention(duplicates="mean")}),
     Case("a mean of duplicates is below the highest grade",
-         pd.concat([_with_gaps(15),
-                    _with_gaps(15).assign(true=_with_gaps(15)["true"] - 1)],
+         pd.concat([_with_gaps(15), _with_gaps(15).assign(true=lambda one: one["true"] - 1)],
                    ignore_index=True), _under(duplicates="mean")),
     Case("no grades", _with_gaps(15), {"metrics": ALL, "threshold": 4}),
     Case("a user without grades", _with_gaps(16, share=0.9), _under(mean_over="labelled")),
