@@ -156,7 +156,8 @@ def _check_output(data: Any, per_user: str | Path) -> None:
     check_path(per_user)
     tables = list(data.values()) if is_pair(data) else [data]
     for path in [path for one in tables if is_files(one) for path in find_files(one)]:
-        if path.exists() and Path(per_user).exists() and path.samefile(per_user):
+        # os.path.exists() is False for a name that is too long; Path.exists() raises
+        if path.exists() and os.path.exists(per_user) and path.samefile(per_user):  # noqa: PTH110
             msg = f"{per_user}: this is a file of the data. Give per_user= a name of its own."
             raise InvalidInputError(msg)
 

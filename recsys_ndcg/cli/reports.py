@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,8 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg leaderboard report.json --metric precision@10
     recsys-ndcg leaderboard runs/today runs/yesterday
     """
-    if source.file is not None and (more or source.file.is_dir()):
+    # Path.is_dir() raises for a name that is too long
+    if source.file is not None and (more or os.path.isdir(source.file)):  # noqa: PTH112
         is_changed = (by, n, ascending) != ("score", 20, False)
         if is_changed or list_changed_options(convention, text_format):
             msg = "Saved runs cannot be evaluated again. Pass only folders, --metric and --format."

@@ -122,6 +122,7 @@ def test_a_missing_file_is_an_error(name: str, reason: str) -> None:
     """For every command that reads one."""
     assert f"cannot be read ({reason}" in error_of("evaluate", name)
     assert "cannot be read" in error_of("demo", "--ratings", name)
+    assert "cannot be read (File name too long)" in error_of("leaderboard", "x" * 300)
 
 
 @pytest.mark.usefixtures("joined")
