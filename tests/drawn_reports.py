@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from hypothesis import strategies as st
@@ -13,10 +13,8 @@ import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from tests import strategies
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from tests.strategies import Sample
-    from tests.textbook import Choices
+from tests.strategies import Sample
+from tests.textbook import Choices
 
 RANKING = [name for name, kind in METRICS.items() if kind.depends_on_order]
 BOUNDED = [name for name in RANKING if METRICS[name].bounded]

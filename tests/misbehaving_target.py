@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
-
-if TYPE_CHECKING:
-    import random
 
 WAYS = (b"succeeds", b"refuses", b"escapes", b"hangs", b"fills the memory", b"kills itself")
 

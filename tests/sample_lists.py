@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
+import recsys_ndcg as rn
 from tests.strategies import Sample
 from tests.textbook import Row
-
-if TYPE_CHECKING:
-    import recsys_ndcg as rn
 
 USERS = {
     # between two others, three of equal estimates, two of them relevant

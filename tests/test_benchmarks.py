@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from tests.pages import ROOT
 from tests.scale.cases import predictions
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 BENCHMARKS = ROOT / "benchmarks"

@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
@@ -19,9 +20,6 @@ from recsys_ndcg.parallel import count_threads, limit_threads, map_in_threads
 from recsys_ndcg.scoring import Plan
 from tests.errors import rejects
 from tests.scale.cases import predictions
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CALLERS = 32
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")

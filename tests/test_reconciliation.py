@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,8 @@ from tests.commands import error_of, run
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.scale.cases import predictions
-
-if TYPE_CHECKING:
-    from tests.strategies import Sample
-    from tests.textbook import Choices
+from tests.strategies import Sample
+from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 COLUMNS = "metric preset value yours difference causes changes note signature"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +15,7 @@ import recsys_ndcg as rn
 from tests import strategies
 from tests.errors import rejects
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from tests.textbook import Choices
+from tests.textbook import Choices
 
 ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2)]
 OTHER = {

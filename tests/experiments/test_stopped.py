@@ -10,19 +10,15 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
 from tests.experiments.made import item_means, models, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
 
 SCRIPT = """
 import sys, time

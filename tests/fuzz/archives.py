@@ -7,16 +7,14 @@ import gzip
 import io
 import json
 import lzma
+import random
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import recsys_ndcg as rn
 from tests.fuzz.damage import damage, write_named
-
-if TYPE_CHECKING:
-    import random
 
 ROWS: list[list[Any]] = [[str(n // 4), f"i{n % 4}", n % 7 + 0.5, float(n % 5)] for n in range(40)]
 NAMES = ["user", "item", "estimated", "true"]

@@ -13,7 +13,8 @@ import pickle
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 from unicodedata import category
 from unittest.mock import patch
 
@@ -21,9 +22,6 @@ import pandas as pd
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli import main
-
-if TYPE_CHECKING:
-    from random import Random
 
 HEADING = "user,item,estimated,true\n"
 ROWS = "ann,a,4.5,5\nann,b,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,b,3.5,3\n"

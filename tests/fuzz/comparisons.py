@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
 from tests.comparison.models import models
 from tests.files.made_earlier import FOLDER, comparisons
 from tests.fuzz.damage import saved_bytes
 from tests.fuzz.reports import damaged
-
-if TYPE_CHECKING:
-    import random
 
 
 @cache

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import random
+from typing import Any
 
 
 def damage(chance: random.Random, content: bytes, times: int, begin: int = 0) -> bytes:

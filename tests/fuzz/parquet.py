@@ -6,18 +6,16 @@ import datetime as dt
 import decimal
 import io
 import json
+import random
 from functools import cache
 from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import recsys_ndcg as rn
 from tests.fuzz.damage import damage
-
-if TYPE_CHECKING:
-    import random
 
 N = 40
 COMPRESSIONS = ("none", "snappy", "gzip", "zstd", "brotli", "lz4")

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import numpy as np
 from surprise import NMF, SVD, Dataset, KNNBaseline, Reader
@@ -18,9 +19,6 @@ from surprise.prediction_algorithms.predictions import Prediction
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from tests.fuzz.damage import damage
-
-if TYPE_CHECKING:
-    from random import Random
 
 _ROWS = 6
 _MOST_INSTRUCTIONS = 60

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 import zlib
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import recsys_ndcg as rn
 from tests.comparison.models import models
 from tests.files.made_earlier import FOLDER, reports
 from tests.files.signing import signed
 from tests.fuzz.damage import damage, saved_bytes
-
-if TYPE_CHECKING:
-    import random
 
 NUMBERS: list[Any] = [
     0, -0.0, 1, -1, 2, 3, 0.5, 1e-320, 1e300, 1e308, -1e308, 2**31, 2**63, 2**64, -(2**63) - 1,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import recsys_ndcg as rn
 from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input.dispatch import read_ratings
 from tests.fuzz.damage import damage, write_named
 from tests.input.tables import compare_readings
-
-if TYPE_CHECKING:
-    import random
 
 CELLS = [
     "", " ", "nan", "NaN", "inf", "-inf", "1e400", "1e308", "-1e308", "1e-400", "9" * 400,

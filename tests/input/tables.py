@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recsys_ndcg.errors import RecsysNdcgError
+from recsys_ndcg.files.contents import Content
 from recsys_ndcg.input.dispatch import choose_file_columns, read_file
 from recsys_ndcg.input.ids import EncodedIds
 from recsys_ndcg.input.plain_text import parse_plain
+from recsys_ndcg.input.text_format import TextFormat
 from recsys_ndcg.input.text_tables import parse_carefully
-
-if TYPE_CHECKING:
-    from recsys_ndcg.files.contents import Content
-    from recsys_ndcg.input.text_format import TextFormat
 
 
 def write(folder: Path, content: str | bytes, name: str = "p.csv") -> Path:

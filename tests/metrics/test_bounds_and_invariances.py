@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -14,12 +15,8 @@ import recsys_ndcg as rn
 from tests import drawn_reports as drawn
 from tests import strategies
 from tests.drawn_reports import ANY_ROWS, BOUNDED, RANKING, Cutoffs, evaluated, same, usual
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tests.strategies import Sample
-    from tests.textbook import Choices
+from tests.strategies import Sample
+from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,12 +15,7 @@ from recsys_ndcg.ranking import Ranking, rank
 from recsys_ndcg.ranking.ranking import compute_weight_norm
 from tests import sample_lists, strategies, textbook
 from tests.errors import rejects
-from tests.textbook import Choices
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.textbook import Row
+from tests.textbook import Choices, Row
 
 USUAL = Choices(threshold=3.0, max_grade=5.0)
 CHANGES: list[dict[str, Any]] = [

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -16,10 +16,8 @@ import recsys_ndcg as rn
 from tests import strategies, textbook
 from tests.errors import assert_rejected
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from tests.strategies import Sample
-    from tests.textbook import Choices
+from tests.strategies import Sample
+from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 COLUMNS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,8 @@ from recsys_ndcg import parallel
 from tests import sample_lists, strategies, textbook
 from tests.errors import assert_rejected
 from tests.profiles import examples
+from tests.strategies import Sample
 from tests.textbook import Choices
-
-if TYPE_CHECKING:
-    from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 LINEAR = ["cg", "dcg", "ndcg", "precision", "recall", "f1", "rbp", "judged", "rprecision", "auc"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +17,8 @@ from recsys_ndcg.metrics import METRICS
 from tests import drawn_reports, strategies
 from tests.errors import assert_rejected
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from tests.strategies import Sample
-    from tests.textbook import Choices
+from tests.strategies import Sample
+from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2)]

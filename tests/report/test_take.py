@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,8 @@ from tests.drawn_reports import RANKING, chosen_of, cutoffs, data_of, evaluated
 from tests.errors import assert_rejected
 from tests.profiles import examples
 from tests.report.test_reports import ROWS, drawn_lists
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.strategies import Sample
-    from tests.textbook import Choices
+from tests.strategies import Sample
+from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 #: The columns that need the lists, which a file does not hold.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    import recsys_ndcg as rn
+import recsys_ndcg as rn
 
 #: How much two ways to add up the same scores may differ.
 CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12, "check_dtype": False}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from recsys_ndcg.scale.database import Memory
 from tests.scale import sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import pandas as pd
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,11 +24,7 @@ from tests.drawn_reports import chosen_of
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.scale.alike import check_alike
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.textbook import Choices
+from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 Rows = list[tuple[float, float | None]]

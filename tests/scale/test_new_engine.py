@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -14,15 +15,10 @@ import recsys_ndcg as rn
 from recsys_ndcg.scale import engines
 from recsys_ndcg.scale.engines import evaluate_batches, map_columns, split_tables
 from recsys_ndcg.scale.facts import LazyTable, collect_facts
+from recsys_ndcg.scoring.plan import Plan
 from tests.errors import assert_rejected
 from tests.scale.alike import check_alike
-from tests.scale.cases import PARAMS, predictions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from recsys_ndcg.scoring.plan import Plan
-    from tests.scale.cases import Case
+from tests.scale.cases import PARAMS, Case, predictions
 
 pytest.importorskip("pyarrow")
 #: Number of batches of users.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,7 @@ from recsys_ndcg.scoring import Plan
 from tests.commands import run_python
 from tests.errors import assert_rejected
 from tests.scale.alike import check_alike
-from tests.scale.cases import PARAMS, predictions
-
-if TYPE_CHECKING:
-    from tests.scale.cases import Case
+from tests.scale.cases import PARAMS, Case, predictions
 
 duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra scale has it")
 pa = pytest.importorskip("pyarrow")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial, reduce
 from itertools import product
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,9 +24,7 @@ from recsys_ndcg.scoring import Measurement, Plan
 from tests import strategies
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
-
-if TYPE_CHECKING:
-    from tests.strategies import Sample
+from tests.strategies import Sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = [("ann", "a", 3.0, 5), ("ann", "b", 2.0, 1), ("bob", "a", 2.0, 4), ("bob", "b", 2.0, 2)]

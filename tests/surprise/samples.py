@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from surprise import SVD, AlgoBase, Dataset, Reader, model_selection
 from surprise.model_selection import KFold
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
 
 RATINGS = sample_ratings(40, 60)
 TABLE = RATINGS[["user", "item", "rating"]]
