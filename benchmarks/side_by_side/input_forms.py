@@ -174,7 +174,7 @@ INPUT_FORMS = (
     InputForm("polars, text", lambda source: _wrap(source.polars), "polars"),
     InputForm("polars, Categorical", lambda source: _polars_as(source, "Categorical"), "polars"),
     InputForm("polars, Enum", lambda source: _polars_as(source, "Enum"), "polars"),
-    InputForm("polars, lazy, 4 of 8", _lazy, "polars"),
+    InputForm("polars, lazy, 4 of 8 columns", _lazy, "polars"),
     InputForm(
         "Parquet, integers",
         lambda source: _file(source.frame, source.folder / "i.parquet"),

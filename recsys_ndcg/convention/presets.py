@@ -241,14 +241,14 @@ PRESETS: dict[str, Preset] = {
         {"ties": "input", "undefined": 0.0, "recommend_from": "threshold"},
     ),
     "surprise_walkthrough": Preset(
-        "the walkthrough of Surprise and NDCG", "ndcg dcg", {"ties": "input"},
+        "examples/surprise_walkthrough.py", "ndcg dcg", {"ties": "input"},
     ),
     "real_life_ndcg": Preset(
-        "the notebook Real life NDCG", "ndcg dcg", {"discount": "ln"},
+        "examples/real_life_ndcg.py", "ndcg dcg", {"discount": "ln"},
         caveat="for its DCG-f, add unlabelled='filter'; for its other two kinds of NDCG, "
         "ideal='local' or ideal='max'",
     ),
     "evaluation_for_ir": Preset(
-        "the notebook Evaluation for IR", "ndcg dcg cg", {"gain": "linear"},
+        "examples/evaluation_for_ir.py", "ndcg dcg cg", {"gain": "linear"},
     ),
 }  # fmt: skip
