@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import re
@@ -161,8 +162,8 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_rejected(odd: Path, end: str)
     frame = pd.DataFrame(rows, columns=["user", "item", "estimated", "true"])
     save: Any = {".csv": partial(frame.to_csv, index=False), ".parquet": frame.to_parquet,
                  ".feather": frame.to_feather, ".pickle": partial(pickle.dump, rows)}  # fmt: skip
-    with path.open("wb") as file:
-        save[end](file)
+    save[end](packed := io.BytesIO())
+    path.write_bytes(packed.getvalue())
     assert rn.evaluate(path) == rn.evaluate(frame)
     match = r"p\\udcff.*: with a memory limit.*(UTF-8|Parquet and CSV are read)"
     assert_rejected(match, rn.evaluate, path, memory_limit="4GB")

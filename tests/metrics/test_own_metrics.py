@@ -576,7 +576,7 @@ def test_words_that_are_metrics_are_distinguished_from_files() -> None:
         ("nowhere:early@2", "nowhere:early@2: it cannot be imported .*No module named 'nowhere'"),
         ("own_metrics:late@2", "own_metrics:late@2: it cannot be imported .*no attribute 'late'"),
         ("own_metrics:number", "'number' is no metric. Decorate it with @rn.metric"),
-        ("broken:early@2", "broken:early@2: it cannot be imported .*division by zero"),
+        ("raises:early@2", "raises:early@2: it cannot be imported .*division by zero"),
         ("stolen:taken@2", "stolen:taken@2: it cannot be imported .*'ndcg' is taken"),
         ("own_metrics:early@x", "'x' is not a number"),
         ("own_metrics:early(1)@2", "early has no option in brackets"),
@@ -585,7 +585,7 @@ def test_words_that_are_metrics_are_distinguished_from_files() -> None:
 )
 def test_a_metric_that_cannot_be_imported_is_reported(folder: Path, word: str, match: str) -> None:
     """In one line: no module, no attribute, no metric, one that raises, one that is ours."""
-    (folder / "broken.py").write_text("early = 1 / 0\n")
+    (folder / "raises.py").write_text("early = 1 / 0\n")
     (folder / "stolen.py").write_text(
         "import recsys_ndcg as rn\n@rn.metric(name='ndcg')\ndef taken(rank):\n    return rank\n"
     )
