@@ -51,9 +51,7 @@ WHOLE = (
     "choices_that_meet",
     "no_choice_changes",
     "test_tables",
-    "made_to_show",
-    "looked_at",
-    "hold_places",
+    "places_are_ranked",
 )
 SECONDS = 2.5
 MESSAGE = m.Raise() | m.Assign(targets=[m.AssignTarget(m.Name("msg"))])

@@ -29,6 +29,7 @@ _CHOICES = {
     "recommend_from": (None, "threshold"),
 }
 _YOURS, _CHANGED = "(yours)", "(yours, changed)"
+_HEADINGS = {"difference": "minus yours", "gap": "minus reported"}
 _MOST = 10  # rows that are shown for a reported number
 _LEAD = "The metric as each library computes it, and the choices that explain the differences."
 
@@ -60,9 +61,9 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
         difference (value - yours), causes, changes, note and signature. ``causes`` maps each
         choice to its effect if your choices are replaced by theirs one by one, in the order of
         the signature: the effects add up to the difference. ``changes`` is the same in words,
-        with shares. ``note`` has the reason if there is no value, if the library has no such
-        metric, or if it means something else by the name. With `reported` also gap
-        (value - reported), and rows without a preset.
+        with shares. ``note`` explains why there is no value, or that the library has no such
+        metric or means another by the name. With `reported` there are also the column gap
+        (value - reported) and the rows of your changed choices, which have no preset.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = No
         msg = f"reported must be a number, not {quote(reported)}."
         raise InvalidInputError(msg)
     if reported is not None and len(plan.names) != 1:
-        msg = f"reported needs a single metric, not {', '.join(plan.names)}."
+        msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
     numbers = Numbers(lists, facts)
     cases = [(*pair, _list_changes(*pair)) for pair in product(plan.measurements, PRESETS)]
@@ -302,7 +303,7 @@ def build_document(
     sections = []
     for name, rows in table.groupby("metric", sort=False):
         title = f"{name}: yours {format_number(rows['yours'].iloc[0])}{goal}"
-        numeric = ("value", "difference", "gap")
+        numeric = ("value", *_HEADINGS.values())
         shown = ShownTable(str(name), _group_presets(rows), note=title, numeric=numeric)
         sections.append(Section(str(name), title, _LEAD, [shown, _list_notes(rows)]))
     distinct = list(dict.fromkeys(conventions))
@@ -348,7 +349,7 @@ def _group_presets(rows: pd.DataFrame) -> pd.DataFrame:
         rows = pd.concat([rows, pd.DataFrame([own])], ignore_index=True)
         rows = rows.sort_values("value", ascending=False, kind="stable")
     cells = pd.DataFrame({"value": rows["value"].map(format_number)})
-    for name, heading in (("difference", "minus yours"), ("gap", "minus reported")):
+    for name, heading in _HEADINGS.items():
         if name in rows:
             cells[heading] = rows[name].map(format_signed)
     cells["computed by"], cells["changes to yours"] = rows["preset"], rows["changes"]
@@ -368,6 +369,7 @@ def _list_notes(rows: pd.DataFrame) -> list[str]:
     lines = [f"{', '.join(names)}: {reason}" for reason, names in presets.items() if reason]
     if not all(PRESETS[preset].has(metric) for preset in rows["preset"].dropna()):
         lines.append(
-            f"in brackets: libraries without {metric}; the value is ours, with their other choices"
+            f"in brackets: libraries without {metric}; the value is ours, with the choices of "
+            "their other metrics"
         )
     return lines

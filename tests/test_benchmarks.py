@@ -20,9 +20,9 @@ METRICS = ["ndcg@10", "precision@10", "recall@10"]
 INPUT_FORMS = [
     "pandas, text as objects", "pandas, text as str", "pandas, Arrow strings", "pandas, categories",
     "pyarrow, text", "pyarrow, dictionaries", "polars, text", "polars, Categorical", "polars, Enum",
-    "polars, lazy, 4 of 8 columns", "Parquet, integers", "Parquet, text", "CSV, integers", "CSV, text",
-    "rows as tuples", "Surprise predictions", "from_labels", '1 % repeated rows, "first"',
-    '1 % repeated rows, "mean"', 'ties="item_asc"', 'ties="text_asc"',
+    "polars, lazy, 4 of 8 columns", "Parquet, integers", "Parquet, text", "CSV, integers",
+    "CSV, text", "rows as tuples", "Surprise predictions", "from_labels",
+    '1 % repeated rows, "first"', '1 % repeated rows, "mean"', 'ties="item_asc"', 'ties="text_asc"',
 ]  # fmt: skip
 
 

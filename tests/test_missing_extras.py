@@ -129,8 +129,8 @@ def test_a_failing_import_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     message = message_of("built_for_another_numpy")
     assert re.match(
         "This needs built_for_another_numpy, which is installed .*built_for_another_numpy.py. but "
-        "cannot be used: numpy.dtype size changed. Unless that file is yours, run: pip install "
-        "--upgrade --force-reinstall --no-cache-dir ",
+        "cannot be used: numpy.dtype size changed. If that file is your own, rename it. Otherwise "
+        "run: pip install --upgrade --force-reinstall --no-cache-dir ",
         message,
     )
 

@@ -162,7 +162,10 @@ def test_a_preset_that_the_data_cannot_serve_has_a_reason_in_place_of_a_value() 
     ("options", "message"),
     [
         ({"metrics": "precision@10"}, "pass threshold"),
-        ({"metrics": METRICS, "threshold": 4, "reported": 0.5}, "needs a single metric, not"),
+        (
+            {"metrics": METRICS, "threshold": 4, "reported": 0.5},
+            "reported must be for a single metric, not",
+        ),
         ({"metrics": "ndcg@10", "reported": "0.5"}, "reported must be a number, .*'0.5'"),
     ],
 )

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.metrics import METRICS
 from tests.commands import run_python
 from tests.errors import rejects
 
@@ -29,6 +30,16 @@ def test_users_are_matched_by_id_and_not_by_position() -> None:
     run = {"bob": {"x": 0.1, "y": 0.9}, "ann": {"x": 0.9, "y": 0.1}}
     report = rn.evaluate(rn.RankedLists.from_trec(qrels, run), metrics=["ndcg@1", "precision@1"])
     assert report.mean.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("ties", ["expected", "input", "best", "worst", "item_asc", "item_desc"])
+def test_tied_ranks_never_score_above_1(ties: str) -> None:
+    """5 and 6: evidently gives precision@1 = 2.0, RecTools NDCG 1.23 where items share a rank."""
+    labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [1, 1, 0]})
+    lists = rn.RankedLists.from_labels(labels, labels[["user", "item"]].assign(rank=1))
+    names = [name for name in EVERY if METRICS[name].bounded]
+    report = rn.evaluate(lists, metrics=names, k=[1, 2, 50], convention=rn.Convention(ties=ties))
+    assert report.mean.between(0, 1).all()
 
 
 @pytest.mark.parametrize("k", [1, 2])

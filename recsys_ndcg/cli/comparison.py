@@ -167,12 +167,15 @@ class StatisticsOptions:
         "Model that the others are compared with, or chance.  [default: the first]"
     )
     by: str | None = option(
-        "Compare segments of users as well: by number of ratings (activity), of listed items "
+        "Compare segments of users as well: by number of ratings in --train, else of labelled "
+        "ratings (activity), of listed items "
         "(list_length), of relevant items (relevant), by whether they are in --train (cold), or "
         "by a file with columns user and segment.",
         completion="segments",
     )
-    train: Path | None = option("The training ratings, for --by activity and --by cold.")
+    train: Path | None = option(
+        "The training ratings: needed for --by cold, optional for --by activity."
+    )
     users: str = option(_USERS, default="all", completion="users")
     test: str = option(f"Significance test: {', '.join(TESTS)}.", default="t", completion="test")
     correction: str | None = option(

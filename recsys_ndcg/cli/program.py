@@ -41,7 +41,7 @@ _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees none
 #: The parameter at the beginning of a message, or after the name of a model.
-_PARAMETERS = re.compile(r"(?:^|(?<=: ))(\w+)(=| must be | has no effect )")
+_PARAMETERS = re.compile(r"(?:^|(?<=: ))(\w+)(= ?| must be | has no effect )")
 #: An argument of Python that is followed by the option to type: threshold=4.0 (--threshold 4).
 _ARGUMENTS = re.compile(r"\b\w+=(?:\{[^}]*\}|\w+\([^)]*\)|[\w.'-]*) \((--[^()]+)\)")
 _NAME = "recsys-ndcg"
@@ -188,7 +188,7 @@ def _name_options(message: str, options: dict[str, str]) -> str:
 
     def name(match: re.Match[str]) -> str:
         option = options.get(match[1])
-        return match[0] if option is None else f"{option}{match[2].replace('=', ' ')}"
+        return match[0] if option is None else f"{option} {match[2].strip('= ')}".rstrip() + " "
 
     return _PARAMETERS.sub(name, _ARGUMENTS.sub(r"\1", message))
 

@@ -127,7 +127,7 @@ def compare(  # noqa: PLR0913 - the contract
     -----
     The unit is the user: scores of one user in several folds or seeds are averaged first. A model's
     rank is at least 1 + the number of significantly better models, and at most the number of
-    models that are not significantly worse. Its tier is the lower end.
+    models that are not significantly worse. Its tier is the first of these ranks.
 
     References
     ----------

@@ -133,8 +133,8 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
         f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}"
     )
     if effect < _VERY_SMALL:
-        return f"{shares}. That is a very small difference (d_z = {effect:.2g})."
-    return f"{shares}." if np.isinf(effect) else f"{shares} (d_z = {effect:.2g})."
+        return f"{shares}. That is a very small difference (effect size d_z = {effect:.2g})."
+    return f"{shares}." if np.isinf(effect) else f"{shares} (effect size d_z = {effect:.2g})."
 
 
 def _describe_detectable(result: MetricComparison) -> str:

@@ -49,9 +49,9 @@ class Convention:
         in trec_eval. 0 compares exactly.
     short_list : {'k', 'n', 'drop'}
         A user with n < k items: precision is over k, over min(k, n), or the user is left out of
-        every metric with the cutoff k. A metric without a cutoff, such as RR or RMSE, then leaves
-        out users with fewer items than the smallest k in use. If precision is over n, an empty
-        list scores 0, and adds 1 to the pooled denominator.
+        every metric with the cutoff k. Under 'drop', a metric without a cutoff, such as RR or RMSE,
+        leaves out users with fewer items than the smallest k in use. Under 'n', an empty list
+        scores 0, and adds 1 to the pooled denominator.
     recall_over : {'relevant', 'capped'}
         Recall is over R relevant items, or over min(k, R).
     ap_over : {'relevant', 'capped', 'k', 'hits'}

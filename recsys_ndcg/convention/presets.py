@@ -106,8 +106,8 @@ _CATBOOST: Choices = {
 }
 _CATBOOST_ZERO = {"ap": {"undefined": 0.0}, "rr": {"undefined": 0.0}}
 _BORDER = (
-    "grades above its option border are relevant, those equal to it are not: set it just below the "
-    "threshold"
+    "CatBoost counts grades above its option border as relevant, not those equal to it: set it "
+    "just below the threshold"
 )
 # tables of relevant items: only users who have one count, and all grades are equal
 _RELEVANT: Choices = {"gain": "binary", "ties": "input", "mean_over": "relevant"}
@@ -116,8 +116,8 @@ _SKIP: Choices = {"missing_user": "skip"}
 PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(
         "trec_eval 9.0.8", "ndcg precision recall ap rr hit rprecision", _TREC,
-        caveat="without its option -c; with -c, add missing_user='zero'; version 10 has double "
-        "precision; grades are truncated",
+        caveat="without its option -c; with -c, add missing_user='zero'; single precision (version "
+        "10 has double); trec_eval truncates fractional grades",
     ),
     "pytrec_eval": Preset(
         "pytrec_eval-terrier 0.5.11", "ndcg precision recall ap rr hit rprecision f1", _TREC,
@@ -196,7 +196,7 @@ PRESETS: dict[str, Preset] = {
         "LensKit 2025.8.1", f"{_BINARY} dcg",
         {"gain": "binary", "ties": "input", "discount": "log2_max", "short_list": "n",
          "recall_over": "capped", "ap_over": "capped", "undefined": 0.0, "missing_user": "skip"},
-        caveat="undefined scores as in list_metrics(); "
+        caveat="users without a score get that of its list_metrics(); "
         "its ap fails for users without a relevant item",
     ),
     "implicit": Preset(

@@ -67,8 +67,8 @@ def _missing_extra(
         # pip's cache may hold a build for a numpy that is gone
         msg = (
             f"{job} needs {library}, which is installed{_location(library)} but cannot be used: "
-            f"{_first_line(cause)}. Unless that file is yours, run: pip install --upgrade "
-            f"--force-reinstall --no-cache-dir {_source(extra)}"
+            f"{_first_line(cause)}. If that file is your own, rename it. Otherwise run: pip "
+            f"install --upgrade --force-reinstall --no-cache-dir {_source(extra)}"
         )
     return MissingExtraError(msg)
 

@@ -209,7 +209,7 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
             functions |= {"metric": type(metric)} if metric.custom_class else {}
             choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
         for kind, function in functions.items():
-            label = f"{name}: its {kind} cannot be compared, so no folder can resume it"
+            label = f"{name}: changes of its {kind} cannot be detected, as folder= needs"
             with label_messages(label):
                 choices[f"code of {kind}"] = fingerprint(function)[0]
         described[name] = choices

@@ -98,7 +98,7 @@ class SavedRuns:
 
     folders: Mapping[str, RunFolder]
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         """Return the table as text."""
         return self.table.to_string()
 

@@ -63,10 +63,10 @@ def experiment(  # noqa: PLR0913 - the contract
         a file of one.
     models : mapping of str to models
         By name. A model has ``fit(trainset)`` and ``test(testset)``, like Surprise's; a copy is
-        trained in each fold. Or it is a function: ``f(train)`` gets a table user, item, rating,
-        and returns a function that estimates pairs, a table user, item; or ``f(train, pairs)``
-        returns the estimates directly, if only test ratings are ranked. Estimates are a
-        number per pair, or a table user, item, estimated.
+        trained in each fold. Or it is a function ``f(train)`` of a table user, item, rating. It
+        returns a function of pairs (a table user, item) that returns their estimates: a number
+        per pair, or a table user, item, estimated. If only test ratings are ranked,
+        ``f(train, pairs)`` may return the estimates itself.
     metrics : names, metrics, or measures of `recsys_ndcg.surprise`, optional
         As in `cross_validate`; the first is the main metric. A name without ``@k`` is computed at
         each `k`; one with ``:catalogue`` ranks the catalogue, whatever the `protocol`. By default
@@ -90,9 +90,9 @@ def experiment(  # noqa: PLR0913 - the contract
         `load_runs` reads the folder. Several processes may share it.
     fingerprint : str or mapping of str to str, optional
         A version text per model, which is compared instead of its code and content when a run
-        resumes: change it whenever the model changes. A single text is used only for models whose
-        changes cannot be detected, because they hold a lock, a connection or an open file, for
-        example. Without a text, these are trained again in every run.
+        resumes: change it whenever the model changes. A text in place of a mapping is used only
+        for models whose changes cannot be detected, because they hold a lock, a connection or an
+        open file, for example. Without a text, these are trained again in every run.
     n_jobs : int, optional
         Number of processes that train at the same time; -1 for the number of processors.
     baseline : str, optional
@@ -105,7 +105,7 @@ def experiment(  # noqa: PLR0913 - the contract
         Whether a terminal or a notebook shows a progress bar; or a function that is called instead,
         with a title and the finished share, from 0 to 1.
     on_result : callable, optional
-        Called with each new `Result` after it is saved. Trackers log ``result.to_metrics()``.
+        Called with each new `Result` after it is saved. For MLflow, log ``result.to_metrics()``.
 
     Returns
     -------

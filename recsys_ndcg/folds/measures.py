@@ -8,7 +8,13 @@ from typing import Any
 
 from recsys_ndcg.catalogue import choose_convention
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, quote, suggest
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    UnknownMetricError,
+    check_choice,
+    quote,
+    suggest,
+)
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
 from recsys_ndcg.scoring import Cutoffs, Plan
@@ -245,8 +251,7 @@ class FoldPlan:
         protocols: list[Any] = (several and [*given]) or [given]
         unknown = [one for one in protocols if one not in _PROTOCOLS]
         if unknown:
-            msg = f"protocol must be 'rated', 'catalogue' or 'both', not {quote(protocol)}."
-            raise InvalidInputError(msg)
+            check_choice("protocol", unknown[0], [*_PROTOCOLS, "both"])
         if metrics is None:
             metrics = ["ndcg", *([] if threshold is None else ["precision", "recall"])]
         single = isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable)

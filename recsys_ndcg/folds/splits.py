@@ -116,8 +116,8 @@ class UserKFold(_Splitter):
         tested = rows[users.n_ratings[users.codes[rows]] > 1]
         if len(tested) < self.n_splits:
             self._raise(
-                f"{len(tested)} ratings of users who have at least 2 cannot fill {self.n_splits} "
-                "folds. Lower n_splits."
+                f"only {len(tested)} ratings are of users with at least 2, too few for "
+                f"{self.n_splits} folds. Lower n_splits."
             )
         fold = np.full(len(ratings), -1)
         # each user continues at the fold after the previous user's last one

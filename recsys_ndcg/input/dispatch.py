@@ -127,7 +127,7 @@ def _check_not_binary(content: Content) -> None:
         suffixes = ", ".join(kind.suffixes[0] for kind in KINDS if kind.is_binary)
         msg = (
             f"{content.name}: this is {kind.name}, which is read only from a file whose name ends "
-            f"so ({suffixes}), not from a stream or an archive."
+            f"in {suffixes}, not from a stream or an archive."
         )
         raise InvalidInputError(msg)
 

@@ -241,6 +241,6 @@ def check_k(k: Any) -> int | None:
         return None
     is_whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
     if not is_whole or not 1 <= k <= sys.maxsize:
-        msg = f"A cutoff k must be a whole number of at least 1, not {quote(k)}."
+        msg = f"k must be a whole number of at least 1, not {quote(k)}."
         raise InvalidInputError(msg)
     return int(k)

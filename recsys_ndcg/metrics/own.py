@@ -97,7 +97,9 @@ class ByRank(Linear):
         except InvalidInputError as error:
             if error.__cause__ is None:
                 raise
-            msg = f"{error} If your function takes a user's list, not ranks, pass ties= to @metric."
+            msg = (
+                f"{error} If it takes a user's list, not ranks, declare it with @metric(ties=...)."
+            )
             raise InvalidInputError(msg) from error
         except Exception as error:
             msg = f"{name} fails for an array of ranks: {error!r}."

@@ -49,9 +49,9 @@ _FEW_USERS = 0.01  # a share of users too small to move a mean
 # users measured first: all are measured only if this sample scores below random order
 _SAMPLE_USERS = 1000
 _LOWER_IS_BETTER = (
-    "If a lower estimate is better (ranks, distances, losses), negate the estimates, or give ranks "
-    "as the column 'rank' of RankedLists.from_labels(labels, results) (--results, --columns "
-    "rank=...)."
+    "If a lower estimate is better (distances, losses), negate the estimates. If they are ranks, "
+    "pass the table as results, with the ranks in the column 'rank': "
+    "RankedLists.from_labels(labels, results) (--results FILE --columns rank=NAME)."
 )
 _REVERSED = (
     "The first item, or the item of rank 1, counts as the best. If it is the worst, reverse each "
@@ -193,7 +193,7 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     counts = report.counts
     users = counts["users"]
     findings = {
-        "short": "have fewer items than the cutoff (short lists)",
+        "short": "have fewer items than the largest cutoff (short lists)",
         "missing": "have labels but no list",
         "left_out": "are left out of a metric by the convention",
     }
@@ -209,9 +209,9 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     undefined = [name for name, n in scored.items() if not n]
     if undefined:
         yield f"No user has a score in {', '.join(undefined)}."
-    partial = [f"{name} over {n}" for name, n in scored.items() if 0 < n < users]
+    partial = [f"{name} is over {n}" for name, n in scored.items() if 0 < n < users]
     if partial:
-        yield f"Users without a score are left out of the mean: {', '.join(partial)} users."
+        yield f"Means leave out users without a score: {', '.join(partial)} of {users} users."
 
 
 def _remark_on_ties(_: Report, audit_rows: AuditRows) -> Iterator[str]:

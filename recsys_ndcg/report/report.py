@@ -183,7 +183,7 @@ class Report(Renderable, Mapping[str, float]):
         """The numbers of users and rows, also of short lists, ties and the like.
 
         Keys for the data: users; ratings (the number of rows) if each user's own ratings are
-        ranked, otherwise recommended (the rows of the lists; missing if they hold all candidates);
+        ranked, otherwise recommended (the rows of the lists; no key if they hold all candidates);
         candidates (the items that lists were chosen from, or all items of a catalogue). Users:
         short (lists of fewer items than the largest k), trivial (every order has the same score),
         tied (at least two equal estimates), missing (labelled users without a list), left_out (by

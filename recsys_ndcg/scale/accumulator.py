@@ -73,8 +73,8 @@ class Accumulator:
     repeated : {'raise', 'count'}
         What to do with a user of an earlier batch. By default raise an error, as users were
         probably split between batches. Up to 131,072 users, all repeats are found. Beyond that,
-        only a uniform sample of this size (1 MB) is checked; with `per_user=True` all users are
-        (8 bytes each). With 'count', each time counts as a separate user; none is remembered.
+        only a uniform sample of this size (1 MB) is checked, with `per_user=True` all users (8
+        bytes each). With 'count', a user who comes again counts as another user.
 
     Raises
     ------

@@ -61,7 +61,9 @@ def read_batch(  # noqa: PLR0913 - as `Accumulator.update`
         columns["user"] = _encode_users(users, inside, first)
         return Rows(columns, "cells, row by row")
     if mask is not None:
-        msg = "mask= is for tables, users × items. Leave out rows of columns before the call."
+        msg = (
+            "mask= is only for two-dimensional arrays, users × items. Remove rows before the call."
+        )
         raise InvalidInputError(msg)
     if users is None:
         msg = (

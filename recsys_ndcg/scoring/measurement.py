@@ -249,7 +249,7 @@ class Measurement:
                     "give each user the items that were recommended."
                 )
         if self.metric.own_ties is not None and is_catalogue:
-            return f"{self} reads whole lists, but only the ranks of a catalogue are kept."
+            return f"{self} needs whole lists, which are not kept if the catalogue is ranked."
         convention = self.convention
         if (
             not facts.has_items

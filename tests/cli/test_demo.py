@@ -49,7 +49,7 @@ def test_the_demo_compares_models_on_a_file_of_ratings(
         ([], "user,item,rating\n1,1,3\n,2,4\n" + "1,3,5\n" * 60, "line 3"),
         ([], "1,2,3,4,5\n", "5 columns; ratings are user, item, rating"),
         ([], ratings(",") + ratings(","), "more than once"),
-        (["-k", "0"], ratings(","), "k must be a whole number"),
+        (["-k", "0"], ratings(","), "-k must be a whole number"),
         (["--seed", "4294967296"], ratings(","), "--seed must be .* from 0 to 4294967295"),
     ],
 )

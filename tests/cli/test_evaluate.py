@@ -29,7 +29,7 @@ def test_evaluate_prints_the_scores_and_the_signature(path: Path) -> None:
     expected = rn.evaluate(path)
     assert scores.split()[:2] == ["ndcg@10", f"{expected.mean.iloc[0]:.4f}"]
     assert signature == expected.signature("ndcg@10")
-    assert "2 of 2 users have fewer items than the cutoff" in result.stdout
+    assert "2 of 2 users have fewer items than the largest cutoff" in result.stdout
     assert max(map(len, result.stdout.splitlines()[:-1])) <= 80
 
 
@@ -93,7 +93,7 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-k", "0"], "k must be a whole number of at least 1, not 0"),
+        (["-k", "0"], "error: -k must be a whole number of at least 1, not 0"),
         (["-k", ""], "-k must be whole numbers"),
         (["-k", "5", "-k", "x"], "-k must be whole numbers, such as 10 or 5,10, not '5,x"),
         (["--metrics", "ndgc"], "Did you mean 'ndcg'"),

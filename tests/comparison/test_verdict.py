@@ -72,7 +72,7 @@ def test_a_significant_but_trivial_difference_is_called_very_small() -> None:
     two = [(user, item, grade if user < "u0040" else est, grade) for user, item, est, grade in one]
     found = rn.compare({"one": one, "two": two}, metrics=["ndcg@3"])
     assert found.verdict.startswith("two is better than one in ndcg@3: by 0.00")
-    assert "That is a very small difference (d_z = 0.0" in found.verdict
+    assert "That is a very small difference (effect size d_z = 0.0" in found.verdict
     assert "behind for 0%" in found.verdict
 
 

@@ -328,7 +328,7 @@ def test_a_new_kind_of_file_is_one_entry(tmp_path: Path, request: pytest.Fixture
     assert FileKind.describe_all().endswith(", Toy (.toy)")
     assert FileKind.strip_suffixes("svd.toy.gz") == "svd"
     packed = write(tmp_path, gzip.compress(path.read_bytes()), "p.toy.gz")
-    assert_rejected("p.toy: with a memory limit", rn.evaluate, path, memory_limit="1GB")
+    assert_rejected("p.toy: with a memory limit", rn.evaluate, path, memory_limit="4GB")
     assert_rejected("p.toy.gz: a .toy in an archive is not read", rn.evaluate, packed)
     match = "the stream: this is Toy, which is read only from a file whose name .*, .toy"
     assert_rejected(match, rn.evaluate, io.BytesIO(b"TOY"))

@@ -11,7 +11,6 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.convention.presets import PRESETS
 from recsys_ndcg.metrics import METRICS, Metric
-from tests import drawn_reports
 from tests.metrics import test_against_textbook as against_textbook
 from tests.strategies import Sample
 from tests.test_public_api import METRIC_NAMES
@@ -38,11 +37,6 @@ def test_it_is_compared_with_the_textbook(name: str) -> None:
     """By the tests of scores, of chance, of the range of ties and of invariances."""
     data = Sample({1: TIED}, {}, [0, 1, 2, 3, 4], joined=False)
     assert name in against_textbook._names(None, data, Choices())  # noqa: SLF001 - of our own
-    assert METRICS[name].depends_on_order == (name in drawn_reports.RANKING)
-    assert (
-        METRICS[name].bounded == (name in drawn_reports.BOUNDED)
-        or not METRICS[name].depends_on_order
-    )
 
 
 def test_it_is_in_the_table_of_metrics() -> None:

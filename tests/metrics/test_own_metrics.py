@@ -512,9 +512,9 @@ def test_a_catalogue_takes_no_functions_of_lists() -> None:
 
     of_list = rn.metric(ties="input")(digest)
     trainset, testset = next(samples.TWO.split(samples.DATA))
-    with rejects("digest@5 reads whole lists"):
+    with rejects("digest@5 needs whole lists"):
         evaluate_catalogue(samples.svd().fit(trainset), trainset, testset, metrics=[of_list(5)])
-    with rejects("digest@5.* reads whole lists"):
+    with rejects("digest@5.* needs whole lists"):
         cross_validate(samples.svd(), samples.DATA, ["digest@5:catalogue"], cv=2)
 
 

@@ -166,9 +166,9 @@ def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
     assert "score 0.3750 in precision@2" not in text
     assert "in dcg@2 (the worst" not in text
     for remark in (
-        "1 of 4 users have fewer items than the cutoff (short lists).",
+        "1 of 4 users have fewer items than the largest cutoff (short lists).",
         "Ties affect 25.0% of users; depending on how they are broken, ndcg@2 is",
-        "Users without a score are left out of the mean: recall@2 over 3 users.",
+        "Means leave out users without a score: recall@2 is over 3 of 4 users.",
         "Listed items without a true value: 1.",
         "For 75.0% of users precision@2 does not depend on the order (trivial users).",
     ):

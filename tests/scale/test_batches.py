@@ -257,7 +257,7 @@ T = [[1, 2], [3, 4]]
 WRONG: list[tuple[Any, ...]] = [  # users, estimated, true, items, mask, and the message
     ([], [], [], None, None, "There are no rows"),
     (None, [1, 2], [1, 2], None, None, "users=None numbers the rows of a table"),
-    ([1], [1], [1], None, [True], "mask= is for tables"),
+    ([1], [1], [1], None, [True], "mask= is only for two-dim"),
     (T, [1, 2], [1, 2], None, None, "users has the shape .2, 2., and estimated"),
     (None, np.zeros((2, 0)), np.zeros((2, 0)), None, None, "of the shape .2, 0. has no rows"),
     (None, T, [1, 2], None, None, "true has the shape .2,., and estimated .2, 2."),

@@ -71,7 +71,7 @@ def test_user_folds_test_every_rating_once_and_share_each_users_evenly(
     many = [row for row, user in enumerate(users) if count[user] > 1]
     splits = UserKFold(n_splits, random_state=seed)
     if len(many) < n_splits:
-        with rejects(f"UserKFold: {len(many)} ratings .* cannot fill {n_splits} folds"):
+        with rejects(f"UserKFold: only {len(many)} ratings .* too few for {n_splits} folds"):
             parts(splits, data)
         return
     folds = parts(splits, data)
@@ -274,7 +274,12 @@ def test_a_wrong_option_is_rejected_before_any_split(make: Callable[[], Any], ma
 
 EMPTY: list[tuple[Any, str, Sequence[Any] | None, str]] = [
     (LeaveNOut(3), "aaab", None, "no user has the 4 ratings that n=3 and .* maximum is 3. Low"),
-    (UserKFold(3), "aab", None, "2 ratings of users .* cannot fill 3 folds. Lower n_splits"),
+    (
+        UserKFold(3),
+        "aab",
+        None,
+        "only 2 ratings are of users .* too few for 3 folds. Lower n_splits",
+    ),
     (TimeSplit(4), "aaaa", range(4), "test_size=4 leaves none of 4 ratings to"),
     (TimeSplit(1), "aaa", [7] * 3, "test_size=1, .* 7.0, .* to train on: .* from 7.0 to 7.0"),
     (TimeSplit(at="2020-01-01"), "aa", [1577836800000] * 2, "at='2020-01-01'.* at 1577836800.0, "),
