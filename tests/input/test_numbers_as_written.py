@@ -58,7 +58,7 @@ FORMS: dict[str, Callable[[Path, str], Any]] = {
     "a file": lambda folder, text: rn.evaluate(write(folder, _table(text))),
     "a file, true values": lambda folder, text: rn.evaluate(write(folder, _table("3", text))),
     "a stream": lambda _, text: rn.evaluate(io.BytesIO(_table(text).encode())),
-    "on disk": lambda folder, text: rn.evaluate(write(folder, _table(text)), memory_limit="1 GB"),
+    "on disk": lambda folder, text: rn.evaluate(write(folder, _table(text)), memory_limit="4 GB"),
     "rows": lambda _, text: rn.evaluate([(1, 7, text, 4), (1, 8, 2.0, 1)]),
     "a frame": lambda _, text: rn.evaluate(pd.DataFrame(_rows_with(text), columns=NAMES)),
     "qrels": lambda folder, text: rn.RankedLists.from_trec(
@@ -92,7 +92,7 @@ def test_spaces_around_a_number_are_ignored(tmp_path: Path, space: str) -> None:
     spaced = write(tmp_path, _table(f"{space}3", f"4{space}"), "s.csv")
     expected = rn.evaluate(write(tmp_path, _table("3", "4"))).per_user
     pd.testing.assert_frame_equal(rn.evaluate(spaced).per_user, expected)
-    pd.testing.assert_frame_equal(rn.evaluate(spaced, memory_limit="1 GB").per_user, expected)
+    pd.testing.assert_frame_equal(rn.evaluate(spaced, memory_limit="4 GB").per_user, expected)
 
 
 FIRST_RATINGS = ['"u1","i1","4.0"', "u1,i1,4.0", '"u1", "i1", 4.0', f"u1,{'i' * 200_000},4.0"]
