@@ -227,7 +227,7 @@ def test_estimates_of_which_the_lowest_is_best_give_a_warning(metrics: Any) -> N
         metric = only.partition(" is ")[0]
         assert f"{metric} is {report[metric]:.4f}, but the same lists in random order" in only
         assert f"score {report.audit['chance'][metric]:.4f}" in only
-        assert "If a lower estimate is better (ranks, distances, losses), negate" in only
+        assert "If a lower estimate is better (distances, losses), negate" in only
 
 
 def test_many_users_give_the_same_warnings_as_in_batches() -> None:
