@@ -187,8 +187,10 @@ def _name_options(message: str, options: dict[str, str]) -> str:
     """Return a message with the options to type in place of Python's arguments."""
 
     def name(match: re.Match[str]) -> str:
-        option = options.get(match[1])
-        return match[0] if option is None else f"{option} {match[2].strip('= ')}".rstrip() + " "
+        option, verb = options.get(match[1]), match[2].strip("= ")
+        if option is None:
+            return match[0]
+        return f"{option} {verb} " if verb else f"{option} "
 
     return _PARAMETERS.sub(name, _ARGUMENTS.sub(r"\1", message))
 

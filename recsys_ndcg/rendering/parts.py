@@ -112,14 +112,9 @@ class Code:
             "|".join([metric, *(part for part in parts if part not in common)])
             for metric, *parts in (other.split("|") for other in others)
         ]
-        return [
-            first,
-            *(
-                [f"other signatures are the same, except: {'; '.join(differing)}"]
-                if differing
-                else []
-            ),
-        ]
+        if not differing:
+            return [first]
+        return [first, f"other signatures are the same, except: {'; '.join(differing)}"]
 
 
 @dataclass(frozen=True)
