@@ -1,9 +1,10 @@
-"""How many examples Hypothesis draws: few in the suite, ten times as many in CI."""
+"""How much the suite tests: few examples and the quick cases; CI draws more and takes all."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # The suite draws the same examples every time. CI draws new ones: --hypothesis-profile=thorough.
@@ -18,3 +19,8 @@ def examples(weight: float, **options: Any) -> settings:
     usual = settings.default
     assert usual is not None
     return settings(max_examples=max(2, round(weight * usual.max_examples)), **options)
+
+
+def slow(*cases: Any) -> list[Any]:
+    """Return cases for `pytest.mark.parametrize` that only CI runs."""
+    return [pytest.param(case, marks=pytest.mark.slow) for case in cases]

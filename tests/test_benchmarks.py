@@ -79,9 +79,7 @@ def test_every_form_of_input_is_tested() -> None:
 
 
 @pytest.mark.parametrize("name", INPUT_FORMS)
-def test_every_form_of_input_gives_the_same_means(
-    name: str, frame: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_every_input_gives_the_same_means(name: str, frame: pd.DataFrame, tmp_path: Path) -> None:
     """With the same means, unless a convention changes them."""
     forms = import_module("side_by_side.input_forms")
     (form,) = [one for one in forms.INPUT_FORMS if one.name == name]
@@ -94,6 +92,7 @@ def test_every_form_of_input_gives_the_same_means(
         assert found.to_dict() != _ours(frame)
 
 
+@pytest.mark.slow
 def test_a_worker_answers(frame: pd.DataFrame, tmp_path: Path) -> None:
     """With the means of the frame that it has read, and the reason where it fails."""
     processes = import_module("side_by_side.processes")

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run_python
+from tests.profiles import slow
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
 SPARK = "on_spark.py"  # tests/scale runs it if Spark is installed
-QUICK = {"real_life_ndcg.py", "evaluation_for_ir.py", "ndcg_implementations.py"}
+QUICK = EXAMPLES / "ndcg_implementations.py"
 #: Libraries that an example needs, and whose warnings are not ours.
 NEEDED = {
     "in_mlflow.py": ["mlflow", "sqlalchemy", "alembic"],
@@ -64,11 +65,8 @@ PRINTED = {
 
 @pytest.mark.parametrize(
     "script",
-    [
-        pytest.param(script, marks=() if script.name in QUICK else pytest.mark.slow, id=script.name)
-        for script in SCRIPTS
-        if script.name != SPARK
-    ],
+    [QUICK, *slow(*(one for one in SCRIPTS if one.name not in {QUICK.name, SPARK}))],
+    ids=lambda script: script.name,
 )
 def test_an_example_prints_its_numbers(script: Path, tmp_path: Path) -> None:
     """Without a warning, and without leaving files behind."""
@@ -90,4 +88,4 @@ def test_an_example_prints_its_numbers(script: Path, tmp_path: Path) -> None:
 
 def test_the_listed_examples_exist() -> None:
     """So that a renamed script does not lose its numbers."""
-    assert {*PRINTED, *QUICK, SPARK} <= {script.name for script in SCRIPTS}
+    assert {*PRINTED, QUICK.name, SPARK} <= {script.name for script in SCRIPTS}

@@ -79,6 +79,7 @@ def test_n_jobs_also_limits_later_computations(
     report.save(tmp_path / "report.json")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 def test_work_is_done_if_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not one, or only some; results are in the order of the items, whichever is ready first."""

@@ -43,6 +43,7 @@ def test_the_picture_is_small() -> None:
     assert 50_000 < len(picture) < 200_000
 
 
+@pytest.mark.slow
 def test_metrics_of_your_own_are_those_of_the_example() -> None:
     """The definitions, and what they print."""
     script = ROOT / "examples" / "metrics_of_your_own.py"

@@ -41,6 +41,7 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_full_output_is_an_error_of_one_line(path: Path) -> None:
     """Python prints nothing more when it exits."""
     ran = shell(f"$run metrics > /dev/full; echo $? {path.name}")

@@ -8,16 +8,16 @@ from functools import cache
 from typing import Any
 
 import pandas as pd
-import pytest
 from surprise import AlgoBase, BaselineOnly
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.surprise import SVD, MostPopular
+from tests.profiles import slow
 
 _CALLS = "RECSYS_NDCG_TEST_CALLS"
 #: Training in this process, and in workers.
-JOBS = [1, pytest.param(2, marks=pytest.mark.slow)]
+JOBS = [1, *slow(2)]
 
 
 @cache

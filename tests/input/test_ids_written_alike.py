@@ -23,6 +23,7 @@ from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.ids import EncodedIds, format_id
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
+from tests.profiles import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ONE = uuid.UUID(int=1)
@@ -156,7 +157,7 @@ OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)],
 
 @pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
 @pytest.mark.parametrize("own", OWN, ids=repr)
-@pytest.mark.parametrize("ties", BY_ITEM)
+@pytest.mark.parametrize("ties", [*BY_ITEM[::2], *slow(*BY_ITEM[1::2])])
 def test_items_are_ordered_as_without_other_users(own: Any, others: Any, ties: str) -> None:
     """Nor on the order of the rows."""
     ann = [("ann", one, 3.0, 5 - 4 * place) for place, one in enumerate(own)]
@@ -202,12 +203,13 @@ FORMS: dict[str, Callable[[Rows, Path], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("ids", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize("kind", ["unsigned", *slow("small", "19 digits", "signed")])
 @pytest.mark.parametrize("form", [*FORMS, "CSV that begins with 7"])
 def test_whole_numbers_of_64_bits_are_numbers(
-    form: str, ids: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    form: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In every form, with the same order of ties, and comparable with each other."""
+    ids = WHOLE[kind]
     rows = [(user, item, 1.0, float(place)) for user in ids for place, item in enumerate(ids)]
     begins = form not in FORMS
     rows = [(7, 7, 1.0, 2.0)] * begins + rows

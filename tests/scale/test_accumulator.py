@@ -31,9 +31,8 @@ Rows = list[tuple[float, float | None]]
 Settings = dict[str, Any]
 
 grades = st.none() | st.sampled_from(strategies.GRADES)
-users_of = st.lists(
-    st.tuples(st.sampled_from(strategies.ESTIMATES), grades), min_size=1, max_size=4
-)
+pairs = st.tuples(st.sampled_from(strategies.ESTIMATES), grades)
+users_of = st.lists(pairs, min_size=1, max_size=4)
 batches_of = st.lists(st.lists(users_of, min_size=1, max_size=3), min_size=1, max_size=4)
 modes = st.sampled_from([sorted(METRICS), None, "recall"])
 
@@ -320,6 +319,7 @@ def test_warnings_are_those_of_evaluate(*, per_user: bool, decimals: int, tied: 
     assert any("Ties" in one for one in messages) == tied
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the hashes of the first few; with the scores of each, by some hundred bytes a user."""
     monkeypatch.setattr(accumulator, "MAX_REMEMBERED", 16)
