@@ -96,8 +96,8 @@ class GateOptions:
         metavar="METRIC=NUMBER",
     )
     fail_if_worse: str | None = option(
-        "Require a test to show that no other model is worse than BASELINE (the name of a model, "
-        "or a file) by --margin or more; exit with 1 if it does not, or with too few data.",
+        "Exit with 1 unless a test shows, for each other model, that it is not worse than BASELINE "
+        "(the name of a model, or a file) by --margin or more. Too few users show nothing.",
         metavar="BASELINE",
     )
     metric: str | None = option(
@@ -134,8 +134,8 @@ class BaselineGateOptions(GateOptions):
     """The gates of one model."""
 
     fail_if_worse: str | None = option(
-        "Require a test to show that the model is not worse than BASELINE (a file of predictions "
-        "or a saved report) by --margin or more; exit with 1 if it does not, or with too few data.",
+        "Exit with 1 unless a test shows that the model is not worse than BASELINE (a file of "
+        "predictions or a saved report) by --margin or more. Too few users show nothing.",
         metavar="BASELINE",
     )
     margin: float | None = option(_MARGIN)
@@ -167,10 +167,9 @@ class StatisticsOptions:
         "Model that the others are compared with, or chance.  [default: the first]"
     )
     by: str | None = option(
-        "Compare segments of users as well: by number of ratings in --train, else of labelled "
-        "ratings (activity), of listed items "
-        "(list_length), of relevant items (relevant), by whether they are in --train (cold), or "
-        "by a file with columns user and segment.",
+        "Compare segments of users as well, by activity (the number of ratings in --train, else "
+        "of labelled ratings), list_length (of listed items), relevant (of relevant items), cold "
+        "(whether they are in --train), or by a file with columns user and segment.",
         completion="segments",
     )
     train: Path | None = option(

@@ -96,7 +96,9 @@ def build_explanation_document(table: pd.DataFrame, signature: Signature) -> Doc
     stars = table["relevant"].fillna(value=False).map({True: "*", False: ""})
     cells["true"] += stars.to_numpy()
     cells = cells.rename(columns={"estimated": "est."})
-    notes = ["*: relevant"] if stars.any() else ()
+    notes = ["*: relevant"] if stars.any() else []
+    if signature.fields["ties"] == "expected" and table["estimated"].dropna().duplicated().any():
+        notes.append("Items with the same estimate share the mean of their gains.")
     return build_table_document("Rank by rank", cells, notes, signature, n_left_aligned=2)
 
 

@@ -142,8 +142,10 @@ def build_leaderboard_document(board: pd.DataFrame, title: str, signature: Signa
 
 def describe_left_out(board: pd.DataFrame) -> str:
     """Return the number of users whom a leaderboard leaves out."""
-    trivial = board.attrs["trivial"]
-    return f"{trivial} users for whom every order has the same score are left out."
+    from recsys_ndcg.rendering import pluralise
+
+    trivial = pluralise(board.attrs["trivial"])
+    return f"Without {trivial} for whom every order has the same score."
 
 
 def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) -> None:

@@ -85,8 +85,11 @@ def test_explain_shows_the_ranks_of_a_user(path: Path) -> None:
     assert "ideal" in result.stdout
     ranks = [line.split()[:4] for line in result.stdout.splitlines() if line[:1].isdigit()]
     assert ranks == [["1", "a", "4.5", "5"], ["2", "b", "3", "2"]]
-    path.write_text(HEADING + "7,1,2,3\n7,2,1,4\n")
-    assert run("explain", path, "--user", "7").exit_code == 0
+    tied = "share the mean of their gains"
+    assert tied not in result.stdout
+    path.write_text(HEADING + "7,1,2,3\n7,2,2,4\n")
+    assert tied in run("explain", path, "--user", "7").stdout
+    assert tied not in run("explain", path, "--user", "7", "--convention", "ties=best").stdout
     assert "no user '8'" in error_of("explain", path, "--user", "8")
 
 

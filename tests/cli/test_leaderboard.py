@@ -21,8 +21,8 @@ def test_the_best_users_come_first(folder: Path) -> None:
     assert lines[0] == "ndcg@10 by score"
     assert lines[1].split() == ["rank", "user", *board.columns[1:]]
     assert [line.split()[1] for line in lines[2:22]] == list(board.index)
-    trivial = board.attrs["trivial"]
-    assert lines[22] == f"- {trivial} users for whom every order has the same score are left out."
+    assert board.attrs["trivial"] == 1
+    assert lines[22] == "- Without 1 user for whom every order has the same score."
     assert lines[-1].startswith("ndcg@10|defaults:")
     assert run("leaderboard", path, "-q").stdout.splitlines() == lines[:22]
 
