@@ -66,9 +66,7 @@ def _assert_agrees(names: list[str], data: strategies.Sample, chosen: Choices) -
 
 @examples(4)
 @given(data=strategies.datasets(), chosen=strategies.choices, k=CUTOFFS, rows=BLOCKS)
-def test_drawn_data_agree_with_the_textbook(
-    data: strategies.Sample, chosen: Any, k: Any, rows: int
-) -> None:
+def test_scores_equal_the_textbook(data: strategies.Sample, chosen: Any, k: Any, rows: int) -> None:
     """With blocks of any size."""
     assume(strategies.is_usable(data))
     with pytest.MonkeyPatch.context() as patch:
@@ -79,17 +77,14 @@ def test_drawn_data_agree_with_the_textbook(
 
 @examples(1.5)
 @given(data=strategies.datasets(most=4), chosen=strategies.choices, k=CUTOFFS)
-def test_chance_and_tie_range_agree_with_the_textbook(
-    data: strategies.Sample, chosen: Any, k: Any
-) -> None:
+def test_chance_and_ties_equal_the_textbook(data: strategies.Sample, chosen: Any, k: Any) -> None:
     """Chance is the mean over all orders, the tie range goes from the worst to the best order.
 
     Users are trivial if they have one score in every order.
     """
     assume(strategies.is_usable(data))
-    chosen = replace(
-        chosen, missing_user="zero", mean_over="all", short_list="k", ap_over="relevant"
-    )
+    usual = {"missing_user": "zero", "mean_over": "all", "short_list": "k", "ap_over": "relevant"}
+    chosen = replace(chosen, **usual)
     names = [name for name in _names(k, data, chosen) if name not in {"rmse", "mse", "mae"}]
     report = _report(names, data, chosen)
     users = [
@@ -164,9 +159,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "recommend_from": (0.2, 2.0, 3.5, "threshold"), "threshold": (0.0, 2.0, 5.0),
 }  # fmt: skip
 USUAL = Choices(threshold=3.0, max_grade=5.0)
-ONE_CHANGED = [
-    replace(USUAL, **{name: value}) for name, values in CHOICES.items() for value in values
-]
+CHANGES = [{name: value} for name, values in CHOICES.items() for value in values]
+ONE_CHANGED = [replace(USUAL, **change) for change in CHANGES]
 #: Choices that meet.
 SEVERAL_CHANGED = [
     replace(USUAL, ties="best", tie_tolerance="float32"),
@@ -234,7 +228,7 @@ def test_no_choice_changes_the_column_of_another(impossible: str | None) -> None
 def _measured(lists: rn.RankedLists, measurements: tuple[Measurement, ...]) -> Any:
     """Return scores, and standard deviations under random order."""
     (deviations,) = map_blocks(
-        lists, measurements, lambda block: block.compute_deviations(measurements)
+        lists, measurements, lambda one: one.compute_deviations(measurements)
     )
     return np.stack([Plan(measurements).measure(lists).per_user, deviations])
 

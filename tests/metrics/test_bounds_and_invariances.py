@@ -39,9 +39,7 @@ def test_a_score_does_not_depend_on_the_order_of_the_rows(
 
 @usual
 @given(data=drawn.data_of, chosen=drawn.chosen_of, k=drawn.cutoffs, text=st.booleans())
-def test_a_score_does_not_depend_on_the_ids(
-    data: Sample, chosen: Choices, k: Cutoffs, *, text: bool
-) -> None:
+def test_ids_change_no_score(data: Sample, chosen: Choices, k: Cutoffs, *, text: bool) -> None:
     """If the order of the ids stays, which breaks ties by item."""
     assume(not chosen.ties.startswith("text"))
 
@@ -57,9 +55,7 @@ def test_a_score_does_not_depend_on_the_ids(
 
 @usual
 @given(data=drawn.data_of, chosen=drawn.chosen_of, k=drawn.cutoffs)
-def test_a_score_does_not_depend_on_the_scale_of_the_estimates(
-    data: Sample, chosen: Choices, k: Cutoffs
-) -> None:
+def test_the_scale_of_estimates_changes_no_score(data: Sample, chosen: Choices, k: Cutoffs) -> None:
     """It depends on their order alone."""
 
     def stretched(table: pd.DataFrame) -> pd.DataFrame:

@@ -62,6 +62,7 @@ class Steep(rn.Metric):
     bounded = False
     power: float = 2.0
     base: float = 1
+    word: str = 'a'
     def numerator(self, ranking):
         table = ranking.gain[:, : self.k]
         return (table / (self.base + np.arange(table.shape[1])) ** self.power).sum(axis=1)
@@ -178,9 +179,9 @@ def test_a_function_of_ranks_needs_and_signs_what_it_reads() -> None:
     [
         (lambda rank: rank, "'bad' gives 2.0 at rank 2"),
         (lambda rank: np.where(rank > 1, np.nan, 1.0), "'bad' gives nan at rank 2"),
-        (lambda _: 1.0, "'bad' must give one weight per rank; for 2 it gave 1.0"),
+        (lambda _: 1.0, r"'bad' must give one weight per rank; for 2 it gave 1.0\.$"),
         (lambda rank: rank.astype(str), "'bad' must give one weight per rank"),
-        (lambda: 1.0, "'bad' must give one weight per rank, for an array of them"),
+        (lambda: 1.0, r"one weight per rank, for an array of them.* with @metric\(ties=...\)"),
         (lambda rank: 1 / rank.nothing, "'bad'.*nothing"),
     ],
 )
@@ -241,11 +242,10 @@ def test_a_function_is_not_called_for_users_who_do_not_count() -> None:
     seven = rn.metric(ties="input", name="seven")(lambda *_: 7.0)
     results = {"ann": {"a": 1.0, "b": 0.5}}
     lists = rn.RankedLists.from_trec({"ann": {"a": 1, "b": 2}, "bob": {"a": 1}}, results)
-    rows, short = [*ROWS, ("dan", "a", 1.0, 1.0)], rn.Convention(short_list="drop")
+    rows, short = [*ROWS[:5], ("dan", "a", 1.0, 1.0)], rn.Convention(short_list="drop")
     assert rn.evaluate(rows, metrics=second(2), convention=short)["second@2"] == 1.5
-    skip, zero = (
-        Measurement(seven(), rn.Convention(missing_user=rule)) for rule in ("skip", "zero")
-    )
+    missing = [rn.Convention(missing_user=rule) for rule in ("skip", "zero")]
+    skip, zero = (Measurement(seven(), rule) for rule in missing)
     assert rn.evaluate(lists, metrics=second(), convention=skip.convention)["second"] == 2.0
     scores = {skip: [7.0, math.nan], zero: [7.0, 7.0]}
     for rules in ((skip, zero), (zero, skip)):
@@ -285,9 +285,8 @@ def test_a_function_of_a_list_has_no_chance_level_and_no_tie_range() -> None:
     report = rn.evaluate(rows, metrics=[rn.metric(ties="input")(digest)(2), "ndcg@2"])
     assert report.audit.loc["digest@2", LEVELS].isna().all()
     assert report.audit.loc["ndcg@2", ["chance", "worst", "best", "tie_low"]].notna().all()
-    assert (
-        report.summary.loc["digest@2", ["chance", "adjusted", "tie_low", "tie_high"]].isna().all()
-    )
+    own = report.summary.loc["digest@2"]
+    assert own[["chance", "adjusted", "tie_low", "tie_high"]].isna().all()
     users = report.per_user_audit("digest@2")
     assert users["score"].notna().all()
     assert users[LEVELS[:5]].isna().all(axis=None)
@@ -314,6 +313,23 @@ def test_a_function_of_a_list_must_give_a_number(answer: Any) -> None:
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
+@pytest.mark.parametrize(
+    ("of", "over", "bounded", "score"),
+    [
+        ("relevance", "ideal", True, 1 / 2), ("gain", "ideal", True, 6 / 9),
+        ("relevance", "weights", True, 1 / 2), ("gain", "weights", False, 3.0),
+        ("relevance", "nothing", False, 1.0), ("gain", "nothing", False, 6.0),
+    ],
+)  # fmt: skip
+def test_a_sum_is_divided_as_requested(of: str, over: str, score: float, *, bounded: bool) -> None:
+    """By the ideal list's sum, by the sum of the weights, or by nothing."""
+    kind = rn.metric(name="even", of=of, over=over)(level)
+    convention = rn.Convention(gain="linear")
+    report = rn.evaluate(ROWS[:3], metrics=[kind(2)], threshold=4, convention=convention)
+    assert report.mean.tolist() == [pytest.approx(score)]
+    assert (kind.bounded, kind.uses_gains) == (bounded, of == "gain")
+
+
 @pytest.mark.parametrize("k", [10_000_001, sys.maxsize])
 def test_a_huge_cutoff_is_rejected_or_harmless(k: int) -> None:
     """Weights of all places are not added up; a list is cut nowhere."""
@@ -328,9 +344,7 @@ def test_a_huge_cutoff_is_rejected_or_harmless(k: int) -> None:
 # they work wherever the package's metrics work
 
 
-def test_all_three_kinds_are_printed_saved_pickled_and_taken_apart(
-    own: ModuleType, tmp_path: Path
-) -> None:
+def test_all_kinds_are_printed_saved_and_pickled(own: ModuleType, tmp_path: Path) -> None:
     """Also if the file is read where the metrics are unknown; a pickle imports their module."""
     report = rn.evaluate(ROWS, metrics=[*NAMES, "ndcg@2"], threshold=4)
     assert report.metrics == [str(own.early(2)), *NAMES[1:], "ndcg@2"]
@@ -580,7 +594,7 @@ def test_words_that_are_metrics_are_distinguished_from_files() -> None:
         ("stolen:taken@2", "stolen:taken@2: it cannot be imported .*'ndcg' is taken"),
         ("own_metrics:early@x", "'x' is not a number"),
         ("own_metrics:early(1)@2", "early has no option in brackets"),
-        ("own_metrics:Steep(1)@2", "steep.power=...,base=....@10"),
+        ("own_metrics:Steep(1)@2", "steep.power=...,base=...,word=....@10"),
     ],
 )
 def test_a_metric_that_cannot_be_imported_is_reported(folder: Path, word: str, match: str) -> None:
@@ -624,6 +638,12 @@ def test_functions_without_a_name_need_one() -> None:
     named = [rn.metric(name="part")(partial(np.power, 0.5)), rn.metric(weights)]
     report = rn.evaluate(ROWS, metrics=[kind(2) for kind in named], threshold=4)
     assert report.metrics == ["part@2", "weights@2"]
+    there = rn.metric(name="there")(test_functions_without_a_name_need_one)
+    assert (there.__module__, there.__qualname__) == (
+        __name__,
+        "test_functions_without_a_name_need_one",
+    )
+    assert_rejected("Nameless has None", rn.metric, type("Nameless", (Metric,), {}))
 
 
 TEXTS = ("", "Early", "2nd", "a-b", "a b", "früh", "a@2", "a:b", "a|b", "x\n", "_x")
@@ -684,7 +704,7 @@ def test_a_notebook_cell_may_run_twice() -> None:
     [
         ("Steep( base = 2 , POWER=3.0 )@5", "steep(power=3.0,base=2)@5"),
         ("steep(power=2.0,base=1)@3", "steep@3"), ("steep(power=3.0)", "steep(power=3.0)"),
-        ("steep(base=1e-3)@3", "steep(base=0.001)@3"),
+        ("steep(base=1e-3)@3", "steep(base=0.001)@3"), ("steep(word='b-c')", "steep(word='b-c')"),
     ],
 )  # fmt: skip
 def test_parameters_read_and_print(own: ModuleType, text: str, printed: str) -> None:
@@ -693,15 +713,17 @@ def test_parameters_read_and_print(own: ModuleType, text: str, printed: str) -> 
         assert rn.evaluate(ROWS, metrics=one, threshold=4, k=None).metrics == [printed]
     assert own.Steep(2, np.float64(3.0)) == own.Steep(2, 3.0) == own.Steep(2, np.float32(3))
     assert str(own.Steep(2, np.float64(3.0))) == "steep(power=3.0)@2"
+    assert own.Steep(2, 3.0, np.True_).base is True
 
 
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ("3.0", "write the parameters of steep as 'steep.power=...,base=....@10'"),
+        ("3.0", "write the parameters of steep as 'steep.power=...,base=...,word=....@10'"),
         *((one, "write the parameters of") for one in ("p=3", "", "power=3,", "power=3,power=2")),
         ("power=", "'' is not a number"),
+        ("word='b c'", "steep"),
         ("power=__import__", "'__import__' is not a number"),
         *((f"power={value}", "steep") for value in ("[1]", "[1", "{1: 2}", "1 2", "1e", "*")),
     ],

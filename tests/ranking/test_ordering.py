@@ -25,10 +25,8 @@ DRAWS: dict[str, Any] = {
 
 
 @given(st.lists(LENGTHS, min_size=1, max_size=12), st.sampled_from([*DRAWS]), st.integers(0, 99))
-def test_lists_of_any_lengths_and_values_are_sorted(
-    lengths: list[int], drawn: str, seed: int
-) -> None:
-    """Short ones beside long ones, which stand in tables of their own."""
+def test_lists_of_any_length_are_sorted(lengths: list[int], drawn: str, seed: int) -> None:
+    """Short and long lists are sorted in separate tables."""
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     values = DRAWS[drawn](np.random.default_rng(seed), int(offsets[-1]))
     order = argsort_descending(values, offsets)
@@ -46,7 +44,7 @@ def test_lists_of_any_lengths_and_values_are_sorted(
 
 @pytest.mark.parametrize("size", [1, 3, 200, 60_000, 65_536, 65_537, 300_000, 5_000_000])
 def test_rows_are_grouped_in_input_order_for_any_number_of_users(size: int) -> None:
-    """More users than 16 bits count are dealt into ranges first."""
+    """More users than 16 bits can number are first split into ranges."""
     codes = np.random.default_rng(0).integers(0, size, 400_000).astype(np.int32)
     [order], offsets = group_columns(codes, [np.arange(len(codes))], size)
     np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
@@ -61,7 +59,7 @@ def test_rows_that_are_grouped_already_are_known_as_such() -> None:
 
 @pytest.mark.parametrize("lists", [1, 65_535, 65_536, 65_537])
 def test_every_list_is_sorted_by_itself(lists: int) -> None:
-    """Also with more lists than 16 bits count."""
+    """Also more lists than 16 bits can number."""
     draw = np.random.default_rng(1)
     offsets = np.concatenate([[0], np.cumsum(draw.integers(0, 4, lists))])
     values = draw.normal(size=offsets[-1])
@@ -81,14 +79,14 @@ def test_the_mean_of_equal_gains_is_that_gain() -> None:
 
 
 def test_a_score_never_exceeds_1_by_its_last_digit() -> None:
-    """Equal weights make every order ideal, but sums depend on theirs."""
+    """Every order is ideal, but the last digit of a sum may depend on the order."""
     assert 0.1 + 0.2 + 0.3 > 0.3 + 0.2 + 0.1
     score = rn.ndcg_at_k([0.1, 0.2, 0.3], 3, gain="linear", discount=np.ones_like)
     assert score == 1.0
 
 
 def test_a_cutoff_inside_a_tie_sees_its_mean_and_nothing_behind_it() -> None:
-    """Ties that begin behind the cutoff are not settled at all, and need not be."""
+    """Ties that begin after the cutoff are never resolved."""
     pairs = {"ann": [(3.0, 0), (2.0, 1), (2.0, 2), (1.0, 5), (1.0, 0)]}
     convention = rn.Convention(gain="linear", discount="reciprocal")
     report = rn.evaluate(pairs, metrics=["dcg@2", "dcg@3"], convention=convention)

@@ -1,4 +1,4 @@
-"""The tables of a Ranking, which somebody's own metric may read, by trying every order."""
+"""The tables of a `Ranking`, which a user's own metric may read, compared with every order."""
 
 from __future__ import annotations
 
@@ -29,21 +29,19 @@ CHANGES: list[dict[str, Any]] = [
 
 
 def _tables(rows: list[Row], chosen: Choices, depth: int) -> dict[str, list[float]]:
-    """Return what stands at each rank, on average over the orders of equal estimates."""
+    """Return the mean of each table over the orders of equal estimates."""
     found: list[dict[str, list[float]]] = []
     for order in textbook.orders(rows, chosen):
         relevant = [float(textbook.relevant(row.true, chosen)) for row in order]
+        places = [*enumerate(relevant)]
         found.append(
             {
-                "gain": [textbook.gain(row.true, chosen) for row in order],
-                "relevance": relevant,
+                "gain": [textbook.gain(row.true, chosen) for row in order], "relevance": relevant,
                 "labelled": [row.true is not None for row in order],
-                "relevance_so_far": [
-                    one * sum(relevant[: r + 1]) for r, one in enumerate(relevant)
-                ],
-                "first_hit": [one * (not sum(relevant[:r])) for r, one in enumerate(relevant)],
+                "relevance_so_far": [one * sum(relevant[: r + 1]) for r, one in places],
+                "first_hit": [one * (not sum(relevant[:r])) for r, one in places],
             }
-        )
+        )  # fmt: skip
     return {
         name: [
             math.fsum((each[name] + [0.0] * depth)[rank] for each in found) / len(found)
@@ -55,9 +53,7 @@ def _tables(rows: list[Row], chosen: Choices, depth: int) -> dict[str, list[floa
 
 @pytest.mark.parametrize("depth", [None, 3])
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
-def test_tables_are_means_over_the_orders_of_ties(
-    changes: dict[str, Any], depth: int | None
-) -> None:
+def test_tables_are_means_over_tied_orders(changes: dict[str, Any], depth: int | None) -> None:
     """A row per user, a column per rank, as many as the longest list with its labels has."""
     chosen, data = replace(USUAL, **changes), sample_lists.joined_data()
     lists = data.lists
@@ -103,7 +99,7 @@ def _counts_are_those_of_the_textbook(
 
 
 def test_a_list_of_one_item_has_a_table_of_one_rank() -> None:
-    """And what does not exist at all has none of its own."""
+    """Ranks that no list has are not in the table."""
     lists = rn.RankedLists.from_tuples({"ann": [(1.0, 2.0)]})
     ranking = rank(lists, rn.Convention(gain="linear"))
     assert ranking.gain.tolist() == ranking.ideal_gain.tolist() == [[2.0]]
@@ -128,7 +124,7 @@ def test_lists_that_cannot_be_ranked_are_refused(changes: dict[str, Any], why: s
 
 
 def test_weights_of_all_lists_or_of_each_have_one_length() -> None:
-    """Those of all are looked at once for each length that a list has."""
+    """Weights that all lists share are summed once for each length of a list."""
     weights, n_items = np.array([1.0, 0.5, 0.25]), np.array([4, 1, 2, 4, 3, 0, 2])
     alike = np.broadcast_to(weights, (len(n_items), len(weights)))
     found = compute_weight_norm(weights, n_items)
@@ -137,7 +133,7 @@ def test_weights_of_all_lists_or_of_each_have_one_length() -> None:
 
 
 def test_sums_by_user_leave_out_what_is_unlabelled() -> None:
-    """In whatever order the rows come, to the last bit."""
+    """The sums are equal to the last bit for any order of the rows."""
     trues = [0.1, 0.2, 0.3, None, 1e16, -1e16]
     pairs = [(0.0, true) for true in trues]
     sums = []
@@ -146,3 +142,17 @@ def test_sums_by_user_leave_out_what_is_unlabelled() -> None:
         sums.append(ranking.per_user(ranking.error).tolist())
         assert ranking.per_user(np.isnan(ranking.error)).tolist() == [1.0]
     assert sums[0] == sums[1] == sums[2]
+
+
+@pytest.mark.parametrize(
+    ("ties", "rows"),
+    [
+        ("expected", [0, 1, 3, 4, 2, 6, 5]), ("input", [0, 1, 3, 4, 2, 6, 5]),
+        ("best", [1, 4, 3, 0, 2, 6, 5]), ("worst", [0, 3, 1, 4, 2, 6, 5]),
+    ],
+)  # fmt: skip
+def test_rows_of_equal_rank_or_gain_are_in_input_order(ties: str, rows: list[int]) -> None:
+    """Ranks count from 0 for each user."""
+    pairs = {"ann": [(2, 1), (2, 5), (1, 3), (2, 2), (2, 5)], "bob": [(1, 5), (2, 1)]}
+    ranking = rank(rn.RankedLists.from_tuples(pairs), rn.Convention(ties=ties))
+    assert [one.tolist() for one in ranking.ranks_of_rows] == [rows, [0, 1, 2, 3, 4, 0, 1]]

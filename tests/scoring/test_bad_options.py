@@ -95,8 +95,9 @@ def test_a_metric_that_cannot_be_read_raises(metrics: Any, match: str, kind: Any
 
 CHOICES: list[tuple[dict[str, Any], str]] = [
     ({"tie": "input"}, "no option 'tie'. Did you mean 'ties'"),
-    ({"ties": "expcted"}, "ties must be one of 'expected'.*Did you mean 'expected'"),
-    ({"ties": np.array([1, 2])}, "ties must be one of"), ({"gain": 3}, "gain must be one .*not 3"),
+    ({"ties": "expcted"}, "ties must be .*'text_desc', not.*Did you mean 'expected'"),
+    ({"tie_tolerance": None}, "tie_tolerance must be a finite number or 'float32', not None"),
+    ({"ties": np.array([1, 2])}, "ties must be one"), ({"gain": 3}, "mapping .* function, not 3"),
     ({"undefined": 2}, "undefined must be one of 'skip', 0.0, 1.0, 'raise', not 2"),
     ({"undefined": True}, "undefined must be one of"),
     ({"gain": np.sqrt, "duplicates": "frst"}, "duplicates must be one of.*mean 'first'"),
