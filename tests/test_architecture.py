@@ -51,9 +51,8 @@ LIMITS = {
 
 def imported_modules(file: SourceFile, *, typed: bool = True) -> set[str]:
     """Return the modules that a file imports, with those under TYPE_CHECKING if `typed`."""
-    names = [
-        (f"{one.module}.{one.name}", one.module) for one in file.imports() if typed or not one.typed
-    ]
+    imports = [one for one in file.imports() if typed or not one.typed]
+    names = [(f"{one.module}.{one.name}", one.module) for one in imports]
     return {inside if inside in MODULES else module for inside, module in names}
 
 

@@ -43,9 +43,7 @@ def test_a_failing_case_is_reported_and_the_next_one_runs(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_command_prints_how_to_repeat_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failure_can_be_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And exits with 1."""
     seed = _seed_of(b"escapes")
     asked = [UNRULY, "--cases", "1", "--kept", str(tmp_path)]

@@ -21,9 +21,8 @@ def test_the_page_is_up_to_date() -> None:
 def test_terms_are_in_alphabetical_order() -> None:
     """Each with a meaning of one line."""
     assert [*read_terms()] == sorted(read_terms(), key=str.lower)
-    every = [
-        column for name, term in read_terms().items() for column in term.get("columns", [name])
-    ]
+    terms = read_terms().items()
+    every = [column for name, term in terms for column in term.get("columns", [name])]
     assert [line for line in format_legend(every) if len(line) > 80] == []
 
 

@@ -149,7 +149,7 @@ def test_a_comparison_with_many_draws(tmp_path: Path, begin: Begin) -> None:
     assert interrupted(job, tmp_path) == (130, "", "")
 
 
-def test_an_interrupted_import_is_no_missing_library(
+def test_an_interrupt_is_no_missing_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is imported while Ctrl-C is pressed may call it an ImportError."""

@@ -143,9 +143,7 @@ FAILED = "is installed .*{}.__init__.py. but cannot be used: No module named 'wh
     ("source", "reason"),
     [("", "is not installed. Run: pip install "), ("import what_it_needs", FAILED)],
 )
-def test_every_extra_is_named_if_it_cannot_be_imported(
-    tmp_path: Path, source: str, reason: str
-) -> None:
+def test_a_missing_extra_is_named(tmp_path: Path, source: str, reason: str) -> None:
     """With the reason and the command that installs it, or installs it again."""
     for name, message in messages_without(tmp_path, source).items():
         assert re.search(f" needs {name}, which {reason.format(name)}", message)

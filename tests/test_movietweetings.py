@@ -44,9 +44,7 @@ def test_item_ids_keep_their_leading_zeros(predictions: pd.DataFrame) -> None:
     assert predictions["item"].str.len().min() == 7
 
 
-def test_precision_of_short_lists_is_over_k_by_default(
-    predictions: pd.DataFrame, report: rn.Report
-) -> None:
+def test_precision_divides_by_k_by_default(predictions: pd.DataFrame, report: rn.Report) -> None:
     """Most users are short, and hits are divided by k all the same."""
     sizes = predictions.groupby("user").size()
     hits = (predictions["true"] >= 8).groupby(predictions["user"]).sum()

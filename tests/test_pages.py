@@ -22,8 +22,9 @@ import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from tests import pages
 from tests.pages import DOCS, PAGES, README, ROOT, fenced, section, text_of
+from tests.profiles import slow
 
-DATA, CHOICES = ROOT / "docs" / "data.md", ROOT / "docs" / "choices.md"
+DATA, CHOICES, EXPERIMENTS = (ROOT / "docs" / f"{x}.md" for x in ("data", "choices", "experiments"))
 VALUES = rn.Convention.CHOICES
 #: What code and commands of a page need, by a part of them.
 NEEDED = {
@@ -63,9 +64,7 @@ def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_the_python_of_a_page_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a reader would paste it, with what it prints; in the README, each block by itself."""
     _with_data(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -83,8 +82,10 @@ def test_the_python_of_a_page_runs(
     assert page != README or (tmp_path / "svd.json").exists()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
-def test_the_commands_of_a_page_run(
+@pytest.mark.parametrize(
+    "page", [*(one for one in DOCS if one != EXPERIMENTS), *slow(README, EXPERIMENTS)], ids=_name
+)
+def test_commands_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Commands of recsys-ndcg, in a folder with the files that they name."""
@@ -187,6 +188,7 @@ def test_every_warning_is_documented() -> None:
     assert {row for found in documented.values() for row in found} == set(rows)
 
 
+@pytest.mark.slow
 def test_a_run_of_pytest_can_be_stopped_by_a_warning(tmp_path: Path) -> None:
     """By the option that the page names."""
     (line,) = [one for one in fenced(DATA, "sh") if one.startswith("pytest ")]

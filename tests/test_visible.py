@@ -70,9 +70,7 @@ def test_errors_and_warnings_are_one_visible_line() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp437", "latin-1", "utf-8"])
-def test_a_report_is_printed_by_any_terminal(
-    encoding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_terminal_prints_a_report(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it cannot show is written in what it can."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -166,9 +166,7 @@ def test_results_are_joined_with_labels(folder: Path) -> None:
     assert judged["leaderboards"] == found["leaderboards"]
 
 
-def test_names_of_models_are_short_and_unique(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_model_names_are_short_and_unique(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file's name without suffix, with folders if two are equal."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a=b.csv").touch()

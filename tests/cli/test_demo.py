@@ -30,9 +30,7 @@ def ratings(separator: str, heading: str = "") -> str:
         ("u.data", ratings("\t")),
     ],
 )
-def test_the_demo_compares_models_on_a_file_of_ratings(
-    tmp_path: Path, name: str, text: str
-) -> None:
+def test_the_demo_takes_a_file_of_ratings(tmp_path: Path, name: str, text: str) -> None:
     """CSV with or without a heading, and the formats of MovieLens."""
     (tmp_path / name).write_text(text)
     result = run("demo", "--ratings", tmp_path / name, "-k", "3")

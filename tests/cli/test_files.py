@@ -47,9 +47,7 @@ def _joined(path: Path) -> Path:
         (gzip.compress(TABLE.encode(), mtime=0), []),
     ],
 )
-def test_text_is_read_in_every_usual_form(
-    path: Path, content: str | bytes, words: list[str]
-) -> None:
+def test_usual_forms_of_text_are_read(path: Path, content: str | bytes, words: list[str]) -> None:
     """From a file and from standard input."""
     expected = run("evaluate", path).stdout
     packed = isinstance(content, bytes) and content.startswith(b"\x1f\x8b")
@@ -101,9 +99,7 @@ def test_text_that_is_no_table_is_an_error(path: Path, content: str | bytes, mes
         ("p.zip", b"PK", "p.zip: cannot be decompressed ("),
     ],
 )
-def test_damaged_archives_and_other_formats_are_errors(
-    path: Path, name: str, content: bytes, message: str
-) -> None:
+def test_damaged_archives_are_errors(path: Path, name: str, content: bytes, message: str) -> None:
     """Of one line."""
     if name != "-":
         path.with_name(name).write_bytes(content)

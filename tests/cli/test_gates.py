@@ -199,9 +199,7 @@ def test_an_invalid_gate_is_an_error(
         ([*WORSE, "--json", "good.csv"], "good.csv: this is also the file of --fail-if-worse"),
     ],
 )
-def test_an_invalid_gate_of_one_model_is_an_error(
-    folder: Path, words: list[str], message: str
-) -> None:
+def test_a_gate_of_one_model_is_checked(folder: Path, words: list[str], message: str) -> None:
     """Options without a baseline, or a baseline that cannot be used."""
     before = (folder / "good.csv").read_bytes()
     assert message in error_of("evaluate", "fair.csv", *words)

@@ -17,6 +17,7 @@ from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.reconciliation import build_document
 from tests.cli.conftest import HEADING, show
 from tests.commands import COMMANDS, csv_of, json_of, run, run_python
+from tests.profiles import slow
 
 ROWS = "ann,a,4.5,5\nann,=b|c,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,=b|c,3.5,3\n"
 
@@ -155,9 +156,7 @@ def _completion(words: str, shell: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("words", COMPLETIONS)
-@pytest.mark.parametrize(
-    "shell", ["bash", *(pytest.param(one, marks=pytest.mark.slow) for one in ("zsh", "fish"))]
-)
+@pytest.mark.parametrize("shell", ["bash", *slow("zsh", "fish")])
 def test_shells_complete_words(words: str, shell: str) -> None:
     """Of commands, presets, metrics and formats."""
     found = run(environment=_completion(words, shell))

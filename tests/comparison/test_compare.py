@@ -143,9 +143,7 @@ def test_ranks_tiers_and_letters_follow_from_the_pairs() -> None:
     board, pairs = found.leaderboard, found.pairwise
     sure = pairs[pairs["p_corrected"] <= 0.05].to_dict("records")
     assert 0 < len(sure) < len(pairs)
-    ahead = [
-        (row["a"], row["b"]) if row["difference"] > 0 else (row["b"], row["a"]) for row in sure
-    ]
+    ahead = [(row["a"], row["b"])[:: 1 if row["difference"] > 0 else -1] for row in sure]
     for name, row in board.iterrows():
         assert row["tier"] == row["rank_low"] == 1 + sum(loser == name for _, loser in ahead)
         assert row["rank_high"] == len(board) - sum(winner == name for winner, _ in ahead)

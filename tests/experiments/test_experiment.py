@@ -27,9 +27,8 @@ def test_an_experiment_is_cross_validation_of_each_model() -> None:
     how: dict[str, Any] = {"cv": UserKFold(2, random_state=7), "threshold": 4}
     given = models() | {"SVD": SVD(n_factors=3, n_epochs=2, random_state=7)}
     data = dataset(ratings())
-    expected = rn.compare(
-        {name: cross_validate(one, data, measures, **how) for name, one in given.items()}
-    )
+    runs = {name: cross_validate(one, data, measures, **how) for name, one in given.items()}
+    expected = rn.compare(runs)
     pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
     pd.testing.assert_frame_equal(found.per_user, expected.per_user)
 

@@ -33,6 +33,7 @@ from recsys_ndcg.surprise import SVD, MostPopular
 from tests.commands import run_python
 from tests.errors import assert_rejected
 from tests.experiments.made import item_means, run, with_top
+from tests.profiles import slow
 
 
 class Algo(AlgoBase):  # type: ignore[misc] # surprise has no types
@@ -200,12 +201,10 @@ COLUMNS: dict[str, Callable[[list[float]], Any]] = {
 }  # fmt: skip
 
 
-_QUICK = {"numpy", "pandas", "sparse matrix", "polars"}
+_QUICK = ["numpy", "pandas", "sparse matrix", "polars"]
 
 
-@pytest.mark.parametrize(
-    "kind", [one if one in _QUICK else pytest.param(one, marks=pytest.mark.slow) for one in COLUMNS]
-)
+@pytest.mark.parametrize("kind", [*_QUICK, *slow(*(one for one in COLUMNS if one not in _QUICK))])
 @given(values=st.lists(st.integers(-99, 99).map(float), min_size=1, max_size=4), data=st.data())
 def test_tables_of_any_library_count_by_content(kind: str, values: list[float], data: Any) -> None:
     """Any type: a change of one number gives another fingerprint."""

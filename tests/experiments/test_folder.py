@@ -317,9 +317,8 @@ def test_a_measure_may_have_the_name_of_a_column(folder: Path) -> None:
     run({"top": MostPopular()}, metrics=["ndcg@5", *own], folder=folder)
     row = rn.load_runs(folder).table.iloc[0]
     assert row["users"] == 60
-    assert (
-        row["ratings_digest"] == json.loads((folder / "run.json").read_text())["data"]["digest"][:8]
-    )
+    saved = json.loads((folder / "run.json").read_text())
+    assert row["ratings_digest"] == saved["data"]["digest"][:8]
 
 
 def test_other_files_in_the_folder_stay(folder: Path) -> None:
@@ -352,9 +351,8 @@ def test_every_change_of_the_ratings_changes_the_digests(change: Any) -> None:
     if changed[:3] != row[:3]:
         splits = [next(iter(KFold(2, random_state=0).split(data))) for data in (one, other)]
         testset = [changed[:3], *splits[0][1]]
-        splits += [
-            (splits[0][0], rows) for rows in ([row[:3], *testset[1:]], testset, testset[1:-1])
-        ]
+        testsets = [row[:3], *testset[1:]], testset, testset[1:-1]
+        splits += [(splits[0][0], rows) for rows in testsets]
         assert len({digest_split(*split) for split in splits}) == 5
 
 

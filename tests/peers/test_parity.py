@@ -41,9 +41,8 @@ def _lists(case: str) -> rn.RankedLists:
 
 def _report(preset: str, case: str, metric: str) -> rn.Report:
     convention, threshold = rn.Convention.preset(preset, metric), CASES[case].threshold
-    return rn.evaluate(
-        _lists(case), metrics=[metric], k=None, threshold=threshold, convention=convention
-    )
+    how: dict[str, Any] = {"k": None, "threshold": threshold, "convention": convention}
+    return rn.evaluate(_lists(case), metrics=[metric], **how)
 
 
 def _difference(preset: str, case: str, metric: str) -> float:

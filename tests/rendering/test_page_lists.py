@@ -50,7 +50,7 @@ def same(mine: Sequence[float] | Any, theirs: Any) -> None:
 
 
 @given(ROWS, st.integers(1, 6), st.sampled_from(["expected", "input", "worst", "item_desc"]))
-def test_lists_are_those_of_explain(
+def test_lists_equal_explain(
     rows: list[tuple[int, int, int, int | None]], k: int, ties: str
 ) -> None:
     """With ties and unlabelled items."""

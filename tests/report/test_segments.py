@@ -284,11 +284,8 @@ def test_activity_counts_labels_inside_and_outside_the_lists() -> None:
     results = {"ann": ["a", "z"], "bob": ["a", "y", "z"]}
     report = rn.evaluate(rn.RankedLists.from_labels(labels, results), threshold=4)
     assert report.by("activity").segment_of_user.to_dict() == {"ann": "3", "bob": "1", "eve": "2"}
-    assert report.by("list_length").segment_of_user.to_dict() == {
-        "ann": "2",
-        "bob": "3",
-        "eve": "0",
-    }
+    groups = report.by("list_length").segment_of_user.to_dict()
+    assert groups == {"ann": "2", "bob": "3", "eve": "0"}
     assert report.by("relevant").counts == {"1": 3, None: 0}
 
 

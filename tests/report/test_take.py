@@ -176,9 +176,8 @@ def test_chance_is_averaged_over_the_users_of_the_mean(choices: dict[str, Any]) 
     frame = drawn_lists(200, 0)
     long = frame[frame.groupby("user")["item"].transform("size") >= 5]
     how: dict[str, Any] = {"convention": rn.Convention(short_list="drop", **choices)}
-    report, own = (
-        rn.evaluate(one, metrics=["rr", "ap@5"], threshold=4, **how) for one in (frame, long)
-    )
+    how |= {"metrics": ["rr", "ap@5"], "threshold": 4}
+    report, own = (rn.evaluate(one, **how) for one in (frame, long))
     columns = ["chance", "tie_low", "tie_high", "worst", "best", "trivial", "judged"]
     pd.testing.assert_frame_equal(report.audit.loc[["rr"], columns], own.audit.loc[["rr"], columns])
     assert report["rr"] == pytest.approx(own["rr"])

@@ -122,9 +122,8 @@ def _decimal(seed: int) -> pd.DataFrame:
     frame = _with_gaps(seed)
     grades = [None if np.isnan(one) else Decimal(int(one * 10)) / 10 for one in frame["true"] * 0.9]
     estimates = [Decimal(f"{one:.3f}") for one in frame["estimated"]]
-    return frame.assign(
-        true=pd.Series(grades, dtype=object), estimated=pd.Series(estimates, dtype=object)
-    )
+    columns = {"true": grades, "estimated": estimates}
+    return frame.assign(**{name: pd.Series(one, dtype=object) for name, one in columns.items()})
 
 
 def _labels_and_results(seed: int, *, ranked: bool = False) -> dict[str, pd.DataFrame]:

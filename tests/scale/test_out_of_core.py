@@ -21,6 +21,7 @@ from recsys_ndcg.scale.duckdb import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.commands import run_python
 from tests.errors import assert_rejected
+from tests.profiles import slow
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions
 
@@ -51,23 +52,22 @@ def write_parts(frame: pd.DataFrame, folder: Path, end: str, name: str = "part")
 
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-@pytest.mark.parametrize(("end", "keeps"), [("parquet", True), ("parquet", False), ("csv", True)])
+@pytest.mark.parametrize("form", ["parquet", *slow("parquet, summed", "csv")])
 @pytest.mark.parametrize("case", PARAMS)
-def test_parts_give_the_report_of_the_whole(
-    case: Case, end: str, tmp_path: Path, in_parts: Any, *, keeps: bool
-) -> None:
+def test_parts_give_the_whole_report(case: Case, form: str, tmp_path: Path, in_parts: Any) -> None:
     """Whether users are kept or summed up; the file of users has the same scores."""
+    end, _, summed = form.partition(", ")
     if end == "csv" and (case.name in TYPED or "text" in case.name or "true and" in case.name):
         return
     users = pd.concat([one.iloc[:, 0] for one in case.tables.values()])
-    in_parts(max(len(users) // 2, int(users.value_counts().iloc[0])), keeps=keeps)
+    in_parts(max(len(users) // 2, int(users.value_counts().iloc[0])), keeps=not summed)
     files = {name: write_parts(one, tmp_path, end, name) for name, one in case.tables.items()}
     path = tmp_path / "users.parquet"
     data: Any = files.get("predictions", files)
     report = rn.evaluate(data, **case.options, memory_limit="4GB", per_user=path)
     expected = case.local()
     check_alike(report, pd.read_parquet(path).set_index("user"), expected)
-    if keeps and end == "parquet":
+    if form == "parquet":
         assert report == expected
         assert report.users.tolist() == expected.users.tolist()
         assert report.same_ratings(expected)

@@ -55,28 +55,21 @@ def write_ten(folder: Path, end: str, third: pd.DataFrame) -> str:
 SOME = FRAME.iloc[2::10]
 NONE = pd.array([None] * len(SOME), dtype="Int64")
 #: The third file, and the messages about it in Parquet and in CSV.
-FAULTS = {
+FAULTS: dict[str, tuple[Any, str, str]] = {
     "missing column": (
-        SOME.drop(columns="true"),
-        "p2.parquet: there is no column 'true', which the first file has",
-        "p2.csv: its columns are user, item, estimated, but .*p0.csv has user",
-    ),
+        SOME.drop(columns="true"), "p2.parquet: there is no column 'true', which the first",
+        "p2.csv: its columns are user, item, estimated, but .*p0.csv has user"),
     "text": (
-        SOME.assign(true="good"),
-        "p2.parquet: true is text, but double in",
-        "p2.csv: true: not a number at user .* item .* and 59 more; use NaN",
-    ),
+        SOME.assign(true="good"), "p2.parquet: true is text, but double in",
+        "p2.csv: true: not a number at user .* item .* and 59 more; use NaN"),
     "one NaN": (  # which the bounds that Parquet keeps do not show
         SOME.assign(estimated=[np.nan, *SOME["estimated"][1:]]),
         r"p2.parquet: estimated: NaN at user \d+ item \d+; each must be a finite number",
-        r"p2.csv: estimated: missing or not a number at user \d+ item \d+; each must",
-    ),
+        r"p2.csv: estimated: missing or not a number at user \d+ item \d+; each must"),
     "no user": (
-        SOME.assign(user=NONE),
-        "p2.parquet: user: a missing id at user None .* and 59 more; fill it in",
-        "p2.csv: user: a missing id at user None .* and 59 more; fill it in",
-    ),
-}
+        SOME.assign(user=NONE), "p2.parquet: user: a missing id at user None .* and 59 more; fill",
+        "p2.csv: user: a missing id at user None .* and 59 more; fill it in"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -112,9 +112,8 @@ def test_reconcile_shows_no_value_for_libraries_with_such_a_limit() -> None:
 @pytest.mark.parametrize("step", [1e-301, 0.3, 10.0, "float32"])
 def test_a_tie_tolerance_does_not_apply_to_ranks(data: Any, step: Any) -> None:
     """It is a step of estimates; only equal ranks are ties."""
-    plain, tolerant = (
-        rn.evaluate(data, convention=rn.Convention(tie_tolerance=one)) for one in (0.0, step)
-    )
+    rules = [rn.Convention(tie_tolerance=one) for one in (0.0, step)]
+    plain, tolerant = (rn.evaluate(data, convention=rule) for rule in rules)
     assert tolerant.per_user.equals(plain.per_user)
     assert tolerant.counts == plain.counts
 

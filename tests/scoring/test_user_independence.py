@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.metrics import METRICS
-from tests.profiles import examples
+from tests.profiles import examples, slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ORDERED = ["expected", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"]
@@ -88,7 +88,7 @@ def test_ties_in_input_order_depend_only_on_the_users_own_rows() -> None:
     _check_same_bits(_score(frame[frame["user"] == 4], options), together.loc[[4]], "only user 4")
 
 
-@pytest.mark.parametrize("n", [10_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [10_000, *slow(1_000_000)])
 def test_a_long_list_does_not_change_the_score_of_a_short_one(n: int) -> None:
     """The widths of their tables could not differ more."""
     rng = np.random.default_rng(0)

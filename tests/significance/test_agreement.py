@@ -26,9 +26,7 @@ hows = st.builds(
 
 @given(tables(2, 8), hows)
 @examples(3)
-def test_an_interval_leaves_out_0_if_a_difference_is_significant(
-    table: Floats, how: Testing
-) -> None:
+def test_intervals_of_significant_differences_leave_out_0(table: Floats, how: Testing) -> None:
     """By the corrected p of simultaneous intervals, else by the pair's own."""
     found = compare_all(table, how)
     p = found.p_corrected if how.corrected_by.is_simultaneous else found.p
@@ -43,9 +41,7 @@ def test_an_interval_leaves_out_0_if_a_difference_is_significant(
 
 @given(tables(2, 8), hows)
 @examples(1.5)
-def test_intervals_are_symmetrical_and_only_their_last_digits_are_adjusted(
-    table: Floats, how: Testing
-) -> None:
+def test_intervals_are_adjusted_in_their_last_digits_only(table: Floats, how: Testing) -> None:
     """They would leave out 0 by themselves, but for rounding."""
     found = compare_all(table, how)
     finite = np.isfinite(found.high)

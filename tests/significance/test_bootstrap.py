@@ -75,9 +75,7 @@ def test_intervals_scale_with_the_units(seed: int, method: str, power: int) -> N
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_columns_threads_and_blocks_change_no_bit(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_threads_and_blocks_change_no_bit(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each column has the interval that it has by itself."""
     top, bottom = _made(200, 0)
     plain = _ends(top, bottom, method=method)
@@ -130,9 +128,7 @@ def test_a_report_resamples_its_users(method: str) -> None:
         (2, {"method": "bca"}, "level must be between 0 and 1"),
     ],
 )
-def test_unusable_options_of_intervals_raise(
-    level: float, options: dict[str, Any], message: str
-) -> None:
+def test_unusable_options_are_rejected(level: float, options: dict[str, Any], message: str) -> None:
     """Student's t is the default."""
     report = rn.evaluate(drawn_lists(5, 0))
     assert report.intervals(0.9).equals(report.intervals(0.9, method="t", seed=1))

@@ -131,9 +131,7 @@ def test_threads_and_the_size_of_blocks(
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-def test_rows_have_the_correlations_of_the_differences(
-    monkeypatch: pytest.MonkeyPatch, *, gaps: bool
-) -> None:
+def test_rows_have_the_right_correlations(monkeypatch: pytest.MonkeyPatch, *, gaps: bool) -> None:
     """As inner products, from sums that are exact in any blocks."""
     table = made(90, 5, 0)
     if gaps:

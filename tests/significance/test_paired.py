@@ -16,7 +16,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance.paired import compare_pairs
 from recsys_ndcg.significance.testing import CORRECTIONS, TESTS, Testing
 from tests.errors import rejects
-from tests.profiles import examples
+from tests.profiles import examples, slow
 from tests.significance import textbook
 from tests.significance.drawn import GRID, compare_all, made, tables
 
@@ -148,10 +148,7 @@ def test_corrections_are_those_of_the_textbook(table: Floats, correction: str, t
     assert found.p_corrected[there].tolist() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "test",
-    ["t", *(pytest.param(one, marks=pytest.mark.slow) for one in ("randomisation", "bootstrap"))],
-)
+@pytest.mark.parametrize("test", slow("t", "randomisation", "bootstrap"))
 def test_max_t_keeps_the_family_wise_error_rate(test: str) -> None:
     """One in twenty sets of equal models has a finding, though each has six pairs."""
     stream = np.random.default_rng(0)

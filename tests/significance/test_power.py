@@ -40,9 +40,7 @@ def test_power_is_scipys(ratio: float, users: int, alpha: float, pairs: int) -> 
 
 @given(ratios, wishes, alphas, st.integers(1, 20))
 @examples(1)
-def test_the_number_of_users_is_the_smallest_that_is_enough(
-    ratio: float, wish: float, alpha: float, pairs: int
-) -> None:
+def test_no_fewer_users_are_enough(ratio: float, wish: float, alpha: float, pairs: int) -> None:
     """By the power of so many, and of one fewer."""
     users = power(ratio, deviation=1.0, power=wish, alpha=alpha, pairs=pairs)
     assert isinstance(users, int)
@@ -75,7 +73,7 @@ def test_textbook_numbers() -> None:
     assert power(1.0, deviation=1.0, alpha=0.9) == 2
 
 
-def test_the_normal_distribution_replaces_the_noncentral_t_if_that_fails(
+def test_the_normal_distribution_replaces_a_failing_t(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With the same three digits."""

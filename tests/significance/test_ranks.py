@@ -25,9 +25,8 @@ def answers(draw: Callable[[Any], Any], most: int = 8) -> tuple[int, list[tuple[
     pairs = draw(st.permutations(all_pairs(models)))
     pairs = [pair[::-1] if draw(st.booleans()) else pair for pair in pairs]
     pairs = pairs[: draw(st.integers(0, len(pairs)))]
-    better = draw(
-        st.lists(st.sampled_from([-1, 0, 0, 1]), min_size=len(pairs), max_size=len(pairs))
-    )
+    size, signs = len(pairs), st.sampled_from([-1, 0, 0, 1])
+    better = draw(st.lists(signs, min_size=size, max_size=size))
     return models, pairs, better
 
 
@@ -50,9 +49,7 @@ def test_rank_intervals_count_the_better_and_the_worse_models(found: Any) -> Non
 
 @given(found=answers(), few=st.booleans(), chance=st.randoms(use_true_random=False))
 @examples(2)
-def test_two_models_share_a_letter_if_they_are_not_different(
-    found: Any, *, few: bool, chance: Any
-) -> None:
+def test_models_that_do_not_differ_share_a_letter(found: Any, *, few: bool, chance: Any) -> None:
     """With each algorithm; no letter is superfluous, and the first model has an a."""
     models, pairs, better = found
     order = list(range(models))

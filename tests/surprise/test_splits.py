@@ -62,9 +62,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(users_drawn, st.integers(2, 6), seeds)
-def test_user_folds_test_every_rating_once_and_share_each_users_evenly(
-    users: list[int], n_splits: int, seed: int
-) -> None:
+def test_user_folds_split_each_user_evenly(users: list[int], n_splits: int, seed: int) -> None:
     """A user's only rating is trained on in every fold."""
     data = rated(*users)
     count = Counter(users)
@@ -88,7 +86,7 @@ def test_user_folds_test_every_rating_once_and_share_each_users_evenly(
 
 
 @given(users_drawn, st.integers(1, 4), st.integers(0, 3), seeds)
-def test_leave_n_out_takes_n_of_each_user_who_has_enough(
+def test_leave_n_out_takes_n_of_each_user(
     users: list[int], n: int, min_train: int, seed: int
 ) -> None:
     """Other users are only trained on."""

@@ -48,9 +48,11 @@ def test_ranking_measures_are_aligned_with_the_others(capsys: pytest.CaptureFixt
     starts = [one.start() for one in re.finditer(r"Fold \d|Mean|Std", head)]
     assert {len(line) for line in lines} == {len(head)}
     assert all(line[at - 1] == " " for line in lines for at in starts)
-    cells = {
-        line[: starts[0]].rstrip(): [line[at : at + 8].strip() for at in starts] for line in lines
-    }
+    rows = [
+        [line[: starts[0]].rstrip(), *(line[at : at + 8].strip() for at in starts)]
+        for line in lines
+    ]
+    cells = {name: row for name, *row in rows}
     expected = {}
     for name in ("rmse", *RANKING):
         scores = found[f"test_{name}"]

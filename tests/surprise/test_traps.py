@@ -429,7 +429,7 @@ def test_a_search_names_the_first_combination_without_an_order() -> None:
 
 
 ENDS = (
-    r"All 50 estimates are 3: .*its rating_scale ends at 3 and clips all .*highest true value is 5"
+    "All 50 estimates are 3: .*its rating_scale ends at 3 and clips all .*highest true value is 5"
 )
 STEPS = "look at algo.predict(user, item, clip=False), and train with a smaller learning rate or"
 
@@ -441,9 +441,7 @@ STEPS = "look at algo.predict(user, item, clip=False), and train with a smaller 
         (95, 5, 5.0, "95 of 100 estimates are 5"), (94, 6, 5.0, ""), (50, 0, 3.0, ENDS),
     ],
 )  # fmt: skip
-def test_nearly_all_estimates_at_the_top_are_enough(
-    n_top: int, n_other: int, top: float, start: str
-) -> None:
+def test_nearly_all_at_the_top_is_enough(n_top: int, n_other: int, top: float, start: str) -> None:
     """From 95% and 10 rows; a constant below the top may be the end of a wrong scale."""
     draw = np.random.default_rng(0)
     estimates = [top] * n_top + draw.uniform(1, 4, n_other).tolist()

@@ -86,9 +86,8 @@ def test_searches_do_not_depend_on_the_workers(workers: str) -> None:
     measures = [*MEASURES, make_measure(neighbours, "twice", times=2)]
     how: dict[str, Any] = {"cv": TWO, "threshold": 4, "return_train_measures": True}
     how["keep_per_user"] = True
-    first, second = (
-        fit_search(GridSearchCV, surprise.SVD, grid, measures, n_jobs=n, **how) for n in (1, 2)
-    )
+    given = GridSearchCV, surprise.SVD, grid, measures
+    first, second = (fit_search(*given, n_jobs=n, **how) for n in (1, 2))
     assert_same_scores(second.cv_results, first.cv_results)
     assert second.best_params == first.best_params, workers
     pd.testing.assert_frame_equal(second.per_user, first.per_user, check_exact=True)

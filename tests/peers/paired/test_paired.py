@@ -24,6 +24,7 @@ from recsys_ndcg.significance.student import power
 from recsys_ndcg.significance.testing import Testing, benjamini_hochberg, bonferroni, holm
 from tests.pages import ROOT, section
 from tests.peers.paired.cases import cases
+from tests.profiles import slow
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = {case.name: case for case in cases()}
@@ -196,10 +197,7 @@ def test_resampled_users_against_sacrebleus_paired_bootstrap() -> None:
     assert _tested("equal", "bootstrap")["A-B"]["p"] == 1
 
 
-@pytest.mark.parametrize(
-    "case",
-    [name if name == "few" else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
-)
+@pytest.mark.parametrize("case", ["few", *slow(*(name for name in CASES if name != "few"))])
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_bootstrap_intervals_equal_scipys(method: str, case: str) -> None:
     """Of means and of ratios of sums, to within what both draw."""
