@@ -146,7 +146,9 @@ class MetricComparison(ReadOnlyArrays):
         )
 
     def restore_sign(self, results: PairResults, names: Sequence[str]) -> pd.DataFrame:
-        """Return test results of sign · score (more is better) in the metric's own direction.
+        """Return test results as a table, with differences of the metric itself.
+
+        Tests are of sign · score, so that more is better for every metric.
 
         Parameters
         ----------
@@ -214,13 +216,13 @@ class MetricComparison(ReadOnlyArrays):
         return np.array([self.metric.score(end) for end in ends])
 
     def _linearise_pooled(self, has_score: Flags) -> Floats:
-        r"""Return each user's part in a model's pooled score: their mean is that score.
+        r"""Return a number per user and model whose mean over users is the model's pooled score.
 
         .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
 
         with r the ratio of the sums, and f the function that turns a ratio into a score: the square
-        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). A user
-        without a score in a model adds nothing to it.
+        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). Under a
+        model in which a user has no score, the fraction is 0.
         `has_score`: the users who have a score in any model.
         """
         ratio = self._ratio

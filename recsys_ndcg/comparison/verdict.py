@@ -44,7 +44,7 @@ def write_verdict(result: MetricComparison) -> str:
         scores = zip(result.models, result.means().tolist(), strict=True)
         means = [f"{name} {format_size(mean)}" for name, mean in scores]
         return (
-            f"Only {users} can be compared in {result.name}, which is no evidence. "
+            f"Only {users} can be compared in {result.name}, too few for a test. "
             f"The scores: {', '.join(list_first(means, _MAX_NAMES))}."
         )
     count = len(result.models)

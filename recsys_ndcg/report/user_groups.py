@@ -246,7 +246,7 @@ FORMS = (
     "groups, the path of such a file, or a function of per_user"
 )
 _SIDES = ("the users evaluated", "the users of the groups")  # in messages
-#: `columns` for `read_file` that assign no column to a field: none is converted, all stay text.
+#: `columns=` for `read_file`: no field has a column, so every column stays text.
 _AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 

@@ -131,7 +131,7 @@ class Measurement:
         return replace(self, no_score_reason=reason)
 
     def with_ties(self, ties: str) -> Measurement:
-        """Return the measurement with another rule for ties; without a score if that is unknown."""
+        """Return the measurement with another rule for ties, without a score if none is known."""
         has_score = self.has_known_tie_range if ties != "expected" else self.metric.own_ties is None
         if not has_score:
             return self.without_score(f"its score under ties={ties!r} is not known")

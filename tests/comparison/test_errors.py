@@ -131,7 +131,7 @@ def test_one_or_two_users_are_too_few() -> None:
     assert "\nOnly 2 users have a score in ndcg@10, so" in "\n".join(["", *found.remarks])
     found = rn.compare({name: rows[:2] for name, rows in two.items()})
     assert found.pairwise["p"].isna().tolist() == [True]
-    assert found.verdict.startswith("Only 1 user can be compared in ndcg@10, which is no evidence")
+    assert found.verdict.startswith("Only 1 user can be compared in ndcg@10, too few for a test")
     assert found.leaderboard["rank_high"].tolist() == [2, 2]
 
 
