@@ -42,8 +42,10 @@ _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees none
 #: The parameter at the beginning of a message, or after the name of a model.
 _PARAMETERS = re.compile(r"(?:^|(?<=: ))(\w+)(= ?| must be | has no effect )")
-#: An argument of Python that is followed by the option to type: threshold=4.0 (--threshold 4).
-_ARGUMENTS = re.compile(r"\b\w+=(?:\{[^}]*\}|\w+\([^)]*\)|[\w.'-]*) \((--[^()]+)\)")
+#: An argument or a call of Python, followed by what to type: threshold=4.0 (--threshold 4).
+_ARGUMENTS = re.compile(
+    r"\b(?:\w+=(?:\{[^}]*\}|\w+\([^)]*\)|[\w.'-]*)|RankedLists\.\w+\([^)]*\)) \((--[^()]+)\)"
+)
 _NAME = "recsys-ndcg"
 #: The module of each command, in the order of --help.
 _COMMANDS = {

@@ -21,7 +21,10 @@ from recsys_ndcg.input.rows import CONVERSIONS, Rows, restore_decimals, to_colum
 #: The types that have a length and are not rows.
 _NOT_ROWS = (str, bytes, Mapping, AbstractSet)
 #: How to fix recommended items without grades.
-JOIN_ADVICE = "join results with labels: RankedLists.from_labels(labels, results)"
+JOIN_ADVICE = (
+    "join results with labels: RankedLists.from_labels(labels, results) (--labels FILE "
+    "--results FILE)"
+)
 
 
 class _Form(NamedTuple):

@@ -263,10 +263,9 @@ def _format_first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
     user, item = users[pairs.user[repeats[0]]], items[pairs.columns["item"][repeats[0]]]
     return (
         f"{pairs.table}: user {quote(user)} has the item {quote(item)} twice or more "
-        f"({format_count(len(repeats), 'such repeat')} in all). Remove them, or choose "
-        "duplicates='max' or 'mean', or, by the order of the rows, 'first' or 'last': convention="
-        "Convention(duplicates='max') (--convention duplicates=max), and the same duplicates= in "
-        "RankedLists.from_...()."
+        f"({format_count(len(repeats), 'such repeat')} in all). Remove them, or merge them with "
+        "convention=Convention(duplicates='max') (--convention duplicates=max); 'mean', 'first' "
+        "and 'last' are possible, too. RankedLists.from_...() needs the same duplicates='max'."
     )
 
 
