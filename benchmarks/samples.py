@@ -44,7 +44,7 @@ SECTIONS = [
     ("significant, with the two models swapped at random per user", ALPHA),
     ("any of 15 pairs significant, although all means are equal", ALPHA),
     ("any of 15 pairs significant, with all models swapped at random per user", ALPHA),
-    ("any of 3 pairs with equal means significant, 3 of 6 means", ALPHA),
+    ("three of six means are equal; any of their 3 pairs significant", ALPHA),
     ("significant, at the detectable difference", POWER),
 ]
 

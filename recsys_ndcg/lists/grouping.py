@@ -265,7 +265,7 @@ def _format_first_repeat(pairs: Pairs, users: Ids, items: Ids) -> str:
         f"{pairs.table}: user {quote(user)} has the item {quote(item)} twice or more "
         f"({format_count(len(repeats), 'such repeat')} in all). Remove them, or merge them with "
         "convention=Convention(duplicates='max') (--convention duplicates=max); 'mean', 'first' "
-        "and 'last' are possible, too. RankedLists.from_...() needs the same duplicates='max'."
+        "and 'last' are possible, too. In Python, RankedLists.from_...() needs it as well."
     )
 
 

@@ -44,7 +44,7 @@ class AUC(Metric):
     also_called = ("rocauc", "auroc")
     reads = ORDER
     needs_threshold = True
-    within_list = True
+    same_denominator = False
     cutoff = "none"
 
     def numerator(self, ranking: Ranking) -> Floats:

@@ -74,9 +74,9 @@ class Metric:
     own_ties: ClassVar[str | None] = None
     #: Whether the best order of a list has the best items first.
     best_first: ClassVar[bool] = True
-    #: Whether the denominator depends on which items are in the list, not only on its length and
-    #: the labels: then the mean over drawn lists is not exact. None in a user's metric: unknown.
-    within_list: ClassVar[bool | None] = None
+    #: Whether all lists of a user with the same length have the same denominator, whatever their
+    #: items: only then is chance in a catalogue exact. None: unknown in a user's metric, else yes.
+    same_denominator: ClassVar[bool | None] = None
     #: "usual": a name without @k takes every k of k=; "possible": it takes none; "none": never a k
     cutoff: ClassVar[str] = "usual"
     #: Whether it depends on the order of a list; whether higher is better; whether it is in [0, 1].

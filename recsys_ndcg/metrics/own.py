@@ -37,7 +37,7 @@ class ByRank(Linear):
     takes: ClassVar[str] = "ranks"
     options: ClassVar[tuple[str, ...]] = ("of", "over")
     over: ClassVar[str] = "ideal"
-    within_list: ClassVar[bool | None] = False
+    same_denominator: ClassVar[bool | None] = True
 
     @staticmethod
     def make_attributes(of: str = "relevance", over: str = "ideal") -> dict[str, Any]:

@@ -207,14 +207,12 @@ class Measurement:
         Chance is the mean over all random choices of the list, so the denominator must be the same
         for all of them.
         """
-        # `within_list`: whether the metric declares that its denominator depends on the items in
-        # the list; None if it declares nothing
-        convention, reads_list = self.convention, self.metric.within_list
-        if reads_list is None and self.metric.custom_class:
-            reads_list = True  # assumed of a user's metric
+        convention, is_same = self.convention, self.metric.same_denominator
+        if is_same is None:  # not declared: assume the worst of a user's metric
+            is_same = not self.metric.custom_class
         has_ideal = self.metric.uses_gains and "ideal" in self.metric.reads
         has_varying_denominator = (
-            reads_list
+            not is_same
             or (has_ideal and convention.ideal == "local")
             or convention.unlabelled == "filter"
             or (convention.unlisted == "ignore" and facts.unlisted.values.size > 0)

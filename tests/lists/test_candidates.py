@@ -187,7 +187,7 @@ def test_the_first_ranks_of_a_catalogue_have_the_levels_of_the_whole() -> None:
 
 
 def test_an_own_metric_has_a_chance_level_if_its_denominator_is_known_to_be_fixed() -> None:
-    """`within_list` declares it; unknown is NaN rather than wrong."""
+    """`same_denominator` declares it; unknown is NaN rather than wrong."""
 
     class Found(rn.Metric):
         """The number of relevant items over a number that depends on the list."""
@@ -200,7 +200,7 @@ def test_an_own_metric_has_a_chance_level_if_its_denominator_is_known_to_be_fixe
         def denominator(self, ranking: Any) -> Any:
             return ranking.labelled.sum(axis=1) + ranking.n_items / 2
 
-    fixed = type("Fixed", (Found,), {"name": "fixed", "within_list": False})
+    fixed = type("Fixed", (Found,), {"name": "fixed", "same_denominator": True})
     steep = rn.metric(name="steep")(lambda rank: 1.0 / rank)
     metrics: Any = [rn.metric(Found)(2), rn.metric(fixed)(2), steep(2)]
     report = _report(LABELS, ["a", "x"], {"metrics": metrics, "threshold": 4}, n_items=10)
