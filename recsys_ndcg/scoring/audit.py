@@ -32,11 +32,11 @@ _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), stric
 
 @dataclass(eq=False, repr=False)
 class Audit:
-    """Scores, and the other roles of the same lists (`Scores.roles`) that explain them.
+    """Scores, and what explains them: the same lists scored in other roles (`Scores.roles`).
 
-    If the lists are known, other roles are measured when a property first needs them. If they are
-    not, the audit has only the roles that it was made with: the scores of every user, or just
-    totals.
+    Roles are, for example, random order ("chance") and the worst order ("worst"). If the lists are
+    known, other roles are measured when a property first needs them. If they are not, the audit
+    has only the roles that it was made with: the scores of every user, or just totals.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Audit:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredLists:
-    """Lists that were measured in their own role, and can be measured in other roles.
+    """Lists that were measured as they are, and can be measured in other roles.
 
     Parameters
     ----------

@@ -122,8 +122,8 @@ class Block:
         impossible, _ = rows_key = self._rows_key(one)
         unlisted = one.convention.unlisted
         if impossible != "drop" and not len(self.lists.unlisted_true):
-            # no label is unlisted, so the choice has no effect; it has with impossible="drop": the
-            # labels of dropped predictions become unlisted
+            # no label is unlisted, so the choice has no effect (with impossible="drop", labels of
+            # dropped predictions may become unlisted)
             unlisted = "count"
         # with "last", the estimates of impossible predictions depend on the tie tolerance
         tolerance = one.convention.tie_tolerance if impossible == "last" else None

@@ -121,7 +121,8 @@ class Totals(MetricColumns):
         The number of users with a score that is the same in every order. Like `excess` and
         `deviation`, 0 until other orders are measured.
     excess, deviation : float64 arrays, shape (n_measurements,)
-        The sum of all numerators minus its mean in random order, and its standard deviation.
+        The sum of all numerators minus the mean of this sum in random order, and the sum's standard
+        deviation in random order.
     roles : mapping of str to Means
         The mean scores in other roles (`Scores.roles`), if measured: over users with a score, or
         over all users for `LABEL_ROLES`; and ``"decided_by_ties"``, the share of users whose score
