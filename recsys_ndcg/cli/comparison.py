@@ -96,8 +96,9 @@ class GateOptions:
         metavar="METRIC=NUMBER",
     )
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows, for each other model, that it is not worse than BASELINE "
-        "(the name of a model, or a file) by --margin or more. Too few users show nothing.",
+        "Exit with 1 unless a test shows, for each other model, that it is worse than BASELINE "
+        "(the name of a model, or a file) by less than --margin, if at all. Too few users show "
+        "nothing.",
         metavar="BASELINE",
     )
     metric: str | None = option(
@@ -134,8 +135,9 @@ class BaselineGateOptions(GateOptions):
     """The gates of one model."""
 
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows that the model is not worse than BASELINE (a file of "
-        "predictions or a saved report) by --margin or more. Too few users show nothing.",
+        "Exit with 1 unless a test shows that the model is worse than BASELINE (a file of "
+        "predictions or a saved report) by less than --margin, if at all. Too few users show "
+        "nothing.",
         metavar="BASELINE",
     )
     margin: float | None = option(_MARGIN)

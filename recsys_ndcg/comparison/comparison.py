@@ -361,7 +361,7 @@ class Comparison(Renderable):
         metric: str | Metric | None = None,
         alpha: float | None = None,
     ) -> Gate:
-        """Test that a model is not worse than another by a margin or more.
+        """Test that a model is worse than another by less than a margin, if at all.
 
         Parameters
         ----------

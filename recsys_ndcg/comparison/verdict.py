@@ -162,14 +162,14 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
         return (
-            f"{good} is not worse than {bad} by {margin:g} or more; {bad} may be worse than {good} "
-            "by that much."
+            f"{good} is worse than {bad} by less than {margin:g}, if at all; {bad} may be worse "
+            f"than {good} by {margin:g} or more."
         )
     return f"Either may be worse than the other by {margin:g} or more."
 
 
 def _describe_margins(result: MetricComparison, best: int) -> str:
-    """Describe which models are not worse than the best mean, if a margin was given."""
+    """Describe which models are shown to be within the margin of the best mean, if it was given."""
     if result.margin is None:
         return ""
     tests, not_worse = result.mean_tests, []
@@ -181,7 +181,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
     if not not_worse:
         return f"Every other model may be worse than {name} by {margin} or more."
     verb = "is" if len(not_worse) == 1 else "are"
-    return f"{_join_names(not_worse)} {verb} not worse than {name} by {margin} or more."
+    return f"{_join_names(not_worse)} {verb} worse than {name} by less than {margin}, if at all."
 
 
 def _join_names(names: list[str]) -> str:
@@ -230,7 +230,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     if np.isnan(p):
         reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
-        reason = f"{what}; {model} is not worse by {margin:g} or more ({level})."
+        reason = f"{what}; {model} is worse by less than {margin:g}, if at all ({level})."
     elif difference <= -margin:
         significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (
