@@ -1,7 +1,7 @@
 """Mutation testing: run each of mutmut's mutants in a fork, with the tests that reach it.
 
-mutmut itself skips decorated functions, such as every `lazy` and every `property`, and starts
-pytest again for each mutant. This script collects the tests once, and replaces the code of
+mutmut itself skips decorated functions, such as every `lazy_property` and every `property`, and
+starts pytest again for each mutant. This script collects the tests once, and replaces the code of
 functions. docs/mutation.md has the results.
 """
 

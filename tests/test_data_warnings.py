@@ -329,5 +329,5 @@ def test_labels_that_are_all_relevant_are_usual_but_not_if_a_grade_is_0() -> Non
 def test_a_model_that_may_have_diverged_gives_a_warning() -> None:
     """The only sign of it is that every estimate is the same."""
     (only,) = warnings_of(rows(20, 5).assign(estimated=5.0))
-    assert "All 100 estimates are 5: their order is random" in only
+    assert "All 100 estimates are 5: these items have no order" in only
     assert "predict(user, item, clip=False), and train with a smaller" in only

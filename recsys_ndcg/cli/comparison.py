@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,14 +20,13 @@ from recsys_ndcg.cli.options import (
 )
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, print_message
 from recsys_ndcg.cli.sources import FormatOptions, ModelOptions, check_files_exist
-from recsys_ndcg.errors import InvalidInputError, is_number
+from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
 
-_USERS = "all: every model must have the same users; common: compare those that all have."
 _MARGIN = "Largest difference that does not matter, such as 0.005."
 _FAILED = 1
 
@@ -96,9 +96,9 @@ class GateOptions:
         metavar="METRIC=NUMBER",
     )
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows, for each other model, that it is worse than BASELINE "
-        "(the name of a model, or a file) by less than --margin, if at all. Too few users show "
-        "nothing.",
+        "Exit with 1 unless a test shows, for each other model, that it is better than BASELINE "
+        "(the name of a model, or a file), or worse by less than --margin. With too few users the "
+        "test cannot show this.",
         metavar="BASELINE",
     )
     metric: str | None = option(
@@ -135,14 +135,19 @@ class BaselineGateOptions(GateOptions):
     """The gates of one model."""
 
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows that the model is worse than BASELINE (a file of "
-        "predictions or a saved report) by less than --margin, if at all. Too few users show "
-        "nothing.",
+        "Exit with 1 unless a test shows that the model is better than BASELINE (a file of "
+        "predictions or a saved report), or worse by less than --margin. With too few users the "
+        "test cannot show this.",
         metavar="BASELINE",
     )
     margin: float | None = option(_MARGIN)
     alpha: float = option("Significance level of the non-inferiority test.", default=0.05)
-    users: str = option(_USERS, default="all", completion="users")
+    users: str = option(
+        "For --fail-if-worse. all: both models must have the same users; common: compare those "
+        "that both have.",
+        default="all",
+        completion="users",
+    )
 
     def check(self) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
@@ -177,7 +182,11 @@ class StatisticsOptions:
     train: Path | None = option(
         "The training ratings: needed for --by cold, optional for --by activity."
     )
-    users: str = option(_USERS, default="all", completion="users")
+    users: str = option(
+        "all: every model must have the same users; common: compare those that all have.",
+        default="all",
+        completion="users",
+    )
     test: str = option(f"Significance test: {', '.join(TESTS)}.", default="t", completion="test")
     correction: str | None = option(
         f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
@@ -198,7 +207,12 @@ class StatisticsOptions:
         by, train, baseline = map(options.pop, ("by", "train", "baseline"))
         check_test_options(**options)
         check_baseline(baseline, models)
-        files = (None if by in Report.BUILT_IN_GROUPS else by, train)
+        groups = Report.BUILT_IN_GROUPS
+        # a name without a folder or an ending is more likely a misspelt group than a missing file
+        if by and by not in groups and by.isidentifier() and by not in os.listdir():  # noqa: PTH208 - names
+            msg = f"--by: no built-in group or file is named {quote(by)}. {suggest(by, groups)}"
+            raise InvalidInputError(msg)
+        files = (None if by in groups else by, train)
         check_files_exist(*(Path(path) for path in files if path is not None))
 
 

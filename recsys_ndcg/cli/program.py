@@ -44,7 +44,7 @@ _GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees 
 _PARAMETERS = re.compile(r"(?:^|(?<=: ))(\w+)(= ?| must be | has no effect )")
 #: An argument or a call of Python, followed by what to type: threshold=4.0 (--threshold 4).
 _ARGUMENTS = re.compile(
-    r"\b(?:\w+=(?:\{[^}]*\}|\w+\([^)]*\)|[\w.'-]*)|RankedLists\.\w+\([^)]*\)) \((--[^()]+)\)"
+    r"\b(\w+=(?:\{[^}]*\}|\w+\([^)]*\)|[\w.'-]*)|RankedLists\.\w+\([^)]*\)) \((--[^()]+)\)"
 )
 _NAME = "recsys-ndcg"
 #: The module of each command, in the order of --help.
@@ -171,7 +171,7 @@ class _Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        typed = {one.name: one.opts[0] for one in self.params}
+        typed = {one.name: one.opts for one in self.params}
         quiet = ctx.params.get("quiet", False)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
@@ -185,16 +185,23 @@ class _Command(TyperCommand):
                     print_message("warning", _name_options(message, typed))
 
 
-def _name_options(message: str, options: dict[str, str]) -> str:
-    """Return a message with the options to type in place of Python's arguments."""
+def _name_options(message: str, options: dict[str, list[str]]) -> str:
+    """Return a message with the options to type in place of Python's arguments.
+
+    Arguments for which the command has no option stay: in a TOML file they are written alike.
+    """
+    known = {one for each in options.values() for one in each}
+
+    def choose(match: re.Match[str]) -> str:
+        return match[2] if match[2].split()[0] in known else match[1]
 
     def name(match: re.Match[str]) -> str:
-        option, verb = options.get(match[1]), match[2].strip("= ")
-        if option is None:
+        option, verb = options.get(match[1], [""])[0], match[2].strip("= ")
+        if not option:
             return match[0]
         return f"{option} {verb} " if verb else f"{option} "
 
-    return _PARAMETERS.sub(name, _ARGUMENTS.sub(r"\1", message))
+    return _PARAMETERS.sub(name, _ARGUMENTS.sub(choose, message))
 
 
 def run_to_exit_code(command: Callable[[], int | None]) -> int | None:

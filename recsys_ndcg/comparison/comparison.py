@@ -86,7 +86,7 @@ class Comparison(Renderable):
     pairwise : pandas.DataFrame
         A row per metric and pair of models.
     verdict : str
-        The result in two sentences.
+        The result in two or three sentences.
     """
 
     model_scores: Mapping[str, ModelScores]
@@ -215,7 +215,7 @@ class Comparison(Renderable):
 
     @property
     def verdict(self) -> str:
-        """The result in the first metric, in two sentences."""
+        """The result in the first metric, in two or three sentences."""
         return write_verdict(self.first_metric_comparison)
 
     @property
@@ -319,7 +319,7 @@ class Comparison(Renderable):
         k : int, optional
             How many of the first items count; None for all.
         p : float
-            Persistence of rank-biased overlap: the higher, the more deeper ranks count.
+            Persistence of rank-biased overlap: the higher it is, the more weight deep ranks have.
         per_user : bool
             Whether to return a row per user, or the means with a row per pair.
 
@@ -361,7 +361,7 @@ class Comparison(Renderable):
         metric: str | Metric | None = None,
         alpha: float | None = None,
     ) -> Gate:
-        """Test that a model is worse than another by less than a margin, if at all.
+        """Test that a model is better than another, or worse by less than a margin.
 
         Parameters
         ----------
@@ -379,8 +379,8 @@ class Comparison(Renderable):
         Returns
         -------
         Gate
-            True if the model passes, with the reason: if not, it is worse, or there are too few
-            users to show that it is not.
+            True if the model passes. If it fails, the reason says which it is: the model is worse
+            by the margin or more, or there are too few users to tell.
 
         Raises
         ------
@@ -412,7 +412,7 @@ class Comparison(Renderable):
         return self.signatures[self._find_metric(metric)]
 
     def verdict_in(self, metric: str | Metric) -> str:
-        """Return the result in any metric, in two sentences."""
+        """Return the result in any metric, in two or three sentences."""
         return write_verdict(self.by_metric[self._find_metric(metric)])
 
     def plot(  # noqa: PLR0913 - each kind uses some
@@ -548,7 +548,7 @@ class Comparison(Renderable):
         return flatten_metrics(tables, "tier")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the users' scores as values for JSON; NaN becomes None.
+        """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None.
 
         Examples
         --------

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
 _MIN_USERS = 30  # with fewer, no test keeps its level exactly
-# with more, some pairs change their order by chance: only significant differences count
+# with more models, some pairs change their order by chance: only significant differences count
 _MANY_MODELS = 10
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
@@ -153,7 +153,7 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
 
 
 def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models by segment; *: significant, and of opposite sign over all users."""
+    """Return the models by segment; *: significant, and of opposite sign over all segments."""
     table = comparison.segments.loc[[metric]].reset_index()
     opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
     differences = _format_differences(table, "difference_low", "difference_high")
@@ -161,7 +161,7 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance"]
     names += ["difference_interval", "p_corrected"]
-    star = "; *: opposite sign over all users" if opposite.any() else ""
+    star = "; *: opposite sign over all segments" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}, intervals per segment{star}"
     table = _add_half_width(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
@@ -353,7 +353,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"In segment {row['segment']}, {row['model']} is "
             f"{format_size(abs(row['difference']))} "
             f"{'above' if row['difference'] > 0 else 'below'} {baseline} in {metric} "
-            f"(corrected p = {row['p_corrected']:.2g}); over all users the sign is opposite."
+            f"(corrected p = {row['p_corrected']:.2g}); over all segments the sign is opposite."
             for row in reversed_rows.to_dict("records")
         ]
         lines = [*_find_paradoxes(rows, metric, baseline), *opposite]
@@ -379,6 +379,6 @@ def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[
                 here, over_all = ("above", "below") if is_above else ("below", "above")
                 yield (
                     f"Simpson's paradox: in every segment {model} is {here} {baseline} in {name}, "
-                    f"but over all users {over_all}, because the segments' weights (their "
+                    f"but over all segments {over_all}, because the segments' weights (their "
                     "denominators) differ between the models. Compare segment by segment."
                 )

@@ -350,7 +350,8 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     """Return a row per metric, segment and model: scores, and the difference from the baseline.
 
     The comparison's test is applied to each segment, corrected for the number of segments and
-    models. Max-T, which needs models of the same users, is replaced by Holm's method.
+    models. Max-T needs tests over the same users, and segments have different ones: Holm's method
+    replaces it.
 
     Raises
     ------

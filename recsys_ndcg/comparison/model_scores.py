@@ -110,11 +110,11 @@ class ModelScores(Scores):
 
     @classmethod
     def average_runs(cls, runs: Sequence[ModelScores]) -> ModelScores:
-        """Average the scores of several runs within each user; add up the rest.
+        """Average the scores of several runs within each user; add up numerators and denominators.
 
-        The rest are numerators, denominators and counts. Folds hold different ratings of a user, so
-        their digests are added up, too; seeds hold the same ratings, and keep one digest. A user is
-        left out if all runs leave it out; other flags are true if they are true in any run.
+        Folds hold different ratings of a user: their counts and digests are added up, too. Seeds
+        hold the same ratings: counts and digests are those of the first run. A user is left out if
+        all runs leave it out; other flags are true if they are true in any run.
         """
         if len(runs) == 1:
             return runs[0]
@@ -134,6 +134,8 @@ class ModelScores(Scores):
                 merged[name] = _average_scores(tables)
             elif name == "left_out":
                 merged[name] = reduce(np.logical_and, tables)
+            elif values.dtype == bool:
+                merged[name] = reduce(np.logical_or, tables)
             elif name != "user" and (name in first.tables_behind_scores or not have_same_ratings):
                 merged[name] = reduce(np.add, tables)
             else:

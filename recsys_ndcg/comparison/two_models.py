@@ -90,7 +90,7 @@ def rbo(
     lists_a, lists_b, columns
         As in `jaccard_at_k`.
     p : float
-        Persistence, above 0 and below 1: the higher, the more deeper ranks count.
+        Persistence, above 0 and below 1: the higher it is, the more weight deep ranks have.
     k : int, optional
         How many of the first items count; None for all.
 

@@ -83,9 +83,12 @@ def _judge_two(result: MetricComparison, users: str) -> tuple[str, str]:
     if direction < 0:
         (one, other), low, high = (other, one), -high, -low
     level = f"{100 * (1 - result.testing.alpha):.10g} %"
+    kind, interval = result.testing.test_kind, f"{format_size(low)} to {format_size(high)}"
+    if not kind.is_test_of_mean:  # its p-value is not that of the mean and its interval
+        level, p = f"{level} t", f"and {p} in the {kind.in_words}, which does not test the mean"
     first = (
         f"{one} is better than {other} in {result.name}: by {format_size(abs(difference))} "
-        f"({level} interval {format_size(low)} to {format_size(high)}) over {users}, {p}."
+        f"({level} interval {interval}) over {users}, {p}."
     )
     return first, _describe_margin(result, 0) or _describe_effect(result, 0)
 
@@ -162,7 +165,7 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
         return (
-            f"{good} is worse than {bad} by less than {margin:g}, if at all; {bad} may be worse "
+            f"{good} is better than {bad}, or worse by less than {margin:g}; {bad} may be worse "
             f"than {good} by {margin:g} or more."
         )
     return f"Either may be worse than the other by {margin:g} or more."
@@ -179,9 +182,10 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
             not_worse.append(result.models[one if other == best else other])
     name, margin = result.models[best], f"{result.margin:g}"
     if not not_worse:
-        return f"Every other model may be worse than {name} by {margin} or more."
+        others = len(result.models) - 1
+        return f"Each of the other {others} models may be worse than {name} by {margin} or more."
     verb = "is" if len(not_worse) == 1 else "are"
-    return f"{_join_names(not_worse)} {verb} worse than {name} by less than {margin}, if at all."
+    return f"{_join_names(not_worse)} {verb} better than {name}, or worse by less than {margin}."
 
 
 def _join_names(names: list[str]) -> str:
@@ -214,10 +218,10 @@ class Gate:
 
 
 def decide_gate(result: MetricComparison) -> Gate:
-    """Test whether the first of two models is worse by less than the margin, if at all.
+    """Test whether the first of two models is better, or worse by less than the margin.
 
-    The gate fails if the model is worse, or if there are too few users to show that it is not.
-    Its reason states which is the case, and how many users would be enough.
+    The gate fails if the model is worse by the margin or more, or if there are too few users to
+    tell. Its reason states which is the case, and how many users would be enough.
     """
     tests, alpha, margin = result.mean_tests, result.testing.alpha, result.margin or 0.0
     (model, baseline), users = result.models, int(tests.users[0])
@@ -230,12 +234,12 @@ def decide_gate(result: MetricComparison) -> Gate:
     if np.isnan(p):
         reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
-        reason = f"{what}; {model} is worse by less than {margin:g}, if at all ({level})."
+        reason = f"{what}; {model} is better, or worse by less than {margin:g} ({level})."
     elif difference <= -margin:
         significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (
-            f"{what}. It is worse by the margin of {margin:g} or more, and the difference is "
-            f"{significance} ({_format_p(float(tests.p[0]))})."
+            f"{what}. The margin is {margin:g}; the difference from 0 is {significance} "
+            f"({_format_p(float(tests.p[0]))})."
         )
     else:  # `power` is two-sided: twice the level
         deviation, two_sided = float(tests.deviation[0]), min(2 * alpha, 0.99)

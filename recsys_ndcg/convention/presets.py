@@ -196,7 +196,7 @@ PRESETS: dict[str, Preset] = {
         "LensKit 2025.8.1", f"{_BINARY} dcg",
         {"gain": "binary", "ties": "input", "discount": "log2_max", "short_list": "n",
          "recall_over": "capped", "ap_over": "capped", "undefined": 0.0, "missing_user": "skip"},
-        caveat="users without a score get the score of its list_metrics(); "
+        caveat="a user whose score is undefined has 0, as in the table of its list_metrics(); "
         "its ap fails for users without a relevant item",
     ),
     "implicit": Preset(

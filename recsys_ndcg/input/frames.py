@@ -118,7 +118,10 @@ def _normalise(name: str) -> str:
 #: The columns with readers of their own; further ones are read as numbers.
 _CORE_COLUMNS = ("user", "item", "estimated", "true", "rank")
 
-_SCORES_ADVICE = "if these are scores (higher is better), pass columns={'estimated': 'rank'}"
+_SCORES_ADVICE = (
+    "if these are scores (higher is better), pass them as 'estimated' instead of 'rank', such as "
+    "columns={'estimated': 'rank'} (--columns estimated=rank)"
+)
 
 
 class Table:

@@ -21,8 +21,8 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]", re.ASCII)  # noqa: RUF001 
 _NEGATIVE_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _SEPARATOR_WORDS = {r"\t": "\t", "tab": "\t", "space": " "}
 _NOT_TEXT_ADVICE = (
-    "Save it as CSV in UTF-8. Names of Parquet files end in .parquet, of Arrow files in .feather, "
-    "of pickled predictions in .pickle."
+    "If it is text, save it as CSV in UTF-8. If it is of another kind, rename it: Parquet is "
+    "recognised by the ending .parquet, Arrow by .feather, pickled predictions by .pickle."
 )
 _SAMPLE_BYTES = 1 << 12
 _SEPARATORS = ("\t", ",", ";", "|")

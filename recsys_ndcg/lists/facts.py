@@ -98,11 +98,11 @@ def _find_bound_estimates(facts: Facts) -> Iterator[str]:
             f"value is {top:g})"
         )
         yield (
-            f"{count} estimates are {bound:g}: their order is random, and so is the score. The "
-            "model may have diverged, because Surprise's predict() clips NaN to the top of the "
-            "rating_scale: look at algo.predict(user, item, clip=False), and train with a smaller "
-            "learning rate or more regularisation. If it has not diverged, it gives all items "
-            f"the same estimate{scale if top > bound else ''}."
+            f"{count} estimates are {bound:g}: these items have no order, so the score is about "
+            "that of random order. The model may have diverged, because Surprise's predict() clips "
+            "NaN to the top of the rating_scale: look at algo.predict(user, item, clip=False), and "
+            "train with a smaller learning rate or more regularisation. If it has not diverged, it "
+            f"gives all items the same estimate{scale if top > bound else ''}."
         )
     elif share > _MOST and top > -np.inf and not _are_classes(facts):
         yield (

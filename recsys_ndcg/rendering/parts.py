@@ -106,15 +106,13 @@ class Code:
         lines = self.lines if full else self.short or self.lines
         if not self.has_common_parts:
             return lines
-        first, *others = lines
-        common = {part for part in first.split("|") if not part.startswith("users:")}
-        differing = [
-            "|".join([metric, *(part for part in parts if part not in common)])
-            for metric, *parts in (other.split("|") for other in others)
-        ]
-        if not differing:
-            return [first]
-        return [first, f"other signatures are the same, except: {'; '.join(differing)}"]
+        first, *others = (line.split("|") for line in lines)
+        differing = [[part for part in other if part not in first] for other in others]
+        texts = ["|".join(parts) for parts in differing if len(parts) > 1]
+        if not others:
+            return lines
+        exceptions = f", except: {'; '.join(texts)}" if texts else ""
+        return [lines[0], f"other signatures are the same{exceptions}"]
 
 
 @dataclass(frozen=True)

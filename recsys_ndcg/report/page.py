@@ -51,8 +51,8 @@ _EVERY_CUTOFF = 5
 _MAX_CUTOFFS = 8  # cutoffs below k that are measured for a plot
 _ROUND = [first * 10**zeros for zeros in range(18) for first in (1, 2, 5)]
 _SELECTION = (
-    f"the {MAX_USERS // 2} best and the {MAX_USERS // 2} worst, without trivial users. "
-    "report.per_user has all users, and so has recsys-ndcg evaluate ... --per-user FILE."
+    "the best and the worst of those whose score depends on the order, then, if there is room, "
+    "others. report.per_user has all users, and so has recsys-ndcg evaluate ... --per-user FILE."
 )
 
 
@@ -291,7 +291,7 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     hint = _NO_LISTS if lists is None else f"Open a user to see {row_content}."
     lead = f"Sort by a heading, or search for an id. {hint}"
     if len(positions) < len(scores.users):
-        lead += f" Of {len(scores.users):,} users these are {selection_note}"
+        lead += f" Of {len(scores.users):,} users, {len(positions):,} are shown: {selection_note}"
     caption = f"Users by {sorted_by}, the best first{last if n_trivial else ''}"
     table = ShownTable(caption, cells, is_sortable=True, lists=lists)
     return Section("users", "User by user", lead, [table])
@@ -302,17 +302,15 @@ def select_users(
 ) -> Positions:
     """Return the positions of the best and the worst users, at most `MAX_USERS`, the best first.
 
-    Uninformative users (trivial in a report, without a difference in a comparison) come last, and
-    are left out if there are too many users.
+    Uninformative users (trivial in a report, without a difference in a comparison) come last, if
+    there is room for them.
     """
-    users = np.arange(len(score))
-    if len(score) > MAX_USERS:
-        informative = np.flatnonzero(~np.isnan(score) & ~uninformative)
-        users = informative if len(informative) >= MAX_USERS else users
     # among equal users the longer list comes first: it is harder to order
-    keys = (-n_items[users], -tie_breaker[users], -score[users], uninformative[users])
-    users, half = users[np.lexsort(keys)], MAX_USERS // 2
-    return users if len(users) <= MAX_USERS else np.concatenate([users[:half], users[-half:]])
+    users = np.lexsort((-n_items, -tie_breaker, -score, uninformative))
+    n_informative, half = int(np.sum(~np.isnan(score) & ~uninformative)), MAX_USERS // 2
+    if n_informative <= MAX_USERS:
+        return users[:MAX_USERS]
+    return np.concatenate([users[:half], users[n_informative - half : n_informative]])
 
 
 # Code

@@ -228,8 +228,8 @@ class Report(Renderable, Mapping[str, float]):
     def baselines(self) -> pd.DataFrame:
         """The means of baselines that need no model, a column per metric.
 
-        Every report has ``chance``. A report on a whole catalogue has ``MostPopular``, too: the
-        items with the most ratings.
+        Every report has ``chance``. A report of `recsys_ndcg.surprise.evaluate_catalogue` has
+        ``MostPopular``, too: the items with the most ratings.
         """
         chance = self.audit[["chance"]].T
         return chance if self.known_baselines is None else pd.concat([self.known_baselines, chance])
@@ -504,7 +504,7 @@ class Report(Renderable, Mapping[str, float]):
         train: Any = None,
         columns: Mapping[str, str] | None = None,
     ) -> Segments:
-        """Split the report by user group, and compare each group with the other users.
+        """Split the report by user group, and compare each group with all other groups.
 
         Parameters
         ----------
@@ -559,7 +559,7 @@ class Report(Renderable, Mapping[str, float]):
     def truth(self) -> pd.Series[int]:
         """A digest of each user's true ratings, to check that two reports use the same ones.
 
-        The ratings cannot be read from it. The digest of all users is the sum modulo 2^32.
+        The ratings cannot be read from it. For one digest of all users, add them up modulo 2^32.
         """
         users = make_index(self.users, "user")
         return pd.Series(self.audit_data.label_digests, index=users, name="truth", copy=True)
@@ -602,7 +602,7 @@ class Report(Renderable, Mapping[str, float]):
         ------
         InvalidInputError
             The report has no such user; or it has no lists, because it was loaded from a file; or
-            it is of a whole catalogue, of which it keeps only the first ranks.
+            it is of a whole catalogue, and keeps fewer than k ranks.
 
         Notes
         -----
@@ -697,7 +697,7 @@ class Report(Renderable, Mapping[str, float]):
         return saving.flatten_metrics({"": self.summary})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything except the lists, as plain values for JSON; NaN becomes None."""
+        """Return the tables and the users' scores as plain values for JSON; NaN becomes None."""
         return saving.to_dict(self)
 
     def save(self, path: str | Path) -> None:

@@ -100,7 +100,7 @@ _ROLE_OF_COLUMN = {
 
 
 def to_dict(report: Report) -> dict[str, Any]:
-    """Return everything except the lists, as plain values for JSON; NaN becomes None."""
+    """Return the tables and the users' scores as plain values for JSON; NaN becomes None."""
     per_user, scores = report.per_user, report.scores
     columns = {name: per_user[name].tolist() for name in per_user}
     tables = {"per_user": {"user": per_user.index.tolist(), **columns}}

@@ -44,7 +44,10 @@ _MATTERS = 0.001  # a difference that changes the third decimal
 _MAX_NAMED = 3  # segments in a sentence, and metrics with the same finding
 _ALL = "(all)"
 _COLUMNS = ["metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted"]
-_LEAD = "Each segment compared with all other users: the difference of the means, and its p value."
+_LEAD = (
+    "Each segment compared with the users of all other segments: the difference of the means, and "
+    "its p value."
+)
 
 
 class UnknownKeyError(InvalidInputError, KeyError):
@@ -104,7 +107,7 @@ def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> I
 
 
 def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
-    """Yield the segments that differ from the other users, the largest difference first."""
+    """Yield the segments that differ from the others' users, the largest difference first."""
     difference = table["difference"].to_numpy()
     is_clear = (table["p_corrected"] < _ALPHA).to_numpy() & (
         table["users"] >= _MIN_USERS
@@ -117,8 +120,9 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
     if differences:
         yield (
             f"In {metric}, {len(differences)} of {len(table)} segments "
-            f"{'differs' if len(differences) == 1 else 'differ'} from all other users "
-            f"(Welch's test, Holm's correction): {', '.join(list_first(differences, _MAX_NAMED))}."
+            f"{'differs' if len(differences) == 1 else 'differ'} from the users of all other "
+            "segments (Welch's test, Holm's correction): "
+            f"{', '.join(list_first(differences, _MAX_NAMED))}."
         )
 
 

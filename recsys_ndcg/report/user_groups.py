@@ -157,22 +157,22 @@ def _assign_built_in(
             "instance, to count items with a true value of at least 4.0 as relevant."
         )
         raise InvalidInputError(msg)
-    return _cut_at_quartiles(counts.n_relevant, users, name, number_apart=0)
+    return _cut_at_quartiles(counts.n_relevant, users, name, own_group_for=0)
 
 
 def _cut_at_quartiles(
-    numbers: Floats | Positions, users: Ids, name: str, number_apart: int | None = None
+    numbers: Floats | Positions, users: Ids, name: str, own_group_for: int | None = None
 ) -> UserGroups:
     """Cut users into at most four groups at the quartiles of their numbers.
 
     A group is named after its lowest and highest number. Users with exactly the number
-    `number_apart` form their own group.
+    `own_group_for` form their own group.
     """
     numbers = np.asarray(numbers, dtype=np.int64)
-    to_cut, quarters = numbers[numbers != number_apart], (0.25, 0.5, 0.75)
+    to_cut, quarters = numbers[numbers != own_group_for], (0.25, 0.5, 0.75)
     cuts = np.quantile(to_cut, quarters, method="inverted_cdf") if len(to_cut) else []
     intervals = np.searchsorted(np.unique(cuts), numbers) + 1
-    _, codes = np.unique(np.where(numbers == number_apart, 0, intervals), return_inverse=True)
+    _, codes = np.unique(np.where(numbers == own_group_for, 0, intervals), return_inverse=True)
     spans = pd.Series(numbers).groupby(codes).agg(["min", "max"]).itertuples(index=False)
     labels = [str(low) if low == high else f"{low}–{high}" for low, high in spans]
     return UserGroups(users, np.array(labels, dtype=object)[codes], name, labels)
@@ -246,7 +246,8 @@ FORMS = (
     "groups, the path of such a file, or a function of per_user"
 )
 _SIDES = ("the users evaluated", "the users of the groups")  # in messages
-#: `columns=` for `read_file`: no field has a column, so every column stays text.
+#: `columns=` for `read_file`: no column of the file is the item, the estimate or the like, so none
+#: is converted to numbers.
 _AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
@@ -532,9 +533,10 @@ def _read_ids(table: Table, *, is_text: bool) -> Ids:
 
 
 def _parse_text_labels(group: Ids) -> tuple[Ids, list[Any] | None]:
-    """Return labels of a text file, None if blank, and their order if all are numbers.
+    """Return labels of a text file, None if blank, and their order if they are numbers as text.
 
-    They become integers if all are written as such, without leading zeros.
+    If all are whole numbers without leading zeros they become integers, which need no order. Other
+    numbers, such as 1.50, stay text.
     """
     is_filled = np.array([bool(text.strip()) for text in group.tolist()], dtype=bool)
     labels = pd.Series(pd.unique(group[is_filled]), dtype=object)

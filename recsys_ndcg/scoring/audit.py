@@ -35,8 +35,9 @@ class Audit:
     """Scores, and what explains them: the same lists scored in other roles (`Scores.roles`).
 
     Roles are, for example, random order ("chance") and the worst order ("worst"). If the lists are
-    known, other roles are measured when a property first needs them. If they are not, the audit
-    has only the roles that it was made with: the scores of every user, or just totals.
+    known, further roles are measured when a property first needs them. If they are not known,
+    nothing more can be measured: the audit has only the roles that it was made with, either for
+    every user or only as totals.
 
     Parameters
     ----------
@@ -304,7 +305,7 @@ class MeasuredLists:
         return share.with_choices(ties="expected", undefined="skip", unlabelled="zero")
 
     def _with_unlabelled_as_zero(self, measurement: Measurement) -> Measurement:
-        """Return the measurement in which unlabelled items have grade 0 and are irrelevant."""
+        """Return the measurement in which unlabelled items have gain 0 and are irrelevant."""
         undefined = measurement.convention.undefined
         undefined = "skip" if undefined == "raise" else undefined
         zero = measurement.with_choices(unlabelled="zero", undefined=undefined)
@@ -323,7 +324,7 @@ class MeasuredLists:
                 return measurement.without_score("the highest grade of all users is not known")
             threshold = measurement.threshold
             top = self.highest_grade if threshold is None else max(self.highest_grade, threshold)
-        # `unlabelled_as` overrides the grade 0 that unlabelled="zero" gives
+        # `unlabelled_as` gives them a grade, so that unlabelled="zero" has no effect
         return replace(self._with_unlabelled_as_zero(measurement), unlabelled_as=top)
 
 

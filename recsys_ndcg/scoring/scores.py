@@ -175,9 +175,9 @@ class Scores(MetricColumns, ReadOnlyArrays):
         and ``"best"``, from other orders (`ORDER_ROLES`); ``"lowest"`` and ``"highest"``, with all
         ties in their worst and best order; ``"judged"``, the share of the first k that is labelled;
         ``"zero"`` and ``"top"``, if unlabelled items were irrelevant, or of the top grade;
-        ``"own"``, the scores themselves if they are means over several runs, and not numerator
-        over denominator. And two tables that are no scores: ``"expected"`` and ``"deviation"``,
-        the numerator's mean and standard deviation in random order.
+        ``"own"``, the scores themselves, in `ModelScores`, where a mean over several runs is not
+        numerator over denominator. And two tables that are no scores: ``"expected"`` and
+        ``"deviation"``, the numerator's mean and standard deviation in random order.
     label_digests : uint32 array, shape (n_users,), optional
         A digest of each user's labels.
     """
@@ -237,7 +237,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
         Raises
         ------
         InvalidInputError
-            A user does not exist or is given twice, or there is none; the message mentions a
+            A user does not exist or is given twice, or no user is given. The message mentions a
             similar id of another type, such as 1 for "1".
         """
         if isinstance(users, str | bytes) or not isinstance(users, Iterable):
@@ -261,7 +261,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
             type_name = type(ids[texts.index(str(user))]).__name__
             hint = f"There is one whose id is of type {type_name}, not {type(user).__name__}."
         else:
-            hint = f"The users run from {ids[0]!r} to {ids[-1]!r}."
+            hint = f"The users are {', '.join(map(repr, ids[:3]))}{' …' if ids[3:] else ''}."
         return f"This report has {len(ids)} users, but no user {quote(user)}. {hint}"
 
     def select_measurements(self, columns: slice | Sequence[int]) -> Self:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    check_choice,
+    check_integer,
+    check_level,
+    format_count,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,8 +243,9 @@ class Testing:
         family = n_pairs if "smallest p" in self.corrected_by.divided_for else 1
         if drawn and family > self.alpha * (self.draws + 1):
             needed = math.ceil(family / self.alpha) - 1
+            other = ", or correction='max-T' (--correction max-T)" if family > 1 else ""
             msg = (
-                f"draws={self.draws} is too few for {n_pairs} pairs: no corrected p can reach "
-                f"{self.alpha:g}. Use draws={needed} or more, or correction='max-T'."
+                f"draws={self.draws} is too few for {format_count(n_pairs, 'pair')}: no corrected "
+                f"p can reach {self.alpha:g}. Use draws={needed} (--draws {needed}) or more{other}."
             )
             raise InvalidInputError(msg)

@@ -100,9 +100,9 @@ ONE_WAY = (200, 0.01, [0.2, 20.0])
 CLAIMS = {
     "They are equivalent within the margin of 0.05.": (400, 0.05, [1.0, 1.01]),
     "Either may be worse than the other by 0.001 or more.": (8, 0.001, [1.0, 1.5]),
-    "a is worse than b by less than 0.01, if at all; b may be worse than a by 0.01 or": ONE_WAY,
-    r"\w is worse than \w by less than 0.05, if at all\.": (300, 0.05, [1.0, 1.01, 9.0]),
-    "Every other model may be worse than": (8, 0.001, [1.0, 1.2, 1.4]),
+    "a is better than b, or worse by less than 0.01; b may be worse than a by 0.01 or": ONE_WAY,
+    r"\w is better than \w, or worse by less than 0.05\.": (300, 0.05, [1.0, 1.01, 9.0]),
+    "Each of the other 2 models may be worse than": (8, 0.001, [1.0, 1.2, 1.4]),
 }
 
 

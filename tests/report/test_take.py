@@ -118,7 +118,7 @@ def test_users_that_do_not_exist_are_rejected(tmp_path: Path) -> None:
     """By a report of data, and by one from a file."""
     report = rn.evaluate(ROWS, metrics=["ndcg@10", "rr", "recall@2", "rmse"], threshold=2)
     report.save(tmp_path / "r.json")
-    no_dan = "This report has 3 users, but no user 'dan'. The users run from 'ann' to"
+    no_dan = "This report has 3 users, but no user 'dan'. The users are 'ann',"
     cases: dict[str, list[Any]] = {
         no_dan: [["ann", "dan"]], "no user": [[["ann"]], [7]], "Name at least one user": [[]],
         "given twice": [["ann", "bob", "ann"]], "as a list of their ids, not": ["ann", None],

@@ -437,7 +437,7 @@ STEPS = "look at algo.predict(user, item, clip=False), and train with a smaller 
 @pytest.mark.parametrize(
     ("n_top", "n_other", "top", "start"),
     [
-        (100, 0, 5.0, "All 100 estimates are 5: their order is random.*it gives all items"),
+        (100, 0, 5.0, "All 100 estimates are 5: these items have no order.*it gives all items"),
         (95, 5, 5.0, "95 of 100 estimates are 5"), (94, 6, 5.0, ""), (50, 0, 3.0, ENDS),
     ],
 )  # fmt: skip
