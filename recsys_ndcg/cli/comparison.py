@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison import Gate
     from recsys_ndcg.metrics import Metric
 
+_USERS = "all: every model must have the same users; common: compare those that all have."
+_USERS_OF_BOTH = "For --fail-if-worse. all: both need the same users; common: test those of both."
 _MARGIN = "Largest difference that does not matter, such as 0.005."
 _FAILED = 1
 
@@ -96,9 +98,8 @@ class GateOptions:
         metavar="METRIC=NUMBER",
     )
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows, for each other model, that it is better than BASELINE "
-        "(the name of a model, or a file), or worse by less than --margin. With too few users the "
-        "test cannot show this.",
+        "Exit with 1 unless a test shows that each other model is better than BASELINE (a model's "
+        "name, or a file) or worse by less than --margin. Too few users cannot show it.",
         metavar="BASELINE",
     )
     metric: str | None = option(
@@ -135,19 +136,13 @@ class BaselineGateOptions(GateOptions):
     """The gates of one model."""
 
     fail_if_worse: str | None = option(
-        "Exit with 1 unless a test shows that the model is better than BASELINE (a file of "
-        "predictions or a saved report), or worse by less than --margin. With too few users the "
-        "test cannot show this.",
+        "Exit with 1 unless a test shows that the model is better than BASELINE (predictions or a "
+        "saved report) or worse by less than --margin. Too few users cannot show it.",
         metavar="BASELINE",
     )
     margin: float | None = option(_MARGIN)
     alpha: float = option("Significance level of the non-inferiority test.", default=0.05)
-    users: str = option(
-        "For --fail-if-worse. all: both models must have the same users; common: compare those "
-        "that both have.",
-        default="all",
-        completion="users",
-    )
+    users: str = option(_USERS_OF_BOTH, default="all", completion="users")
 
     def check(self) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
@@ -182,11 +177,7 @@ class StatisticsOptions:
     train: Path | None = option(
         "The training ratings: needed for --by cold, optional for --by activity."
     )
-    users: str = option(
-        "all: every model must have the same users; common: compare those that all have.",
-        default="all",
-        completion="users",
-    )
+    users: str = option(_USERS, default="all", completion="users")
     test: str = option(f"Significance test: {', '.join(TESTS)}.", default="t", completion="test")
     correction: str | None = option(
         f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "

@@ -192,16 +192,14 @@ def _name_options(message: str, options: dict[str, list[str]]) -> str:
     """
     known = {one for each in options.values() for one in each}
 
-    def choose(match: re.Match[str]) -> str:
-        return match[2] if match[2].split()[0] in known else match[1]
-
     def name(match: re.Match[str]) -> str:
         option, verb = options.get(match[1], [""])[0], match[2].strip("= ")
         if not option:
             return match[0]
         return f"{option} {verb} " if verb else f"{option} "
 
-    return _PARAMETERS.sub(name, _ARGUMENTS.sub(choose, message))
+    arguments = _ARGUMENTS.sub(lambda one: one[2 if one[2].split()[0] in known else 1], message)
+    return _PARAMETERS.sub(name, arguments)
 
 
 def run_to_exit_code(command: Callable[[], int | None]) -> int | None:

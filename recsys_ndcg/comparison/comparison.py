@@ -65,7 +65,8 @@ class Comparison(Renderable):
     segment_of_user : pandas.Series, optional
         The segment of each user, a categorical.
     n_dropped_users : mapping of str to int
-        Number of users dropped per model because another model has no scores for them.
+        The number of each model's users who are left out, because another model does not have
+        these users at all.
     other_metrics : tuple of str
         Metrics that only some models have.
     runs_table : pandas.DataFrame, optional

@@ -171,8 +171,8 @@ _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
         (
-            "The data cannot distinguish models of the same tier. The dot is the mean over users, "
-            "the line its interval; dashed lines are baselines that need no model."
+            "A tier is 1 + the number of significantly better models. The dot is the mean over "
+            "users, the line its interval; dashed lines are baselines that need no model."
         ),
         build_leaderboard_table,
     ),
@@ -379,6 +379,6 @@ def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[
                 here, over_all = ("above", "below") if is_above else ("below", "above")
                 yield (
                     f"Simpson's paradox: in every segment {model} is {here} {baseline} in {name}, "
-                    f"but over all segments {over_all}, because the segments' weights (their "
-                    "denominators) differ between the models. Compare segment by segment."
+                    f"but over all segments together it is {over_all}, because the segments' "
+                    "weights (denominators) differ between the models. Compare segment by segment."
                 )

@@ -383,9 +383,8 @@ def _compare_segments(
         for code in range(len(segment_of_user.cat.categories))
     ]
     table = pd.concat(parts)
-    correction = result.testing.corrected_by
-    if correction.is_max_t:
-        correction = CORRECTIONS["holm"]
+    chosen = result.testing.corrected_by
+    correction = CORRECTIONS["holm"] if chosen.is_max_t else chosen
     table["p_corrected"] = correction.correct(table["p"].to_numpy())
     whole = _compare_segment(result, codes >= 0, baseline)
     for prefix in ("", "pooled_"):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
-from recsys_ndcg.input import count_common_ids, encode_ids
+from recsys_ndcg.input import check_common_ids, encode_ids
 from recsys_ndcg.scoring import Audit, Scores, Signature
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class ModelScores(Scores):
         """Average the scores of several runs within each user; add up numerators and denominators.
 
         Folds hold different ratings of a user: their counts and digests are added up, too. Seeds
-        hold the same ratings: counts and digests are those of the first run. A user is left out if
-        all runs leave it out; other flags are true if they are true in any run.
+        hold the same ratings: the largest count is kept. A user is left out if all runs leave it
+        out; other flags are true if they are true in any run.
         """
         if len(runs) == 1:
             return runs[0]
@@ -134,12 +134,11 @@ class ModelScores(Scores):
                 merged[name] = _average_scores(tables)
             elif name == "left_out":
                 merged[name] = reduce(np.logical_and, tables)
-            elif values.dtype == bool:
-                merged[name] = reduce(np.logical_or, tables)
-            elif name != "user" and (name in first.tables_behind_scores or not have_same_ratings):
-                merged[name] = reduce(np.add, tables)
-            else:
+            elif name == "user":
                 merged[name] = values
+            else:
+                is_sum = name in first.tables_behind_scores or not have_same_ratings
+                merged[name] = reduce(np.add if is_sum else np.maximum, tables)
         average = first.replace_all_columns(merged)
         return replace(
             average,
@@ -331,7 +330,7 @@ def align_models(
     for name, model in others:
         _check_signatures(reference_name, reference, name, model)
         labels = (repr(reference_name), repr(name))
-        count_common_ids(reference.users, model.users, "user", labels)
+        check_common_ids(reference.users, model.users, "user", labels)
     models, n_dropped_users = _keep_common_users(models, users)
     _check_label_digests(models)
     if all(np.isnan(model.per_user).all() for model in models.values()):

@@ -394,7 +394,7 @@ def _build_list_pairs(comparison: Comparison, a: str, b: str, users: Positions) 
 
 
 def write_comparison_code(comparison: Comparison) -> str:
-    """Return Python code that makes the same comparison."""
+    """Return Python code that gives the same numbers: one call per convention."""
     if comparison.code is not None:
         return comparison.code
     names = [name for name in comparison.models if name != CHANCE]
@@ -417,6 +417,7 @@ def write_comparison_code(comparison: Comparison) -> str:
     if has_folds:
         by_convention = [f"metrics={comparison.metrics!r}"]
     calls = [
-        f"comparison = rn.compare({', '.join([models, one, *arguments])})" for one in by_convention
+        f"comparison{f'_{n}' if n > 1 else ''} = rn.compare({', '.join([models, one, *arguments])})"
+        for n, one in enumerate(by_convention, 1)
     ]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.arrays import compute_offsets, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
-from recsys_ndcg.input import Rows, count_common_ids, make_index, read_rows
+from recsys_ndcg.input import Rows, check_common_ids, make_index, read_rows
 from recsys_ndcg.lists import CatalogueLists, RankedLists, group_rows
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.ranking import rank
@@ -196,9 +196,9 @@ def _read_ranks(
     check_k(k)
     first, second = _to_lists(lists_a, columns), _to_lists(lists_b, columns)
     names = ("the first lists", "the second lists")
-    count_common_ids(first.users, second.users, "user", names, warns=True)
+    check_common_ids(first.users, second.users, "user", names, warns=True)
     items = np.asarray(first.item_ids), np.asarray(second.item_ids)
-    count_common_ids(*items, "item", names, warns=True)
+    check_common_ids(*items, "item", names, warns=True)
     return pd.concat({"a": _find_ranks(first, k), "b": _find_ranks(second, k)}, axis=1)
 
 

@@ -329,7 +329,7 @@ class Convention:
         return self.gain in gains.THRESHOLD_GAINS
 
     @property
-    def treats_ties_alike(self) -> bool:
+    def ties_ignore_ids_and_rows(self) -> bool:
         """Whether the rule for ties does not depend on the ids or the row order of tied items."""
         return self.ties in ("expected", "best", "worst")
 

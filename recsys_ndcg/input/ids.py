@@ -493,7 +493,7 @@ def raise_for_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
         raise InvalidInputError(msg)
 
 
-def count_common_ids(
+def check_common_ids(
     first: Ids | EncodedIds,
     second: Ids | EncodedIds,
     column: str,
@@ -501,7 +501,7 @@ def count_common_ids(
     *,
     warns: bool = False,
 ) -> int:
-    """Return how many distinct ids two columns share.
+    """Check that two columns have ids of the same type; return how many distinct ids they share.
 
     Parameters
     ----------

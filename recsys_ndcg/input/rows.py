@@ -16,7 +16,7 @@ from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import (
     EncodedIds,
-    count_common_ids,
+    check_common_ids,
     encode_text,
     encode_together,
     encode_unless_integers,
@@ -232,7 +232,7 @@ class Rows:
         ids = map_in_threads(lambda column: encode_unless_integers(*column), columns, n_rows)
         pairs = [(ids[0], ids[1], "user"), (ids[2], ids[3], "item")]
         for pair in pairs:
-            count_common_ids(*pair, names, warns=True)
+            check_common_ids(*pair, names, warns=True)
         return map_in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
 
 

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.files import Content
@@ -141,20 +141,20 @@ class TextFormat:
         return max(others if self.decimal == "," and others else _SEPARATORS, key=line.count)
 
     @staticmethod
-    def escape_formula(text: str) -> str:
-        """Return a text that a spreadsheet does not run as a formula.
+    def escape_formula(cell: Any) -> Any:
+        """Return a cell that a spreadsheet does not run as a formula.
 
-        A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end.
+        A spreadsheet runs a text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end.
         Such a text, also after apostrophes, gets an apostrophe in front. A negative number does
-        not.
+        not, nor does a cell of another type.
 
         Examples
         --------
         >>> [TextFormat.escape_formula(text) for text in ("=1+1", "'=1+1", "'tis", "-5", "ann")]
         ["'=1+1", "''=1+1", "'tis", '-5', 'ann']
         """
-        is_formula = _FORMULA.match(text) and not _NEGATIVE_NUMBER.fullmatch(text)
-        return f"'{text}" if is_formula else text
+        is_formula = isinstance(cell, str) and _FORMULA.match(cell)
+        return f"'{cell}" if is_formula and not _NEGATIVE_NUMBER.fullmatch(cell) else cell
 
     @staticmethod
     def unescape_formula(text: str) -> str:

@@ -168,7 +168,7 @@ class CatalogueLists(GroupedLists):
         """
         (old, old_threshold), (new, new_threshold) = placed, wanted
         names = ["tie_tolerance", "impossible", "recommend_from"]
-        if not new.treats_ties_alike:
+        if not new.ties_ignore_ids_and_rows:
             names.append("ties")
         for name in names:
             if getattr(old, name) != getattr(new, name):

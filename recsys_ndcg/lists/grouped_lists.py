@@ -147,8 +147,8 @@ class GroupedLists(ReadOnlyArrays):
         return make_read_only(np.diff(self.offsets))
 
     @property
-    def is_selection(self) -> bool:
-        """Whether each list is a selection from more candidates, whose number is known."""
+    def has_candidates(self) -> bool:
+        """Whether each list was chosen from more candidates, whose number is known."""
         return self.candidates is not None
 
     @property

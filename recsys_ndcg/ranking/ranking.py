@@ -288,7 +288,7 @@ class Ranking:
         ``ties="best"`` and ``"worst"``.
         """
         rule, groups = self.convention.ties, self.sorted_lists.tie_groups
-        if not self.convention.treats_ties_alike or not groups.has_ties:
+        if not self.convention.ties_ignore_ids_and_rows or not groups.has_ties:
             groups = self._groups_by_gain
         else:
             worst_first = rule == "worst"  # `split_into_rows` reverses them
@@ -361,7 +361,7 @@ class Ranking:
         rule, sorted_lists = self.convention.ties, self.sorted_lists
         if not sorted_lists.tie_groups.has_ties:
             return sorted_lists.tie_groups
-        if not self.convention.treats_ties_alike:
+        if not self.convention.ties_ignore_ids_and_rows:
             return self._single_groups
         groups = sorted_lists.tie_groups
         if not (self.graded.sort_grades and name == _GRADE):

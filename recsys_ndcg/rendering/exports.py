@@ -9,7 +9,6 @@ import io
 import lzma
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 
@@ -75,16 +74,13 @@ def write_csv(per_user: pd.DataFrame) -> str:
         if isinstance(one, str) and ("\0" in one or not one.strip()):
             msg = f"The user id {one!r} cannot be read back from CSV. Save the report as JSON."
             raise InvalidInputError(msg)
-    users = pd.Index([*map(_guard, per_user.index)], name=per_user.index.name, dtype=object)
-    table = per_user.set_axis(users, axis=0).set_axis([*map(_guard, per_user)], axis=1)
+    escape = TextFormat.escape_formula
+    users = pd.Index([*map(escape, per_user.index)], name=per_user.index.name, dtype=object)
+    table = per_user.set_axis(users, axis=0).set_axis([*map(escape, per_user)], axis=1)
     odd = any(_SEPARATORS.search(str(one)) for one in [*users, *table])
     return table.to_csv(
         lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL
     )
-
-
-def _guard(cell: Any) -> Any:
-    return TextFormat.escape_formula(cell) if isinstance(cell, str) else cell
 
 
 _FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {

@@ -38,7 +38,6 @@ _SCORES = (
 _AUDIT = "Reference values for each score"
 _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
-_HOW = "The code that gives the same numbers, and the complete signature of each metric."
 _HIGH_CHANCE = 0.5  # a chance level that a reader would not expect
 _MANY_TRIVIAL = 0.1  # a share of trivial users that blurs a mean
 _MAX_LINES = 3  # about the same finding in several metrics
@@ -123,18 +122,19 @@ def build_signatures_section(
     command : str, optional
         The command line that made the page, if there was one.
     """
-    signatures = [*signatures]
+    signatures, lead = [*signatures], "The complete signature of each metric"
     full = [escape_invisible(signature.text) for signature in signatures]
     short = [escape_invisible(signature.short) for signature in signatures]
     parts: list[Code | list[str]] = [Code("The signatures", full, short, has_common_parts=True)]
     if code:
+        lead += ", and the code that gives the same numbers"
         shell = [] if command is None else [Code("The command", [escape_invisible(command)])]
         python = Code("The same in Python", [escape_invisible(line) for line in code.splitlines()])
         own_versions = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
         versions = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
         versions_line = f"Made with {', '.join([own_versions, *versions])}."
         parts = [*shell, python, *parts, [versions_line]]
-    return Section("how", "How this was computed", _HOW, parts)
+    return Section("how", "How this was computed", f"{lead}.", parts)
 
 
 def format_cells(frame: pd.DataFrame, brief: Sequence[str] = ()) -> pd.DataFrame:

@@ -339,8 +339,9 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
 
 
 def write_evaluation_code(signatures: Iterable[Signature]) -> str:
-    """Return the Python code that gives the same report of the same data."""
+    """Return Python code that gives the same numbers: one call per convention."""
     calls = [
-        f"report = rn.evaluate(data, {options})" for options in write_call_arguments(signatures)
+        f"report{f'_{n}' if n > 1 else ''} = rn.evaluate(data, {options})"
+        for n, options in enumerate(write_call_arguments(signatures), 1)
     ]
     return "\n".join(["import recsys_ndcg as rn", "", *calls])

@@ -184,7 +184,8 @@ class Report(Renderable, Mapping[str, float]):
 
         Keys for the data: users; ratings (the number of rows) if each user's own ratings are
         ranked, otherwise recommended (the rows of the lists; no key if they hold all candidates);
-        candidates (the items that lists were chosen from, or all items of a catalogue). Users:
+        candidates (the sum over users of the items that each list was chosen from, or of all
+        items that were ranked). Users:
         short (lists of fewer items than the largest k), trivial (every order has the same score),
         tied (at least two equal estimates), missing (labelled users without a list), left_out (by
         the convention, from at least one metric; undefined scores are counted separately), and for
@@ -238,11 +239,12 @@ class Report(Renderable, Mapping[str, float]):
     def audit(self) -> pd.DataFrame:
         """Reference values for each score, a row per metric.
 
-        Means over users: chance (random order of the list), worst and best (the extreme orders of
-        the list), tie_low and tie_high (every tie in its worst or best order), judged (the
-        labelled share of the first k items: Sakai 2007), unlabelled_zero and unlabelled_top (the
-        score if all unlabelled items were irrelevant, or of the top grade: `Convention.max_grade`
-        or the highest grade in the data).
+        Means over users: chance (random order of the list, or if it was chosen from candidates, a
+        random choice of them), worst and best (the extreme orders or choices), tie_low and
+        tie_high (every tie in its worst or best order), judged (the labelled share of the first k
+        items: Sakai 2007), unlabelled_zero and unlabelled_top (the score if all unlabelled items
+        were irrelevant, or of the top grade: `Convention.max_grade` or the highest grade in the
+        data).
 
         From these means: adjusted = (mean - chance) / (best - chance), the share of the possible
         improvement over random order that the model achieves (as in the adjusted Rand index:
@@ -371,10 +373,10 @@ class Report(Renderable, Mapping[str, float]):
         Returns
         -------
         pandas.DataFrame
-            Indexed by user: items, relevant, score, chance (random order of the same list), worst
-            and best (its extreme orders), adjusted = (score - chance) / (best - chance), and z =
-            (numerator - its mean) / its standard deviation in random order, exact for metrics
-            that are linear in gains or relevance. Adjusted and z are NaN for trivial users.
+            Indexed by user: items, relevant, score, chance, worst and best (as in `audit`),
+            adjusted = (score - chance) / (best - chance), and z = (numerator - its mean) / its
+            standard deviation in random order, exact for metrics that are linear in gains or
+            relevance. Adjusted and z are NaN for trivial users.
 
         References
         ----------

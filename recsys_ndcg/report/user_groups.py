@@ -20,7 +20,7 @@ from recsys_ndcg.files import is_file_source
 from recsys_ndcg.input import (
     EncodedIds,
     Table,
-    count_common_ids,
+    check_common_ids,
     encode_ids,
     format_id,
     make_index,
@@ -222,7 +222,7 @@ def _count_training_rows(
         msg = f"train has no rows. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     if not is_text:
-        count_common_ids(users, ids, "user", ("the users evaluated", "the users of train"))
+        check_common_ids(users, ids, "user", ("the users evaluated", "the users of train"))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
@@ -300,7 +300,7 @@ class UserGroups:
         if self.is_text:
             n_common = len({*ids.tolist()} & {*users.tolist()})
         else:  # ids of different types never match
-            n_common = count_common_ids(users, ids, "user", _SIDES)
+            n_common = check_common_ids(users, ids, "user", _SIDES)
         if not n_common:
             msg = (
                 f"None of the {len(users)} evaluated users has a group: the groups have users "

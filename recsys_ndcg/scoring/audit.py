@@ -295,8 +295,8 @@ class MeasuredLists:
         all_tied = replace(measurement.with_ties(ties), all_tied=True)
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
-        is_selection = self.lists.is_selection
-        reason = measurement.chance_of_selection_objection(self.facts) if is_selection else ""
+        has_candidates = self.lists.has_candidates
+        reason = measurement.candidate_chance_objection(self.facts) if has_candidates else ""
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:

@@ -182,7 +182,7 @@ class Measurement:
     def fails_under_ties(self) -> bool:
         """Whether there is no score if items are tied: the exact mean or best order is unknown."""
         objection = self.metric.tie_objection(self.convention)
-        return self.convention.treats_ties_alike and bool(objection)
+        return self.convention.ties_ignore_ids_and_rows and bool(objection)
 
     def requires_no_ties(self, facts: Facts) -> bool:
         """Return whether the measurement can only be computed if no two estimates are equal."""
@@ -201,7 +201,7 @@ class Measurement:
         """
         return self._list_objection(facts, lists) or self._metric_objection(facts, lists)
 
-    def chance_of_selection_objection(self, facts: Facts) -> str:
+    def candidate_chance_objection(self, facts: Facts) -> str:
         """Return why chance is not exact for a list chosen from candidates; "" if it is.
 
         Chance is the mean over all random choices of the list, so the denominator must be the same

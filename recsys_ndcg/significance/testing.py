@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
 
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    check_choice,
-    check_integer,
-    check_level,
-    format_count,
-)
+from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -245,7 +239,7 @@ class Testing:
             needed = math.ceil(family / self.alpha) - 1
             other = ", or correction='max-T' (--correction max-T)" if family > 1 else ""
             msg = (
-                f"draws={self.draws} is too few for {format_count(n_pairs, 'pair')}: no corrected "
-                f"p can reach {self.alpha:g}. Use draws={needed} (--draws {needed}) or more{other}."
+                f"draws={self.draws} is too few: no corrected p can reach {self.alpha:g} (number "
+                f"of pairs: {n_pairs}). Use draws={needed} (--draws {needed}) or more{other}."
             )
             raise InvalidInputError(msg)
