@@ -29,13 +29,11 @@ OPTIONS: list[dict[str, Any]] = [
 def test_the_code_of_a_report_gives_the_same_signatures(how: dict[str, Any]) -> None:
     """In several calls if the metrics have different conventions."""
     report = rn.evaluate(ROWS, **how)
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {"data": ROWS, "rn": rn}
     code = write_evaluation_code(report.signatures.values())
-    for line in code.splitlines():
-        names: dict[str, Any] = {"data": ROWS, "rn": rn}
-        exec(line, names)  # noqa: S102 - our own
-        for report_of_some in [one for name, one in names.items() if name.startswith("report")]:
-            found |= {name: str(one) for name, one in report_of_some.signatures.items()}
+    exec(code, names)  # noqa: S102 - our own
+    reports = [one for one in names.values() if isinstance(one, rn.Report)]
+    found = {name: str(text) for one in reports for name, text in one.signatures.items()}
     assert found == {name: one.text for name, one in report.signatures.items()}
     assert code.count("rn.evaluate") == 1 + (how.get("convention") == "catboost")
 
