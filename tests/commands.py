@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import pandas as pd
 import pytest
+from typer.main import get_command
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli import build_application
@@ -25,7 +26,7 @@ COMMANDS = [
 ]
 
 
-_APP = build_application()
+_PROGRAM = get_command(build_application())
 
 
 def run_python(
@@ -67,7 +68,7 @@ def run(
         redirect_stderr(err),
         pytest.raises(SystemExit) as end,
     ):
-        _APP([str(word) for word in words], prog_name="recsys-ndcg")
+        _PROGRAM([str(word) for word in words], prog_name="recsys-ndcg")
     code = end.value.code or 0
     assert isinstance(code, int)
     return CommandResult(code, _text_of(out), _text_of(err))

@@ -37,6 +37,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.version import __version__
 
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
+_STANDARD_LIBRARY = os.path.realpath(sysconfig.get_path("stdlib"))
 _CLASS_ID = re.compile(r"[0-9a-f]{32}")  # cloudpickle's id of a class, new in each process
 _NOT_CODE = re.compile(r"__(doc|module|firstlineno|static_attributes|slotnames|annot\w*)__")
 _TOOLS = {"cloudpickle", "joblib"}  # take objects apart, but compute no numbers
@@ -225,7 +226,6 @@ def _find_version(library: str) -> dict[str, str]:
 
 def _is_library(name: str) -> bool:
     """Return whether a top-level module or package belongs to an installed library."""
-    standard = os.path.realpath(sysconfig.get_path("stdlib"))
     with suppress(ImportError, ValueError):
         spec = find_spec(name)
         if spec is None:
@@ -233,7 +233,7 @@ def _is_library(name: str) -> bool:
         places = [spec.origin] if spec.has_location else spec.submodule_search_locations or []
         return all(
             _LIBRARY_FOLDERS & {*Path(str(place)).parts}
-            or Path(os.path.realpath(str(place))).is_relative_to(standard)
+            or Path(os.path.realpath(str(place))).is_relative_to(_STANDARD_LIBRARY)
             for place in places
         )
     return False

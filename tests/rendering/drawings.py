@@ -27,7 +27,7 @@ class Layer:
 
 def layers(chart: alt.LayerChart | alt.ConcatChart) -> list[Layer]:
     """Return the layers of a chart, of all its panels."""
-    spec = json.loads(chart.to_json())
+    spec = json.loads(chart.to_json(validate=False))  # `drawn` validates charts
     found = []
     for one in (layer for panel in spec.get("concat", [spec]) for layer in panel["layer"]):
         data = one["data"]
