@@ -146,13 +146,14 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         completion="metric",
     ),
     convention: ConventionOptions,
-    reported: float | None = option("A published number to explain."),
+    reported: float | None = option("A published number to explain by the ten nearest values."),
     output: OutputOptions,
 ) -> None:
     """Compute a metric as each library does.
 
     Shows which options explain the differences from your number. --preset and --convention set
-    how your number is computed.
+    how your number is computed. With --reported, values with one or two of your choices changed
+    are shown, too, and only the nearest.
 
     Examples
     --------

@@ -218,7 +218,7 @@ def demo(
     comparison = compare(reports)
     if page.write(comparison):
         return
-    source = "sample ratings" if ratings is None else str(ratings)
+    source = "sample ratings" if ratings is None else f"ratings of {ratings}"
     print_line(
         f"{len(table)} {source}: {len(table) - n_test} to train on, {n_test} to "
         f"rank; {limit:g} and above is relevant.",

@@ -194,9 +194,7 @@ def _name_options(message: str, options: dict[str, list[str]]) -> str:
 
     def name(match: re.Match[str]) -> str:
         option, verb = options.get(match[1], [""])[0], match[2].strip("= ")
-        if not option:
-            return match[0]
-        return f"{option} {verb} " if verb else f"{option} "
+        return f"{option} {verb} ".replace("  ", " ") if option else match[0]
 
     arguments = _ARGUMENTS.sub(lambda one: one[2 if one[2].split()[0] in known else 1], message)
     return _PARAMETERS.sub(name, arguments)

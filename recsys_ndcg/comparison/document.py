@@ -162,7 +162,9 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance"]
     names += ["difference_interval", "p_corrected"]
     star = "; *: opposite sign over all segments" if opposite.any() else ""
-    note = f"difference in {metric} from {comparison.baseline}, intervals per segment{star}"
+    note = (
+        f"difference in {metric} from {comparison.baseline}; only p is for all rows at once{star}"
+    )
     table = _add_half_width(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 

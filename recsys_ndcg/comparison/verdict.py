@@ -164,10 +164,9 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
         return f"They are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
-        return (
-            f"{good} is better than {bad}, or worse by less than {margin:g}; {bad} may be worse "
-            f"than {good} by {margin:g} or more."
-        )
+        if result.significant_direction[pair]:
+            return f"{bad} may be worse by the margin of {margin:g} or more."
+        return f"{good} is not worse by the margin of {margin:g} or more; {bad} may be."
     return f"Either may be worse than the other by {margin:g} or more."
 
 
@@ -185,7 +184,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
         others = len(result.models) - 1
         return f"Each of the other {others} models may be worse than {name} by {margin} or more."
     verb = "is" if len(not_worse) == 1 else "are"
-    return f"{_join_names(not_worse)} {verb} better than {name}, or worse by less than {margin}."
+    return f"{_join_names(not_worse)} {verb} less than {margin} worse than {name}."
 
 
 def _join_names(names: list[str]) -> str:

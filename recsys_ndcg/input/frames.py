@@ -275,7 +275,7 @@ class Table:
         if not self.has_candidate("estimated"):
             msg = (
                 "The results have no column 'rank' or 'estimated'; they have "
-                f"{format_columns(self.names)}. Name it: {self.suggest_mapping('estimated')}, or "
+                f"{format_columns(self.names)}. Use {self.suggest_mapping('estimated')}, or "
                 "rank instead."
             )
             raise InvalidInputError(msg)
@@ -381,7 +381,7 @@ class Table:
         wanted, why = self._given.get(column, column), f"it has {format_columns(self.names)}"
         if len(matches) > 1:
             why = f"{' and '.join(map(repr, matches))} could each be it"
-        msg = f"The table has no column {wanted!r}; {why}. Name it: {self.suggest_mapping(column)}"
+        msg = f"The table has no column {wanted!r}; {why}. Use {self.suggest_mapping(column)}"
         if any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             msg += (
                 ". If the file has no heading: --no-heading (text=TextFormat(heading=False) of "

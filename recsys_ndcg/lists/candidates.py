@@ -157,8 +157,8 @@ def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:
         whose = f"of user {quote(users[first])} " if is_by_user else ""
         msg = (
             f"n_items={counts[first]} is less than the {fewest[first]} different items {whose}"
-            "in labels and results. Give the size of the whole catalogue, or {user: number} if "
-            "users have different candidates."
+            "in labels and results. Give the size of the whole catalogue; in Python also {user: "
+            "number}, if users have different candidates."
         )
         raise InvalidInputError(msg)
     return counts

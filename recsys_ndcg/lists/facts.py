@@ -99,10 +99,11 @@ def _find_bound_estimates(facts: Facts) -> Iterator[str]:
         )
         yield (
             f"{count} estimates are {bound:g}: these items have no order, so the score is about "
-            "that of random order. The model may have diverged, because Surprise's predict() clips "
-            "NaN to the top of the rating_scale: look at algo.predict(user, item, clip=False), and "
-            "train with a smaller learning rate or more regularisation. If it has not diverged, it "
-            f"gives all items the same estimate{scale if top > bound else ''}."
+            "that of random order. Perhaps the model diverged: its estimates are NaN, and "
+            "Surprise's predict() turns NaN into the top of the rating_scale. Check "
+            "algo.predict(user, item, clip=False), and train with a smaller learning rate or more "
+            "regularisation. If it did not diverge, it gives all items the same estimate"
+            f"{scale if top > bound else ''}."
         )
     elif share > _MOST and top > -np.inf and not _are_classes(facts):
         yield (

@@ -132,8 +132,7 @@ def build_signatures_section(
         python = Code("The same in Python", [escape_invisible(line) for line in code.splitlines()])
         own_versions = f"recsys_ndcg {__version__}, Python {platform.python_version()}"
         versions = [f"{name} {version(name.lower())}" for name in ("NumPy", "pandas", "SciPy")]
-        versions_line = f"Made with {', '.join([own_versions, *versions])}."
-        parts = [*shell, python, *parts, [versions_line]]
+        parts = [*shell, python, *parts, [f"Made with {', '.join([own_versions, *versions])}."]]
     return Section("how", "How this was computed", f"{lead}.", parts)
 
 
@@ -180,9 +179,9 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         for name, row in audit_rows.items()
         if row["chance"] >= _HIGH_CHANCE and bounded[name]
     )
-    worse = [name for name, row in audit_rows.items() if row["adjusted"] < 0]
     # False if z is NaN
     unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
+    worse = [name for name, row in audit_rows.items() if row["adjusted"] < 0 and name not in unsure]
     if worse:
         yield f"Worse than random order: {', '.join(list_first(worse, _MAX_LINES))}."
     if unsure:
@@ -334,10 +333,11 @@ def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     column = None if facts.is_constant else _find_widest_tie_range(report)
     if column is not None:
         totals = audit.totals
-        low, high = totals.mean_of("lowest")[column], totals.mean_of("highest")[column]
+        roles = ("decided_by_ties", "lowest", "highest")
+        share, low, high = (totals.mean_of(role)[column] for role in roles)
         yield (
-            f"Ties affect {totals.counts['tied']} of {audit.n_users} users; depending on how they "
-            f"are broken, {totals.names[column]} is {low:.4f} to {high:.4f}."
+            f"Ties affect {share:.1%} of users; depending on how they are broken, "
+            f"{totals.names[column]} is {low:.4f} to {high:.4f}."
         )
 
 

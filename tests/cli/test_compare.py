@@ -100,7 +100,7 @@ def test_pairs_and_segments_are_shown_on_request(folder: Path) -> None:
     rows = [line.split() for line in both.splitlines() if line.startswith(("one ", "two "))]
     assert [row[1] for row in rows] == ["good", "fair", "poor"] * 2
     assert {row[2] for row in rows} == {"30"}
-    assert "from good, intervals per segment" in both
+    assert "from good; only p is for all rows at once" in both
     words = ["compare", *FILES, "--by", "list_length"]
     tables = csv_of(*words), _expected(by="list_length").segments
     ours, theirs = (table["difference"].dropna().tolist() for table in tables)

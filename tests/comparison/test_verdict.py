@@ -97,11 +97,13 @@ def test_if_nothing_is_significant_the_verdict_has_the_detectable_difference() -
 
 
 ONE_WAY = (200, 0.01, [0.2, 20.0])
+NOT_SHOWN = (30, 0.02, [1.0, 1.4])
 CLAIMS = {
     "They are equivalent within the margin of 0.05.": (400, 0.05, [1.0, 1.01]),
     "Either may be worse than the other by 0.001 or more.": (8, 0.001, [1.0, 1.5]),
-    "a is better than b, or worse by less than 0.01; b may be worse than a by 0.01 or": ONE_WAY,
-    r"\w is better than \w, or worse by less than 0.05\.": (300, 0.05, [1.0, 1.01, 9.0]),
+    r"p < 0.0001\. b may be worse by the margin of 0.01 or more\.": ONE_WAY,
+    r"\w is not worse by the margin of 0.02 or more; \w may be\.": NOT_SHOWN,
+    r"\w is less than 0.05 worse than \w\.": (300, 0.05, [1.0, 1.01, 9.0]),
     "Each of the other 2 models may be worse than": (8, 0.001, [1.0, 1.2, 1.4]),
 }
 
