@@ -316,3 +316,12 @@ def test_intervals_repeat_the_reports(method: str) -> None:
         own: Any = found.xs(name, level="model")
         np.testing.assert_allclose(own.to_numpy(), expected.to_numpy(), rtol=1e-6)
     assert_rejected("method must be one of", COMPARED.intervals, method="jackknife")
+
+
+def test_a_user_of_several_seeds_is_tied_if_any_seed_has_ties() -> None:
+    """In any order of the seeds, whose other counts are those of one of them."""
+    tied, apart = (rn.evaluate({1: [(4, 5), (3 + one, 2)]}) for one in (1, 0))
+    for runs in ([tied, apart], [apart, tied]):
+        (first, _) = rn.compare({"seeds": runs, "one": [apart, apart]}).model_scores.values()
+        assert first.counts.tied.tolist() == [True]
+        assert first.counts.n_items.tolist() == [2]
