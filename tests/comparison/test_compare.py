@@ -318,6 +318,7 @@ def test_intervals_repeat_the_reports(method: str) -> None:
     assert_rejected("method must be one of", COMPARED.intervals, method="jackknife")
 
 
+@pytest.mark.filterwarnings("ignore:Ties affect")
 def test_a_user_of_several_seeds_is_tied_if_any_seed_has_ties() -> None:
     """In any order of the seeds, whose other counts are those of one of them."""
     tied, apart = (rn.evaluate({1: [(4, 5), (3 + one, 2)]}) for one in (1, 0))
