@@ -25,7 +25,7 @@ def compare_models(old: list[tuple], new: list[tuple]) -> rn.Comparison:
 
 
 def test_the_new_model_is_not_worse() -> None:
-    """It fails if the model is worse, or if there are too few users to show that it is not."""
+    """It fails if the model is worse by the margin, or if there are too few users to tell."""
     comparison = compare_models(predictions(1.0), predictions(0.8, seed=1))
     gate = comparison.not_worse("new", "old", margin=MARGIN)
     assert gate, gate.reason

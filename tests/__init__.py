@@ -1,8 +1,9 @@
-"""The tests, which compile each module once, not in every process."""
+"""The tests."""
 
 import os
 import sys
 
-# The README's commands install libraries without compiling them.
+# pip installs without compiling (--no-compile): if Python may not write bytecode, either, each
+# process of the tests compiles pandas again
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

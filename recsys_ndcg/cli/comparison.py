@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.metrics import Metric
 
 _USERS = "all: every model must have the same users; common: compare those that all have."
-_USERS_OF_BOTH = "For --fail-if-worse. all: both need the same users; common: test those of both."
+_USERS_OF_BOTH = "For --fail-if-worse. all: both have the same users; common: test the common ones."
 _MARGIN = "Largest difference that does not matter, such as 0.005."
 _FAILED = 1
 
@@ -200,7 +200,7 @@ class StatisticsOptions:
         check_baseline(baseline, models)
         groups = Report.BUILT_IN_GROUPS
         # a name without a folder or an ending is more likely a misspelt group than a missing file
-        if by and by not in groups and by.isidentifier() and by not in os.listdir():  # noqa: PTH208 - names
+        if by and by not in groups and not (os.sep in by or Path(by).suffix or os.path.exists(by)):  # noqa: PTH110
             msg = f"--by: no built-in group or file is named {quote(by)}. {suggest(by, groups)}"
             raise InvalidInputError(msg)
         files = (None if by in groups else by, train)

@@ -152,8 +152,8 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     """Compute a metric as each library does.
 
     Shows which options explain the differences from your number. --preset and --convention set
-    how your number is computed. With --reported, values with one or two of your choices changed
-    are shown, too, and only the nearest.
+    how your number is computed. With --reported, your number is also computed with one or two
+    choices changed, and only the ten values nearest to the reported one are shown.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class OutputOptions:
         metavar="FORMAT",
     )
     quiet: bool = option(
-        "Print only the table, without remarks and warnings.", "--quiet", "-q", default=False
+        "Print only tables and failed checks, without remarks.", "--quiet", "-q", default=False
     )
     full_signature: bool = option(
         "Print signatures with every option, not only changed ones.",
@@ -246,8 +246,8 @@ class FileOptions:
     """The options that write per-user scores and the report."""
 
     per_user: Path | None = option(
-        "Write per-user scores to this file (.csv, .csv.gz or .parquet). '-' is standard output, "
-        "and the table then goes to standard error."
+        "Write per-user scores to this file (.csv, .csv.gz or .parquet; with several files or "
+        "--memory-limit only .parquet), or to '-': the table then goes to standard error."
     )
     json: Path | None = option("Write the report as JSON to this file, or to '-'.")
 

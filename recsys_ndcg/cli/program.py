@@ -46,6 +46,7 @@ _PARAMETERS = re.compile(r"(?:^|(?<=: ))(\w+)(= ?| must be | has no effect )")
 _ARGUMENTS = re.compile(
     r"\b(\w+=(?:\{[^}]*\}|\w+\([^)]*\)|[\w.'-]*)|RankedLists\.\w+\([^)]*\)) \((--[^()]+)\)"
 )
+_OPTION = re.compile(r"--[\w-]+")
 _NAME = "recsys-ndcg"
 #: The module of each command, in the order of --help.
 _COMMANDS = {
@@ -188,16 +189,18 @@ class _Command(TyperCommand):
 def _name_options(message: str, options: dict[str, list[str]]) -> str:
     """Return a message with the options to type in place of Python's arguments.
 
-    Arguments for which the command has no option stay: in a TOML file they are written alike.
+    Arguments stay if the command does not have the options that the message names for them.
     """
     known = {one for each in options.values() for one in each}
 
     def name(match: re.Match[str]) -> str:
         option, verb = options.get(match[1], [""])[0], match[2].strip("= ")
-        return f"{option} {verb} ".replace("  ", " ") if option else match[0]
+        return f"{option} {verb}".rstrip() + " " if option else match[0]
 
-    arguments = _ARGUMENTS.sub(lambda one: one[2 if one[2].split()[0] in known else 1], message)
-    return _PARAMETERS.sub(name, arguments)
+    return _PARAMETERS.sub(
+        name,
+        _ARGUMENTS.sub(lambda one: one[2 if known >= {*_OPTION.findall(one[2])} else 1], message),
+    )
 
 
 def run_to_exit_code(command: Callable[[], int | None]) -> int | None:

@@ -625,7 +625,8 @@ class Comparison(Renderable):
         Raises
         ------
         InvalidInputError
-            The file is not a comparison, is of another version, or was changed.
+            The file is not a comparison, has a format that this version does not read, or was
+            changed.
         """
         with Archive.open(path, _FORMAT) as (head, columns):
             registered, labels, segment_of_user = list_metric_names(), head["segments"], None

@@ -39,20 +39,12 @@ _DISPUTED = (
 )
 
 
-def _format_label(label: object) -> str:
-    return escape_invisible(str(label))
-
-
-def _format_plain(value: object) -> str:
-    return "-" if value is pd.NA else str(value)
-
-
 #: Formats of the columns, in any table; others are numbers with four decimals.
 _FORMATS: dict[str, Any] = {
-    **dict.fromkeys(("segment", "model", "a", "b"), _format_label),
+    **dict.fromkeys(("segment", "model", "a", "b"), lambda label: escape_invisible(str(label))),
     **dict.fromkeys(
         ("tier", "rank", "users", "won", "tied", "lost", "difference_interval", "outcome"),
-        _format_plain,
+        lambda value: "-" if value is pd.NA else str(value),
     ),
     **dict.fromkeys(("p", "p_corrected"), format_p_value),
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
@@ -162,9 +154,7 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance"]
     names += ["difference_interval", "p_corrected"]
     star = "; *: opposite sign over all segments" if opposite.any() else ""
-    note = (
-        f"difference in {metric} from {comparison.baseline}; only p is for all rows at once{star}"
-    )
+    note = f"difference in {metric} from {comparison.baseline}; p is corrected, intervals not{star}"
     table = _add_half_width(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 

@@ -113,8 +113,8 @@ class ModelScores(Scores):
         """Average the scores of several runs within each user; add up numerators and denominators.
 
         Folds hold different ratings of a user: their counts and digests are added up, too. Seeds
-        hold the same ratings: the largest count is kept. A user is left out if all runs leave it
-        out; other flags are true if they are true in any run.
+        hold the same ratings: counts and digests are those of the first run. A user is left out if
+        all runs leave it out; other flags are true if they are true in any run.
         """
         if len(runs) == 1:
             return runs[0]
@@ -132,13 +132,13 @@ class ModelScores(Scores):
             tables = [part[name] for part in columns]
             if name in first.roles:
                 merged[name] = _average_scores(tables)
-            elif name == "left_out":
-                merged[name] = reduce(np.logical_and, tables)
-            elif name == "user":
-                merged[name] = values
+            elif values.dtype == bool:
+                combine = np.logical_and if name == "left_out" else np.logical_or
+                merged[name] = reduce(combine, tables)
+            elif name != "user" and (name in first.tables_behind_scores or not have_same_ratings):
+                merged[name] = reduce(np.add, tables)
             else:
-                is_sum = name in first.tables_behind_scores or not have_same_ratings
-                merged[name] = reduce(np.add if is_sum else np.maximum, tables)
+                merged[name] = values
         average = first.replace_all_columns(merged)
         return replace(
             average,

@@ -367,8 +367,8 @@ def _build_users_section(comparison: Comparison, a: str, b: str, best: str) -> S
         trivial=trivial,
         lists=_build_list_pairs(comparison, a, b, users),
         row_content="both models' lists and the best order",
-        selection_note=f"the users who gain or lose most from {a} to {b}: "
-        "comparison.per_user has all users.",
+        selection_note=f"those who gain or lose most from {a} to {b}, then, if there is room, the "
+        "others. comparison.per_user has all users.",
     )
 
 

@@ -83,13 +83,13 @@ def _judge_two(result: MetricComparison, users: str) -> tuple[str, str]:
     if direction < 0:
         (one, other), low, high = (other, one), -high, -low
     level = f"{100 * (1 - result.testing.alpha):.10g} %"
-    kind, interval = result.testing.test_kind, f"{format_size(low)} to {format_size(high)}"
-    if not kind.is_test_of_mean:  # its p-value is not that of the mean and its interval
-        level, p = f"{level} t", f"and {p} in the {kind.in_words}, which does not test the mean"
-    first = (
-        f"{one} is better than {other} in {result.name}: by {format_size(abs(difference))} "
-        f"({level} interval {interval}) over {users}, {p}."
-    )
+    interval = f"interval {format_size(low)} to {format_size(high)}"
+    size, kind = format_size(abs(difference)), result.testing.test_kind
+    how = f"by {size} ({level} {interval}) over {users}, {p}"
+    if not kind.is_test_of_mean:  # the mean may differ in the other direction
+        sign = "better" if difference * direction >= 0 else "worse"
+        how = f"{kind.in_words}, {users}, {p}; its mean is {size} {sign} ({level} t {interval})"
+    first = f"{one} is better than {other} in {result.name}: {how}."
     return first, _describe_margin(result, 0) or _describe_effect(result, 0)
 
 
@@ -119,9 +119,10 @@ def _judge_many(result: MetricComparison, users: str) -> tuple[str, str]:
 def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
     """Describe how far the second model is behind the first."""
     pair = [set(columns) for columns in result.pairs.tolist()].index({first, second})
-    behind = abs(float(result.mean_tests.difference[pair]))
-    effect = _describe_effect(result, pair)
-    return f"{result.models[second]} comes next, {format_size(behind)} behind; {effect}"
+    difference = float(result.mean_tests.difference[pair])
+    is_behind = difference >= 0 if result.pairs[pair][0] == first else difference <= 0
+    gap = f"{format_size(abs(difference))} {'behind' if is_behind else 'ahead in the mean'}"
+    return f"{result.models[second]} comes next, {gap}; {_describe_effect(result, pair)}"
 
 
 def _describe_effect(result: MetricComparison, pair: int) -> str:
@@ -129,7 +130,7 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
     tests = result.mean_tests
     one, other = result.named_pairs[pair]
     wins, losses, users = int(tests.wins[pair]), int(tests.losses[pair]), int(tests.users[pair])
-    if tests.difference[pair] < 0:
+    if (result.significant_direction[pair] or tests.difference[pair]) < 0:
         one, wins, losses = other, losses, wins
     effect = abs(float(tests.effect[pair]))
     shares = (
@@ -165,7 +166,9 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
         if result.significant_direction[pair]:
-            return f"{bad} may be worse by the margin of {margin:g} or more."
+            is_sure = max(tests.low[pair], -tests.high[pair]) >= margin
+            verb = "is" if is_sure else "may be"
+            return f"{bad} {verb} worse by the margin of {margin:g} or more."
         return f"{good} is not worse by the margin of {margin:g} or more; {bad} may be."
     return f"Either may be worse than the other by {margin:g} or more."
 
@@ -181,8 +184,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
             not_worse.append(result.models[one if other == best else other])
     name, margin = result.models[best], f"{result.margin:g}"
     if not not_worse:
-        others = len(result.models) - 1
-        return f"Each of the other {others} models may be worse than {name} by {margin} or more."
+        return f"No other model is shown to be less than {margin} worse than {name}."
     verb = "is" if len(not_worse) == 1 else "are"
     return f"{_join_names(not_worse)} {verb} less than {margin} worse than {name}."
 
@@ -201,7 +203,7 @@ class Gate:
     passed : bool
         Whether the model passed; also the gate's truth value.
     reason : str
-        One sentence.
+        Why, in one to three sentences.
     """
 
     passed: bool
@@ -220,7 +222,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     """Test whether the first of two models is better, or worse by less than the margin.
 
     The gate fails if the model is worse by the margin or more, or if there are too few users to
-    tell. Its reason states which is the case, and how many users would be enough.
+    tell. Its reason states which is the case, and about how many users are enough to tell.
     """
     tests, alpha, margin = result.mean_tests, result.testing.alpha, result.margin or 0.0
     (model, baseline), users = result.models, int(tests.users[0])
@@ -237,8 +239,8 @@ def decide_gate(result: MetricComparison) -> Gate:
     elif difference <= -margin:
         significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (
-            f"{what}. The margin is {margin:g}; the difference from 0 is {significance} "
-            f"({_format_p(float(tests.p[0]))})."
+            f"{what}, worse by the margin of {margin:g} or more; the difference from 0 is "
+            f"{significance} ({_format_p(float(tests.p[0]))})."
         )
     else:  # `power` is two-sided: twice the level
         deviation, two_sided = float(tests.deviation[0]), min(2 * alpha, 0.99)

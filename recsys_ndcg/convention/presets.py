@@ -176,10 +176,10 @@ PRESETS: dict[str, Preset] = {
         "recommenders 1.2.1", "ndcg precision recall ap",
         {**_RELEVANT, "discount": "ln", "ap_over": "capped"},
         {"precision": _SKIP, "recall": _SKIP, "ap": _SKIP},
-        caveat="ap is map_at_k; a user without a list scores 0 in ndcg and is left out elsewhere",
+        caveat="ap is its map_at_k(); a user without a list has 0 in ndcg, elsewhere no score",
     ),
     "recommenders_map": Preset(
-        "recommenders 1.2.1", "ap", {**_RELEVANT, "discount": "ln", **_SKIP}, caveat="ap is map",
+        "recommenders 1.2.1", "ap", {**_RELEVANT, "discount": "ln", **_SKIP}, caveat="its map()",
     ),
     "rectools": Preset(
         "RecTools 0.19.0", f"{_BINARY} f1", {**_RELEVANT, "ideal": "max"},

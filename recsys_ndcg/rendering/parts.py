@@ -106,11 +106,11 @@ class Code:
         lines = self.lines if full else self.short or self.lines
         if not self.has_common_parts:
             return lines
-        first, *others = (line.split("|") for line in lines)
-        differing = [[part for part in other if part not in first] for other in others]
-        texts = ["|".join(parts) for parts in differing if len(parts) > 1]
+        first, *others = (line.split("|") for line in self.lines)  # in full: they have all parts
         if not others:
             return lines
+        differing = [[one[0], *(part for part in one[1:] if part not in first)] for one in others]
+        texts = dict.fromkeys("|".join(parts) for parts in differing if len(parts) > 1)
         exceptions = f", except: {'; '.join(texts)}" if texts else ""
         return [lines[0], f"other signatures are the same{exceptions}"]
 

@@ -240,9 +240,9 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
             k = measurement.metric.k
             items = "listed items" if k is None else f"top-{k} items"
             yield (
-                f"{row['judged']:.1%} of the {items} are labelled (mean over users). If the rest "
-                f"are irrelevant, {name} is {format_number(row['unlabelled_zero'])}; if all are of "
-                f"the top grade, {format_number(row['unlabelled_top'])}."
+                f"{row['judged']:.1%} of the {items} are labelled (mean over users). If unlabelled "
+                f"items are irrelevant, {name} is {format_number(row['unlabelled_zero'])}; if they "
+                f"are of the top grade, {format_number(row['unlabelled_top'])}."
             )
             return  # one metric is enough
 

@@ -51,8 +51,8 @@ _EVERY_CUTOFF = 5
 _MAX_CUTOFFS = 8  # cutoffs below k that are measured for a plot
 _ROUND = [first * 10**zeros for zeros in range(18) for first in (1, 2, 5)]
 _SELECTION = (
-    "the best and the worst of those whose score depends on the order, then, if there is room, "
-    "others. report.per_user has all users, and so has recsys-ndcg evaluate ... --per-user FILE."
+    "the best and the worst of those who are not trivial, then, if there is room, the others. "
+    "report.per_user has all users, and so has recsys-ndcg evaluate ... --per-user FILE."
 )
 
 

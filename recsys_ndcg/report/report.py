@@ -243,8 +243,8 @@ class Report(Renderable, Mapping[str, float]):
         random choice of them), worst and best (the extreme orders or choices), tie_low and
         tie_high (every tie in its worst or best order), judged (the labelled share of the first k
         items: Sakai 2007), unlabelled_zero and unlabelled_top (the score if all unlabelled items
-        were irrelevant, or of the top grade: `Convention.max_grade` or the highest grade in the
-        data).
+        were irrelevant, or of the top grade: `Convention.max_grade`, or else the larger of the
+        highest grade in the data and the threshold).
 
         From these means: adjusted = (mean - chance) / (best - chance), the share of the possible
         improvement over random order that the model achieves (as in the adjusted Rand index:
@@ -480,9 +480,10 @@ class Report(Renderable, Mapping[str, float]):
         Returns
         -------
         Report
-            The users are in the order of `per_user`. A report that was loaded from a file has no
-            lists, so the columns about ties and labels are NaN. Baselines of other models are
-            left out, because their means are over all users.
+            The users are in the order of `per_user`. If this report was loaded from a file, it has
+            no lists, so the columns about ties (tie_low, tie_high, decided_by_ties) and judged,
+            unlabelled_zero and unlabelled_top are NaN. Baselines of other models are left out,
+            because their means are over all users.
 
         Raises
         ------
@@ -506,7 +507,7 @@ class Report(Renderable, Mapping[str, float]):
         train: Any = None,
         columns: Mapping[str, str] | None = None,
     ) -> Segments:
-        """Split the report by user group, and compare each group with all other groups.
+        """Split the report by user group, and compare each group with all others together.
 
         Parameters
         ----------
@@ -721,7 +722,7 @@ class Report(Renderable, Mapping[str, float]):
         Raises
         ------
         InvalidInputError
-            The file is not a report, has the format of an older or newer version, or was changed.
+            The file is not a report, has a format that this version does not read, or was changed.
         """
         return cls(*saving.load(path))
 

@@ -152,7 +152,8 @@ def load(path: str | Path) -> tuple[Audit, pd.DataFrame | None]:
     Raises
     ------
     InvalidInputError
-        The file cannot be read, is not a report, has another format, or was changed.
+        The file cannot be read, is not a report, has a format that this version does not read, or
+        was changed.
     """
     with Archive.open(path, _FORMAT) as (head, columns):
         audit = _build_audit(head, columns)

@@ -44,7 +44,7 @@ _MATTERS = 0.001  # a difference that changes the third decimal
 _MAX_NAMED = 3  # segments in a sentence, and metrics with the same finding
 _ALL = "(all)"
 _COLUMNS = ["metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted"]
-_LEAD = "Each segment against all other segments: the difference of the means, and its p value."
+_LEAD = "Each segment against all others together: the difference of the means, and its p value."
 
 
 class UnknownKeyError(InvalidInputError, KeyError):
@@ -117,7 +117,7 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
     if differences:
         yield (
             f"In {metric}, {len(differences)} of {len(table)} segments "
-            f"{'differs' if len(differences) == 1 else 'differ'} from all other segments (Welch's "
+            f"{'differs' if len(differences) == 1 else 'differ'} from the others together (Welch's "
             f"test, Holm's correction): {', '.join(list_first(differences, _MAX_NAMED))}."
         )
 

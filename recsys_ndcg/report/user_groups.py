@@ -499,7 +499,7 @@ def has_column(data: Any, name: str) -> bool:
 def is_table(data: Any, columns: Mapping[str, str] | None) -> bool:
     """Return whether an input is a table of any library, a path, or a dict of columns.
 
-    A dict without a column of users is not a table, but {group: [users]}.
+    A dict without a column of users is not a table: it is {user: group} or {group: [users]}.
     """
     if not isinstance(data, Mapping):
         # asks the class: a lazy table would have to resolve its columns

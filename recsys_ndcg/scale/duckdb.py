@@ -88,7 +88,7 @@ def open_users_file(path: str | Path | None) -> Iterator[Callable[[Scores], None
         yield lambda _: None
         return
     if not str(path).lower().endswith(".parquet"):
-        msg = f"{path}: scores of users are written to Parquet as they come: end it in .parquet."
+        msg = f"{path}: with several files or a memory limit, the name must end in .parquet."
         raise InvalidInputError(msg)
     import pyarrow as pa  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415 - an extra

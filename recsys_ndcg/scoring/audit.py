@@ -25,8 +25,8 @@ from recsys_ndcg.scoring.totals import LABEL_ROLES, TIE_ROLES, Totals
 
 TablesByRole = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 
-#: Each order role is a rule for ties, for lists whose estimates all count as equal
-#: (`Measurement.all_tied`).
+#: Random order and the extreme orders are measured as one tie per list (`Measurement.all_tied`):
+#: for each role, the rule that breaks this tie.
 _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
 
 

@@ -121,7 +121,7 @@ class Measurement:
             text=name,
             bounded=stored["bounded"],
             depends_on_order=stored["orders"],
-            # absent in the first files of format 4
+            # absent in the oldest reports that can still be read (format 4)
             greater_is_better=stored.get("greater_is_better", True),
         )
         return cls(metric, rule)

@@ -115,9 +115,9 @@ def average_precision_at_k(
 def reciprocal_rank(
     x: Grades, k: int | None = None, threshold: float | None = None, **options: Any
 ) -> float:
-    """Return 1 over the rank of the first relevant item of one list, NaN if there is none.
+    """Return 1 over the rank of the first relevant item of one list.
 
-    Parameters as in `dcg_at_k`.
+    It is 0 if that rank is above k, and NaN if no item is relevant. Parameters as in `dcg_at_k`.
 
     Examples
     --------

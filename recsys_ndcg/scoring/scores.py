@@ -29,7 +29,7 @@ from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
 
 _LARGEST = 1e300  # sums over many users must fit a float64
-_SMALLEST = 1e-305  # fractions of smaller numbers are denormal: they have fewer digits
+_SMALLEST = 1e-305  # smaller sums may have denormal parts, which have fewer digits
 _TOLERANCE = 1e-12  # relative to the higher score: sums differ in their last digits
 
 

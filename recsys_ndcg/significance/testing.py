@@ -237,7 +237,8 @@ class Testing:
         family = n_pairs if "smallest p" in self.corrected_by.divided_for else 1
         if drawn and family > self.alpha * (self.draws + 1):
             needed = math.ceil(family / self.alpha) - 1
-            other = ", or correction='max-T' (--correction max-T)" if family > 1 else ""
+            helps = family > 1 and self.alpha * (self.draws + 1) >= 1
+            other = ", or correction='max-T' (--correction max-T)" if helps else ""
             msg = (
                 f"draws={self.draws} is too few: no corrected p can reach {self.alpha:g} (number "
                 f"of pairs: {n_pairs}). Use draws={needed} (--draws {needed}) or more{other}."

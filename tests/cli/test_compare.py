@@ -100,7 +100,7 @@ def test_pairs_and_segments_are_shown_on_request(folder: Path) -> None:
     rows = [line.split() for line in both.splitlines() if line.startswith(("one ", "two "))]
     assert [row[1] for row in rows] == ["good", "fair", "poor"] * 2
     assert {row[2] for row in rows} == {"30"}
-    assert "from good; only p is for all rows at once" in both
+    assert "from good; p is corrected, intervals not" in both
     words = ["compare", *FILES, "--by", "list_length"]
     tables = csv_of(*words), _expected(by="list_length").segments
     ours, theirs = (table["difference"].dropna().tolist() for table in tables)
@@ -210,7 +210,7 @@ LATE = {"empty.csv", "--by", "--metrics", "--n-items", "--qrels"}
         ([*FILES, "--margin", "0"], "--margin must be a number above 0"),
         ([*FILES, "--users", "some"], "--users must be one of 'all', 'common', not 'some'"),
         ([*FILES, "--by", "none.csv"], "none.csv: cannot be read"),
-        ([*FILES, "--by", "activty"], "activty"),
+        ([*FILES, "--by", "activty"], "'activty'. Did you mean 'activity'?"),
         ([*FILES, "--by", "cold"], "'cold' needs"),
         ([*FILES, "--train", "none.csv"], "none.csv: cannot be read"),
         ([*FILES, "--metrics", "precision"], "pass --threshold 4,"),

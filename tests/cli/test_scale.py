@@ -71,7 +71,7 @@ def test_per_user_scores_are_written_as_they_are_measured(
     else:
         assert "has only the totals of" in saved.stderr
     message = error_of(*words, "--per-user", "u.csv")
-    assert "u.csv: scores of users are written to Parquet" in message
+    assert "u.csv: with several files or a memory limit, the name must" in message
 
 
 def test_none_of_several_inputs_is_overwritten(folder: Path) -> None:

@@ -324,5 +324,4 @@ def test_a_user_of_several_seeds_is_tied_if_any_seed_has_ties() -> None:
     tied, apart = (rn.evaluate({1: [(4, 5), (3 + one, 2)]}) for one in (1, 0))
     for runs in ([tied, apart], [apart, tied]):
         (first, _) = rn.compare({"seeds": runs, "one": [apart, apart]}).model_scores.values()
-        assert first.counts.tied.tolist() == [True]
-        assert first.counts.n_items.tolist() == [2]
+        assert (first.counts.tied.tolist(), first.counts.n_items.tolist()) == ([True], [2])

@@ -96,15 +96,28 @@ def test_if_nothing_is_significant_the_verdict_has_the_detectable_difference() -
     assert f"With 80 % power the test would find a difference of {least:.4f}." in found.verdict
 
 
-ONE_WAY = (200, 0.01, [0.2, 20.0])
-NOT_SHOWN = (30, 0.02, [1.0, 1.4])
+def test_a_rank_test_may_contradict_the_mean() -> None:
+    """The one who is ahead for most users is better by the test; the sentence has both."""
+
+    def lists(ranks: list[int]) -> Any:
+        return {u: [(-one, one == rank) for one in (1, 2, 3)] for u, rank in enumerate(ranks)}
+
+    models = {"a": lists([2] * 47 + [3] * 13), "b": lists([3] * 47 + [1] * 13)}
+    with pytest.warns(rn.DataWarning, match="disputed"):
+        verdict = rn.compare(models, metrics="rr", test="sign", margin=0.5).verdict
+    assert (
+        "a is better than b in rr: sign test, 60 users, p < 0.0001; its mean is 0.0139 w" in verdict
+    )
+
+
 CLAIMS = {
     "They are equivalent within the margin of 0.05.": (400, 0.05, [1.0, 1.01]),
     "Either may be worse than the other by 0.001 or more.": (8, 0.001, [1.0, 1.5]),
-    r"p < 0.0001\. b may be worse by the margin of 0.01 or more\.": ONE_WAY,
-    r"\w is not worse by the margin of 0.02 or more; \w may be\.": NOT_SHOWN,
+    r"p < 0.0001\. b is worse by the margin of 0.01 or more\.": (200, 0.01, [0.2, 20.0]),
+    r"p = 0.017\. b may be worse by the margin of 0.05 or more\.": (40, 0.05, [1.0, 2.5]),
+    r"\w is not worse by the margin of 0.02 or more; \w may be\.": (30, 0.02, [1.0, 1.4]),
     r"\w is less than 0.05 worse than \w\.": (300, 0.05, [1.0, 1.01, 9.0]),
-    "Each of the other 2 models may be worse than": (8, 0.001, [1.0, 1.2, 1.4]),
+    "No other model is shown to be less than 0.001 worse than": (8, 0.001, [1.0, 1.2, 1.4]),
 }
 
 

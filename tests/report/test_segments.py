@@ -421,7 +421,7 @@ def test_remarks_name_the_segments_that_differ_and_the_small_ones() -> None:
     report = _two_kinds()
     segments = report.by({user: user[0] for user in report.users})
     difference = segments.summary["difference"]["good", "ndcg@3"]
-    intro = "2 of 2 segments differ from all other segments (Welch's test, Holm's"
+    intro = "2 of 2 segments differ from the others together (Welch's test, Holm's"
     assert segments.remarks == [
         f"In ndcg@3, {intro} correction): bad (-{difference:.4f}), good (+{difference:.4f}).",
         f"In rr, {intro} correction): bad (-0.5000), good (+0.5000).",

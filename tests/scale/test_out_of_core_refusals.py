@@ -228,7 +228,11 @@ def test_files_that_cannot_take_the_users(path: Path) -> None:
         ("./p.parquet", "2GB", "p.parquet: this is a file of the data"),
         ("./p.parquet", None, "p.parquet: this is a file of the data"),
         ("none/users.parquet", "2GB", "none/users.parquet: cannot be written"),
-        ("users.csv", "2GB", "users.csv: scores of users are written to Parquet as they come"),
+        (
+            "users.csv",
+            "2GB",
+            "users.csv: with several files or a memory limit, the name must end in .parquet",
+        ),
     ):
         target = path.parent / name
         assert_rejected(message, rn.evaluate, path, memory_limit=limit, per_user=target)

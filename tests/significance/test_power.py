@@ -73,9 +73,7 @@ def test_textbook_numbers() -> None:
     assert power(1.0, deviation=1.0, alpha=0.9) == 2
 
 
-def test_the_normal_distribution_replaces_a_failing_t(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_normal_replaces_a_failing_t(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the same three digits."""
     asked = [(2.8, 30, 2.04), (0.5, 200, 1.97), (4.0, 5000, 1.96)]
     exact = [student.compute_power(*one) for one in asked]
