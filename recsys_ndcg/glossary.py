@@ -53,9 +53,8 @@ def format_page() -> str:
         short = term["short"][0].upper() + term["short"][1:]
         link = f" [More]({term['see']})." if "see" in term else ""
         more = f" {term['more']}" if "more" in term else ""
-        headings = [f"`{column}`" for column in term.get("columns", [])]
-        columns = f" In tables: {', '.join(headings)}." if headings else ""
-        lines.append(f"| **{name}** | {short}.{more}{columns}{link} |")
+        tables = f" In tables: `{'`, `'.join(term['columns'])}`." if term.get("columns") else ""
+        lines.append(f"| **{name}** | {short}.{more}{tables}{link} |")
     return "\n".join([*lines, ""])
 
 

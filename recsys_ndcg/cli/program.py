@@ -197,10 +197,8 @@ def _name_options(message: str, options: dict[str, list[str]]) -> str:
         option, verb = options.get(match[1], [""])[0], match[2].strip("= ")
         return f"{option} {verb}".rstrip() + " " if option else match[0]
 
-    return _PARAMETERS.sub(
-        name,
-        _ARGUMENTS.sub(lambda one: one[2 if known >= {*_OPTION.findall(one[2])} else 1], message),
-    )
+    text = _ARGUMENTS.sub(lambda one: one[2 if known >= {*_OPTION.findall(one[2])} else 1], message)
+    return _PARAMETERS.sub(name, text)
 
 
 def run_to_exit_code(command: Callable[[], int | None]) -> int | None:

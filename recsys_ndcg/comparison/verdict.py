@@ -166,8 +166,7 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
         if result.significant_direction[pair]:
-            is_sure = max(tests.low[pair], -tests.high[pair]) >= margin
-            verb = "is" if is_sure else "may be"
+            verb = "is" if max(tests.low[pair], -tests.high[pair]) >= margin else "may be"
             return f"{bad} {verb} worse by the margin of {margin:g} or more."
         return f"{good} is not worse by the margin of {margin:g} or more; {bad} may be."
     return f"Either may be worse than the other by {margin:g} or more."

@@ -104,15 +104,23 @@ class Code:
     def brief(self, *, full: bool = True) -> Sequence[str]:
         """Return the lines without repetition, in full or in short."""
         lines = self.lines if full else self.short or self.lines
-        if not self.has_common_parts:
+        if not self.has_common_parts or len(lines) < 2:
             return lines
-        first, *others = (line.split("|") for line in self.lines)  # in full: they have all parts
-        if not others:
-            return lines
-        differing = [[one[0], *(part for part in one[1:] if part not in first)] for one in others]
-        texts = dict.fromkeys("|".join(parts) for parts in differing if len(parts) > 1)
+        # a part that a short signature leaves out may differ, too
+        pairs = zip(lines[1:], _find_differing(lines), _find_differing(self.lines), strict=True)
+        texts = dict.fromkeys(
+            "|".join([line.partition("|")[0], *dict.fromkeys([*one, *other])])
+            for line, one, other in pairs
+            if one or other
+        )
         exceptions = f", except: {'; '.join(texts)}" if texts else ""
         return [lines[0], f"other signatures are the same{exceptions}"]
+
+
+def _find_differing(lines: Sequence[str]) -> list[list[str]]:
+    """Return the parts of each further signature that the first one does not have."""
+    first, *others = (line.split("|") for line in lines)
+    return [[part for part in parts if part not in first] for _, *parts in others]
 
 
 @dataclass(frozen=True)
