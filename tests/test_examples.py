@@ -57,7 +57,7 @@ PRINTED = {
     "in_mlflow.py": ["ndcg_at_10 0.8942 0.8962", "shrinkage_5/ndcg_at_10_tier: 1"],
     "test_quality_gate.py": [
         "better: passed. new against old in ndcg@10: +0.0323 over 300 users",
-        "worse: failed. new against old in ndcg@10: -0.0228 over 300 users, worse by the margin",
+        "worse: failed. new against old in ndcg@10: -0.0228 over 300 users. The means differ",
         "few users: failed. new against old in ndcg@10: +0.0134 over 12 users. new may still"],
     "ndcg_implementations.py": ["0.950849602852", "0.566447862550", "left out: 1"],
 }  # fmt: skip

@@ -169,9 +169,9 @@ class StatisticsOptions:
         "Model that the others are compared with, or chance.  [default: the first]"
     )
     by: str | None = option(
-        "Compare segments of users as well, by activity (the number of ratings in --train, else "
-        "of labelled ratings), list_length (of listed items), relevant (of relevant items), cold "
-        "(whether they are in --train), or by a file with columns user and segment.",
+        "Compare segments of users as well: activity (number of ratings in --train, or without it "
+        "of labelled items), list_length (number of listed items), relevant (number of relevant "
+        "items), cold (whether the user is in --train), or a file with columns user and segment.",
         completion="segments",
     )
     train: Path | None = option(

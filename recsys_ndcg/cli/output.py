@@ -201,7 +201,7 @@ def build_table_document(
     from recsys_ndcg.report import build_signatures_section
 
     section = Section("table", title, "", [ShownTable(title, cells, **how), [*remarks]])
-    signatures = [] if signature is None else [build_signatures_section([signature])]
+    signatures = [] if signature is None else [build_signatures_section({"": signature})]
     return Document(facts=title, sections=[section, *signatures])
 
 
@@ -247,7 +247,7 @@ class FileOptions:
 
     per_user: Path | None = option(
         "Write per-user scores to this file (.csv, .csv.gz or .parquet; with several files or "
-        "--memory-limit only .parquet), or to '-': the table then goes to standard error."
+        "--memory-limit only .parquet), or to standard output with '-'."
     )
     json: Path | None = option("Write the report as JSON to this file, or to '-'.")
 

@@ -91,7 +91,7 @@ def build_comparison_document(
             tables[0],
             build_remarks_section(comparison.remarks),
             *tables[1:],
-            build_signatures_section(comparison.signatures.values()),
+            build_signatures_section(comparison.signatures),
         ],
         names_to_shorten=[*comparison.models, *comparison.metrics],
     )
@@ -145,7 +145,10 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
 
 
 def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
-    """Return the models by segment; *: significant, and of opposite sign over all segments."""
+    """Return the models by segment.
+
+    A * marks a significant difference whose sign is opposite to that over all segments together.
+    """
     table = comparison.segments.loc[[metric]].reset_index()
     opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
     differences = _format_differences(table, "difference_low", "difference_high")
@@ -153,7 +156,7 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
     names = ["segment", "model", "users", "mean", "half", "pooled", "chance"]
     names += ["difference_interval", "p_corrected"]
-    star = "; *: opposite sign over all segments" if opposite.any() else ""
+    star = "; *: opposite sign over all segments together" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}; p is corrected, intervals not{star}"
     table = _add_half_width(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
@@ -345,7 +348,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"In segment {row['segment']}, {row['model']} is "
             f"{format_size(abs(row['difference']))} "
             f"{'above' if row['difference'] > 0 else 'below'} {baseline} in {metric} "
-            f"(corrected p = {row['p_corrected']:.2g}); over all segments the sign is opposite."
+            f"(corrected p = {row['p_corrected']:.2g}); over all segments together, the opposite."
             for row in reversed_rows.to_dict("records")
         ]
         lines = [*_find_paradoxes(rows, metric, baseline), *opposite]

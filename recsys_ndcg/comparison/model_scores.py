@@ -202,7 +202,7 @@ class ModelScores(Scores):
         return self.report
 
     def require_lists(self, model: str) -> GroupedLists:
-        """Return the lists of the compared users; as `require_report`."""
+        """Return the lists of the compared users; parameter and error as in `require_report`."""
         report = self.require_report(model)
         lists = report.audit_data.lists
         assert lists is not None, "require_report has checked this"  # noqa: S101

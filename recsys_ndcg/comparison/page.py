@@ -239,9 +239,7 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         _build_users_section(comparison, a, b, best),
         *_build_movers_section(comparison, a, b),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
-        build_signatures_section(
-            comparison.signatures.values(), write_comparison_code(comparison), command
-        ),
+        build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     # charts with nothing to show are left out
     return replace(brief, sections=[one for one in sections if one.parts])

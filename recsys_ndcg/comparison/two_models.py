@@ -215,7 +215,7 @@ def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
 
 
 def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
-    """Return lists without grades: the overlap does not depend on them, so none raises an error.
+    """Return lists without grades: the overlap does not depend on them, even if they are invalid.
 
     Catalogues are returned as they are.
     """

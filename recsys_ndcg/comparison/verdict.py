@@ -166,7 +166,8 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
         if result.significant_direction[pair]:
-            verb = "is" if max(tests.low[pair], -tests.high[pair]) >= margin else "may be"
+            is_sure = max(tests.low[pair], -tests.high[pair]) >= margin
+            verb = "is" if is_sure else "may be"
             return f"{bad} {verb} worse by the margin of {margin:g} or more."
         return f"{good} is not worse by the margin of {margin:g} or more; {bad} may be."
     return f"Either may be worse than the other by {margin:g} or more."
@@ -238,7 +239,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     elif difference <= -margin:
         significance = "significant" if tests.p[0] <= alpha else "not significant"
         reason = (
-            f"{what}, worse by the margin of {margin:g} or more; the difference from 0 is "
+            f"{what}. The means differ by the margin of {margin:g} or more, and the difference is "
             f"{significance} ({_format_p(float(tests.p[0]))})."
         )
     else:  # `power` is two-sided: twice the level

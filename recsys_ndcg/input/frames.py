@@ -381,7 +381,10 @@ class Table:
         wanted, why = self._given.get(column, column), f"it has {format_columns(self.names)}"
         if len(matches) > 1:
             why = f"{' and '.join(map(repr, matches))} could each be it"
-        msg = f"The table has no column {wanted!r}; {why}. Use {self.suggest_mapping(column)}"
+        advice = f"Use {self.suggest_mapping(column)}"
+        if column in self.names:
+            advice = f"It has {column!r}: leave {column}={wanted} out of columns= (--columns)"
+        msg = f"The table has no column {wanted!r}; {why}. {advice}"
         if any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             msg += (
                 ". If the file has no heading: --no-heading (text=TextFormat(heading=False) of "

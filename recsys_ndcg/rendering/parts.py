@@ -91,28 +91,27 @@ class Code:
         Their title.
     lines, short : sequence of str
         In full, and in short if there is a short form.
-    has_common_parts : bool
-        Whether the lines are signatures: then parts that the first one has are printed once.
+    names : sequence of str
+        The metrics' names if the lines are signatures: then parts that the first one has are
+        printed once.
     """
 
     kind: ClassVar[str] = "code"
     name: str
     lines: Sequence[str]
     short: Sequence[str] = ()
-    has_common_parts: bool = False
+    names: Sequence[str] = ()
 
     def brief(self, *, full: bool = True) -> Sequence[str]:
         """Return the lines without repetition, in full or in short."""
         lines = self.lines if full else self.short or self.lines
-        if not self.has_common_parts or len(lines) < 2:
+        if len(self.names) < 2:
             return lines
         # a part that a short signature leaves out may differ, too
-        pairs = zip(lines[1:], _find_differing(lines), _find_differing(self.lines), strict=True)
-        texts = dict.fromkeys(
-            "|".join([line.partition("|")[0], *dict.fromkeys([*one, *other])])
-            for line, one, other in pairs
-            if one or other
+        pairs = zip(
+            self.names[1:], _find_differing(lines), _find_differing(self.lines), strict=True
         )
+        texts = ["|".join([name, *dict.fromkeys([*a, *b])]) for name, a, b in pairs if a or b]
         exceptions = f", except: {'; '.join(texts)}" if texts else ""
         return [lines[0], f"other signatures are the same{exceptions}"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,7 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
             build_remarks_section(report.remarks, details),
-            build_signatures_section(map(report.signature, report.metrics)),
+            build_signatures_section(report.signatures),
         ],
         names_to_shorten=report.metrics,
     )
@@ -109,23 +109,23 @@ def build_remarks_section(
 
 
 def build_signatures_section(
-    signatures: Iterable[Signature], code: str = "", command: str | None = None
+    signatures: Mapping[str, Signature], code: str = "", command: str | None = None
 ) -> Section:
     """Return the section of how each metric was computed.
 
     Parameters
     ----------
-    signatures : iterable of Signature
-        The signature of each metric.
+    signatures : mapping of str to Signature
+        The signature of each metric, by the metric's name in the report.
     code : str
         Python code that gives the same numbers; with it, versions are listed, too.
     command : str, optional
         The command line that made the page, if there was one.
     """
-    signatures, lead = [*signatures], "The complete signature of each metric"
-    full = [escape_invisible(signature.text) for signature in signatures]
-    short = [escape_invisible(signature.short) for signature in signatures]
-    parts: list[Code | list[str]] = [Code("The signatures", full, short, has_common_parts=True)]
+    names, lead = [*map(escape_invisible, signatures)], "The complete signature of each metric"
+    full = [escape_invisible(signature.text) for signature in signatures.values()]
+    short = [escape_invisible(signature.short) for signature in signatures.values()]
+    parts: list[Code | list[str]] = [Code("The signatures", full, short, names)]
     if code:
         lead += ", and the code that gives the same numbers"
         shell = [] if command is None else [Code("The command", [escape_invisible(command)])]
@@ -201,7 +201,7 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         if counts[key] > _FEW_USERS * users:
             yield f"{counts[key]} of {users} users {finding}."
     yield from _limit_lines(
-        f"For {row['trivial']:.1%} of users {name} does not depend on the order (trivial users)."
+        f"{row['trivial']:.1%} of {name} scores do not depend on the order (trivial users)."
         for name, row in audit_rows.items()
         if row["trivial"] > _MANY_TRIVIAL
     )
@@ -216,7 +216,7 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
 
 def _remark_on_ties(_: Report, audit_rows: AuditRows) -> Iterator[str]:
     yield from _limit_lines(
-        f"Ties affect {row['decided_by_ties']:.1%} of users; depending on how they are broken, "
+        f"Ties affect {row['decided_by_ties']:.1%} of scores; depending on how they are broken, "
         f"{name} is {format_number(row['tie_low'])} to {format_number(row['tie_high'])}."
         for name, row in audit_rows.items()
         if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
@@ -336,7 +336,7 @@ def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
         roles = ("decided_by_ties", "lowest", "highest")
         share, low, high = (totals.mean_of(role)[column] for role in roles)
         yield (
-            f"Ties affect {share:.1%} of users; depending on how they are broken, "
+            f"Ties affect {share:.1%} of scores; depending on how they are broken, "
             f"{totals.names[column]} is {low:.4f} to {high:.4f}."
         )
 

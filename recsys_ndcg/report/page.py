@@ -63,7 +63,7 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
     """
     document, scores = report.document(with_verdict=True), report.audit_data.scores_with_orders
     score_section, remarks, _ = document.sections
-    signatures = report.signatures.values()
+    signatures = report.signatures
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
     counts = Section.folded("The counts", [ShownTable("Users and rows", cells)])
@@ -76,7 +76,7 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
         *build_cutoff_section(report),
         *_build_activity_section(report),
         _build_user_section(report),
-        build_signatures_section(signatures, write_evaluation_code(signatures), command),
+        build_signatures_section(signatures, write_evaluation_code(signatures.values()), command),
     ]
     return replace(document, sections=sections)
 

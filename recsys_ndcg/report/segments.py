@@ -303,7 +303,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
             sections=[
                 Section("segments", "Segments", _LEAD, [table]),
                 build_remarks_section(self.remarks),
-                build_signatures_section(self.whole.signatures.values()),
+                build_signatures_section(self.whole.signatures),
             ],
             names_to_shorten=[self.name, *self.whole.metrics],
         )

@@ -200,7 +200,7 @@ class Audit:
         return Audit(signatures, Totals.of(scores), scores)
 
     def without_lists(self) -> Audit:
-        """Return the audit without its lists, as a file saves it."""
+        """Return the audit without its lists, with the roles that are saved for every user."""
         return Audit(self.signatures, Totals.of(self.scores_to_save), self.scores_to_save)
 
     def measure_others(self, measurements: tuple[Measurement, ...]) -> Audit:

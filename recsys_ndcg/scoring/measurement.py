@@ -185,7 +185,7 @@ class Measurement:
         return self.convention.ties_ignore_ids_and_rows and bool(objection)
 
     def requires_no_ties(self, facts: Facts) -> bool:
-        """Return whether the measurement can only be computed if no two estimates are equal."""
+        """Return whether ties can prevent the measurement: any tie, or one in the first k."""
         by_item = self.convention.ties.startswith(("item", "text"))
         return not self.all_tied and (self.fails_under_ties or (by_item and not facts.has_items))
 

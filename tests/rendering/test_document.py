@@ -79,14 +79,14 @@ def test_common_parts_of_signatures_are_printed_once() -> None:
     """In the first one; the terminal shows short forms, with what they leave out if it differs."""
     full = ["ndcg@10|gain:exponential|ties:input|users:3", "rr|gain:exponential|ties:best|users:2"]
     short = ["ndcg@10|ties:input|users:3", "rr|users:2"]
-    signatures = Code("The signatures", full, short, has_common_parts=True)
+    signatures = Code("The signatures", full, short, ["ndcg@10", "rr:catalogue"])
     document = Document("", [Section("s", "S", "", [signatures])])
     assert document.render("text").splitlines()[1:] == [
         full[0],
-        "other signatures are the same, except: rr|ties:best|users:2",
+        "other signatures are the same, except: rr:catalogue|ties:best|users:2",
     ]
     assert on_a_terminal(document).splitlines() == [
         short[0],
-        "other signatures are the same, except: rr|users:2|ties:best",
+        "other signatures are the same, except: rr:catalogue|users:2|ties:best",
     ]
     assert on_a_terminal(document, full=True).splitlines()[0] == full[0]

@@ -167,10 +167,10 @@ def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
     assert "in dcg@2 (the worst" not in text
     for remark in (
         "1 of 4 users have fewer items than the largest cutoff (short lists).",
-        "Ties affect 25.0% of users; depending on how they are broken, ndcg@2 is",
+        "Ties affect 25.0% of scores; depending on how they are broken, ndcg@2 is",
         "Means leave out users without a score: recall@2 is over 3 of 4 users.",
         "Listed items without a true value: 1.",
-        "For 75.0% of users precision@2 does not depend on the order (trivial users).",
+        "75.0% of precision@2 scores do not depend on the order (trivial users).",
     ):
         assert remark in text
     for form in (constructed.to_markdown(), constructed.to_html()):
