@@ -12,7 +12,7 @@ from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
-from recsys_ndcg.input import EncodedIds, Rows, check_common_ids, encode_ids, to_column, to_floats
+from recsys_ndcg.input import EncodedIds, Rows, check_id_types, encode_ids, to_column, to_floats
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CatalogueLists, GroupedLists, group_rows
 
@@ -103,8 +103,8 @@ class Placement:
         self._users, self._items = known.users, np.asarray(known.item_ids)
         self._repeats = known.repeats
         training = candidates.training
-        check_common_ids(training.items, self._items, "item", _TABLES)
-        check_common_ids(training.users, self._users, "user", _TABLES)
+        check_id_types(training.items, self._items, "item", _TABLES)
+        check_id_types(training.users, self._users, "user", _TABLES)
         known = known.select_labelled()
         self._user, self._offsets = known.user_of_row, known.offsets
         self._item, self._true = np.asarray(known.item_codes, dtype=np.int64), known.true

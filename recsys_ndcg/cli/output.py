@@ -83,7 +83,7 @@ class OutputOptions:
         metavar="FORMAT",
     )
     quiet: bool = option(
-        "Print only tables and failed checks, without remarks.", "--quiet", "-q", default=False
+        "Print tables and failed checks, no remarks or warnings.", "--quiet", "-q", default=False
     )
     full_signature: bool = option(
         "Print signatures with every option, not only changed ones.",

@@ -35,7 +35,7 @@ _MIN_USERS = 30  # with fewer, no test keeps its level exactly
 _MANY_MODELS = 10
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
-    "Ekstrand (SIGIR 2023) argue against them, Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
+    "Ekstrand (SIGIR 2023) argue against them; Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
 )
 
 

@@ -221,8 +221,8 @@ class MetricComparison(ReadOnlyArrays):
         .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
 
         with r the ratio of the sums, and f the function that turns a ratio into a score: the square
-        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). Under a
-        model in which a user has no score, the fraction is 0.
+        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). If a user
+        has no score in a recommender's column, the fraction is 0 there.
         `has_score`: the users who have a score in any model.
         """
         ratio = self._ratio

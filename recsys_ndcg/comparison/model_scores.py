@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
-from recsys_ndcg.input import check_common_ids, encode_ids
+from recsys_ndcg.input import check_id_types, encode_ids
 from recsys_ndcg.scoring import Audit, Scores, Signature
 
 if TYPE_CHECKING:
@@ -191,11 +191,12 @@ class ModelScores(Scores):
         Raises
         ------
         InvalidInputError
-            The model was read from a file or averaged over folds, so it has no lists.
+            The model has no lists, because it was read from a file, averaged over folds, is chance,
+            or its data is larger than memory.
         """
         if self.report is None or self.report.audit_data.lists is None:
             msg = (
-                f"{model!r} has no lists: it was read from a file, or averaged over folds. "
+                f"{model!r} has no lists: it was read from a file, averaged, or is chance. "
                 "Compare predictions, or reports of predictions."
             )
             raise InvalidInputError(msg)
@@ -330,7 +331,7 @@ def align_models(
     for name, model in others:
         _check_signatures(reference_name, reference, name, model)
         labels = (repr(reference_name), repr(name))
-        check_common_ids(reference.users, model.users, "user", labels)
+        check_id_types(reference.users, model.users, "user", labels)
     models, n_dropped_users = _keep_common_users(models, users)
     _check_label_digests(models)
     if all(np.isnan(model.per_user).all() for model in models.values()):

@@ -13,7 +13,7 @@ import pandas as pd
 from recsys_ndcg.arrays import compute_offsets, concat_ranges
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, check_level
-from recsys_ndcg.input import Rows, check_common_ids, make_index, read_rows
+from recsys_ndcg.input import Rows, check_id_types, make_index, read_rows
 from recsys_ndcg.lists import CatalogueLists, RankedLists, group_rows
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.ranking import rank
@@ -196,9 +196,9 @@ def _read_ranks(
     check_k(k)
     first, second = _to_lists(lists_a, columns), _to_lists(lists_b, columns)
     names = ("the first lists", "the second lists")
-    check_common_ids(first.users, second.users, "user", names, warns=True)
+    check_id_types(first.users, second.users, "user", names, warns=True)
     items = np.asarray(first.item_ids), np.asarray(second.item_ids)
-    check_common_ids(*items, "item", names, warns=True)
+    check_id_types(*items, "item", names, warns=True)
     return pd.concat({"a": _find_ranks(first, k), "b": _find_ranks(second, k)}, axis=1)
 
 
@@ -215,7 +215,7 @@ def _find_ranks(lists: GroupedLists, k: int | None) -> pd.Series[float]:
 
 
 def _to_lists(lists: Any, columns: Mapping[str, str] | None) -> GroupedLists:
-    """Return lists without grades: the overlap does not depend on them, even if they are invalid.
+    """Return lists without grades, which the overlap does not need, so that none is invalid.
 
     Catalogues are returned as they are.
     """
@@ -267,8 +267,7 @@ class Movers:
         Raises
         ------
         InvalidInputError
-            The user is unknown, or a model has no lists because it was read from a file or
-            averaged over folds.
+            The user is unknown, or a model has no lists (`ModelScores.require_report`).
         """
         sides = {
             name: one.require_report(name).explain(user, k)[_LIST_COLUMNS]

@@ -222,7 +222,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     """Test whether the first of two models is better, or worse by less than the margin.
 
     The gate fails if the model is worse by the margin or more, or if there are too few users to
-    tell. Its reason states which is the case, and about how many users are enough to tell.
+    tell. Its reason states which is the case and, if it can be computed, how many users are enough.
     """
     tests, alpha, margin = result.mean_tests, result.testing.alpha, result.margin or 0.0
     (model, baseline), users = result.models, int(tests.users[0])

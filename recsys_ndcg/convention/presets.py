@@ -224,7 +224,7 @@ PRESETS: dict[str, Preset] = {
     "cornac": Preset(
         "Cornac 3.0.1", "ndcg precision recall f1 hit rr", {**_RELEVANT, "missing_user": "skip"},
         caveat="its rr fails for users without a hit; "
-        "its models give users without a list default estimates",
+        "its models give default estimates to users without a list",
     ),
     "evidently": Preset(
         "evidently 0.7.23", "ndcg precision recall hit rr",

@@ -4,7 +4,7 @@ from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
 from recsys_ndcg.input.frames import Table as Table
 from recsys_ndcg.input.ids import EncodedIds as EncodedIds
-from recsys_ndcg.input.ids import check_common_ids as check_common_ids
+from recsys_ndcg.input.ids import check_id_types as check_id_types
 from recsys_ndcg.input.ids import encode_ids as encode_ids
 from recsys_ndcg.input.ids import format_id as format_id
 from recsys_ndcg.input.ids import make_index as make_index

@@ -493,7 +493,7 @@ def raise_for_rows(bad: Flags, column: str, fault: str, advice: str) -> None:
         raise InvalidInputError(msg)
 
 
-def check_common_ids(
+def check_id_types(
     first: Ids | EncodedIds,
     second: Ids | EncodedIds,
     column: str,

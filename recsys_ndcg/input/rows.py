@@ -16,7 +16,7 @@ from recsys_ndcg.arrays import Codes, Flags, Floats, Ids
 from recsys_ndcg.errors import InvalidInputError, quote, warn
 from recsys_ndcg.input.ids import (
     EncodedIds,
-    check_common_ids,
+    check_id_types,
     encode_text,
     encode_together,
     encode_unless_integers,
@@ -232,7 +232,7 @@ class Rows:
         ids = map_in_threads(lambda column: encode_unless_integers(*column), columns, n_rows)
         pairs = [(ids[0], ids[1], "user"), (ids[2], ids[3], "item")]
         for pair in pairs:
-            check_common_ids(*pair, names, warns=True)
+            check_id_types(*pair, names, warns=True)
         return map_in_threads(lambda pair: encode_together(*pair), pairs, n_rows)
 
 

@@ -111,7 +111,7 @@ class TextFormat:
         try:
             text = content.data.decode(encoding).removeprefix(_BYTE_ORDER_MARK)
         except UnicodeError as error:
-            place = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
+            place = f" (at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
             default = ("" if self.encoding else _ENCODING_ADVICE) + _NOT_TEXT_ADVICE
             msg = (
                 f"{content.name}: not text in {self.encoding or encoding.upper()}{place}. "

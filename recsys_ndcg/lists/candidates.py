@@ -12,7 +12,7 @@ import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
 from recsys_ndcg.arrays import Positions, compute_offsets
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.input import check_common_ids, encode_ids, to_column
+from recsys_ndcg.input import check_id_types, encode_ids, to_column
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import format_rows
 
@@ -116,7 +116,7 @@ def _add_items(lists: Lists, items: Any) -> Lists:
     if not len(catalogue):
         msg = "items is empty: give the ids of the catalogue."
         raise InvalidInputError(msg)
-    check_common_ids(catalogue, known, "item", ("the ids in items=", "the labels and results"))
+    check_id_types(catalogue, known, "item", ("the ids in items=", "the labels and results"))
     candidates = set(catalogue.tolist())
     is_candidate = np.array([item in candidates for item in known.tolist()], dtype=bool)
     is_unknown = ~is_candidate[codes]

@@ -43,8 +43,8 @@ _DISTRIBUTION = (
     "The further apart the two are, the better the order."
 )
 _NO_LISTS = (
-    "There are no lists to open: the report was read from a file, is the mean of folds, or "
-    "keeps fewer ranks than the page shows."
+    "There are no lists to open: a report was read from a file, is the mean of folds, has no gains "
+    "or keeps fewer ranks than the page shows, or a model is chance."
 )
 # for k up to this a plot has every cutoff below k; for a larger k only round ones (1, 2, 5, 10, …)
 _EVERY_CUTOFF = 5
@@ -198,7 +198,7 @@ def _group_cutoffs_by_metric(report: Report, metric: str | None) -> dict[str, li
 
 
 def _list_smaller_cutoffs(measurement: Measurement) -> list[Measurement]:
-    """Return the same measurement once for each smaller, round cutoff."""
+    """Return the same measurement at each smaller cutoff, or for a large k at round ones."""
     k = measurement.metric.k or 1
     ks = range(1, k) if k <= _EVERY_CUTOFF else [n for n in _ROUND if n < k]
     ks = ks[:: -(-len(ks) // _MAX_CUTOFFS)] if len(ks) > _MAX_CUTOFFS else ks

@@ -20,7 +20,7 @@ from recsys_ndcg.files import is_file_source
 from recsys_ndcg.input import (
     EncodedIds,
     Table,
-    check_common_ids,
+    check_id_types,
     encode_ids,
     format_id,
     make_index,
@@ -222,7 +222,7 @@ def _count_training_rows(
         msg = f"train has no rows. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     if not is_text:
-        check_common_ids(users, ids, "user", ("the users evaluated", "the users of train"))
+        check_id_types(users, ids, "user", ("the users evaluated", "the users of train"))
     return np.array([n_rows.get(user, 0) for user in users.tolist()], dtype=np.int64)
 
 
@@ -246,8 +246,8 @@ FORMS = (
     "groups, the path of such a file, or a function of per_user"
 )
 _SIDES = ("the users evaluated", "the users of the groups")  # in messages
-#: `columns=` for `read_file`: no column of the file is the item, the estimate or the like, so none
-#: is converted to numbers.
+#: `columns=` for `read_file`: None for every name, so that no column counts as the user, the item,
+#: the estimate or the like, and all stay text.
 _AS_TEXT: dict[str, Any] = dict.fromkeys(Table.COLUMN_NAMES)
 
 
@@ -300,7 +300,7 @@ class UserGroups:
         if self.is_text:
             n_common = len({*ids.tolist()} & {*users.tolist()})
         else:  # ids of different types never match
-            n_common = check_common_ids(users, ids, "user", _SIDES)
+            n_common = check_id_types(users, ids, "user", _SIDES)
         if not n_common:
             msg = (
                 f"None of the {len(users)} evaluated users has a group: the groups have users "

@@ -180,12 +180,20 @@ class Measurement:
 
     @property
     def fails_under_ties(self) -> bool:
-        """Whether there is no score if items are tied: the exact mean or best order is unknown."""
+        """Whether there is no score if items are tied.
+
+        The rule for ties then needs the mean over their orders, or their best or worst order, and
+        the metric cannot compute it.
+        """
         objection = self.metric.tie_objection(self.convention)
         return self.convention.ties_ignore_ids_and_rows and bool(objection)
 
     def requires_no_ties(self, facts: Facts) -> bool:
-        """Return whether ties can prevent the measurement: any tie, or one in the first k."""
+        """Return whether ties can prevent the measurement.
+
+        Any tie does if ties are broken by item and there are no ids. A tie in the first k does if
+        the metric has no score under ties.
+        """
         by_item = self.convention.ties.startswith(("item", "text"))
         return not self.all_tied and (self.fails_under_ties or (by_item and not facts.has_items))
 

@@ -172,8 +172,8 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         """The short form, for a paper: choices that are not defaults and can move the number.
 
         ``defaults`` is a digest of the default choices: a version with other defaults notices that
-        it cannot read the short form. ``Signature(short)`` equals the complete signature; in its
-        text, what cannot move the number has its default.
+        it cannot read the short form. ``Signature(short)`` equals the complete signature. Its
+        text may differ: choices that cannot move the number are filled in with their defaults.
 
         Examples
         --------

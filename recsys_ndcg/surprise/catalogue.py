@@ -25,7 +25,7 @@ from recsys_ndcg.catalogue import (
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.evaluation import evaluate_in_memory
-from recsys_ndcg.input import Rows, check_common_ids, encode_ids, make_index, to_column
+from recsys_ndcg.input import Rows, check_id_types, encode_ids, make_index, to_column
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.progress import progress_bar
@@ -293,7 +293,7 @@ def _select_ids(raw: Iterable[Any] | None, known: Ids, column: str) -> Ids:
         raise InvalidInputError(msg)
     distinct, _ = encode_ids(ids, f"{column}s")
     names = ("the ratings of the trainset", f"the ids in {column}s=")
-    check_common_ids(known, distinct, column, names)
+    check_id_types(known, distinct, column, names)
     return ids
 
 
