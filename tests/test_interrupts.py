@@ -42,10 +42,10 @@ print("begun", flush=True)
 ours.rank_catalogue(algo, trainset, users=users)
 """
 COMPARE = """
-import sys
+import sys, recsys_ndcg as rn
 from recsys_ndcg.cli import main
-sys.argv = ["recsys-ndcg", "compare", *sys.argv[1:]]
-sys.argv += ["--test", "bootstrap", "--draws", "10000000", "-q"]
+rn.compare({"a": sys.argv[1], "b": sys.argv[2]}, test="bootstrap", draws=100).verdict
+sys.argv[:1] = ["recsys-ndcg", "compare", "--test", "bootstrap", "--draws", "10000000", "-q"]
 print("begun", flush=True)
 main()
 """
@@ -145,7 +145,7 @@ def test_a_comparison_with_many_draws(tmp_path: Path, begin: Begin) -> None:
         rows = {user: [(user % 7 * model + 0.5, 2), (3, 5), (2, 4)] for user in range(2000)}
         rn.evaluate(rows, metrics=["ndcg@3"]).save(paths[-1])
     job = begin(COMPARE, *paths)
-    time.sleep(4)  # on a busy machine libraries are imported for so long, and may lose an interrupt
+    time.sleep(4)  # while libraries are imported, an interrupt may be lost: most are by now
     assert interrupted(job, tmp_path) == (130, "", "")
 
 
