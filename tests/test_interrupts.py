@@ -145,7 +145,7 @@ def test_a_comparison_with_many_draws(tmp_path: Path, begin: Begin) -> None:
         rows = {user: [(user % 7 * model + 0.5, 2), (3, 5), (2, 4)] for user in range(2000)}
         rn.evaluate(rows, metrics=["ndcg@3"]).save(paths[-1])
     job = begin(COMPARE, *paths)
-    time.sleep(4)  # while libraries are imported, an interrupt may be lost: most are by now
+    time.sleep(4)  # until the last libraries are imported: an import may lose an interrupt
     assert interrupted(job, tmp_path) == (130, "", "")
 
 
