@@ -25,6 +25,7 @@ from tests.pages import DOCS, PAGES, README, ROOT, fenced, section, text_of
 from tests.profiles import slow
 
 DATA, CHOICES, EXPERIMENTS = (ROOT / "docs" / f"{x}.md" for x in ("data", "choices", "experiments"))
+QUICK = [one for one in DOCS if one != EXPERIMENTS]
 VALUES = rn.Convention.CHOICES
 #: What code and commands of a page need, by a part of them.
 NEEDED = {
@@ -63,7 +64,7 @@ def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
     assert re.match(r"[A-Z`\[][^|<]{40}", first)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_name)
+@pytest.mark.parametrize("page", [*QUICK, README, *slow(EXPERIMENTS)], ids=_name)
 def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a reader would paste it, with what it prints; in the README, each block by itself."""
     _with_data(tmp_path)
@@ -82,9 +83,7 @@ def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.M
     assert page != README or (tmp_path / "svd.json").exists()
 
 
-@pytest.mark.parametrize(
-    "page", [*(one for one in DOCS if one != EXPERIMENTS), *slow(README, EXPERIMENTS)], ids=_name
-)
+@pytest.mark.parametrize("page", [*QUICK, *slow(README, EXPERIMENTS)], ids=_name)
 def test_commands_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

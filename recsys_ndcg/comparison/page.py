@@ -227,12 +227,7 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
             result.name,
             f"These are the scores of {best}.",
         ),
-        Section(
-            "differences",
-            f"{b} against {a}, user by user",
-            _DIFFERENCES,
-            difference_charts,
-        ),
+        Section("differences", f"{b} against {a}, user by user", _DIFFERENCES, difference_charts),
         *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,

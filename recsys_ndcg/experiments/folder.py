@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -369,6 +370,7 @@ def _list_model_changes(before: dict[str, Any], now: dict[str, Any]) -> list[str
     return named or [f"{one}, in code or data that {_MODEL} does not list" for one in changes[:1]]
 
 
+@cache  # reading the metadata takes milliseconds
 def _get_versions() -> dict[str, str]:
     """Return the versions of the libraries that numbers depend on."""
     versions = {"python": platform.python_version()}

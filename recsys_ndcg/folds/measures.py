@@ -8,13 +8,7 @@ from typing import Any
 
 from recsys_ndcg.catalogue import choose_convention
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import (
-    InvalidInputError,
-    UnknownMetricError,
-    check_choice,
-    quote,
-    suggest,
-)
+from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, check_choice, quote, suggest
 from recsys_ndcg.folds.fitting import Measure, fcp, mae, mse, rmse
 from recsys_ndcg.metrics import METRICS, Metric, parse_metrics
 from recsys_ndcg.scoring import Cutoffs, Plan

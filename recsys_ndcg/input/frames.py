@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
+from operator import length_hint
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -237,7 +238,7 @@ class Table:
         self.collect(*wanted, *further)
         ids = [self._get_column(name) for name in ("user", "item")]
         ids = [(convert_polars_text(values), name) for values, name in ids]
-        user, item = map_in_threads(lambda column: to_ids(*column), ids)
+        user, item = map_in_threads(lambda column: to_ids(*column), ids, length_hint(ids[0][0]))
         columns: dict[str, Any] = {"user": user, "item": item}
         columns |= {name: self.read_numbers(name) for name in (*wanted[2:], *further)}
         if table == "labels" and "true" not in columns:  # every row counts as 1

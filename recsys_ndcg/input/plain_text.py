@@ -109,7 +109,7 @@ def parse_plain(
             ),
         )
         numeric = {name: _convert_numbers(table[name], numbers[name]) for name in numbers}
-        encoded = map_in_threads(lambda name: _convert_ids(table[name]), ids)
+        encoded = map_in_threads(lambda name: _convert_ids(table[name]), ids, len(table))
     except (pa.ArrowException, UnusualTextError, UnicodeEncodeError):  # for lone surrogates
         return None
     columns = numeric | dict(zip(ids, encoded, strict=True))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recsys_ndcg.convention import METRIC_ALIASES, normalise_name, parse_metric_name
@@ -146,7 +147,7 @@ def _find_class(name: str) -> type[Metric] | None:
     """
     if name in METRICS:
         return METRICS[name]
-    for point in _find_entry_points():
+    for point in find_entry_points():
         if point.name.lower() == name:
             try:
                 kind = point.load()
@@ -161,14 +162,12 @@ def _find_class(name: str) -> type[Metric] | None:
 
 
 def list_metric_names() -> frozenset[str]:
-    """Return the names of all metrics, also of installed packages.
-
-    This is slow: call it once for many names.
-    """
-    return frozenset({*METRICS, *(point.name.lower() for point in _find_entry_points())})
+    """Return the names of all metrics, also of installed packages."""
+    return frozenset({*METRICS, *(point.name.lower() for point in find_entry_points())})
 
 
-def _find_entry_points() -> EntryPoints:
+@cache  # the search takes milliseconds
+def find_entry_points() -> EntryPoints:
     """Return the entry points of metrics in installed packages, without loading them."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - imports email, rarely needed
 

@@ -62,6 +62,7 @@ NUMBERS = st.one_of(st.integers(), st.integers(-(2**70), 2**70), FLOATS, st.bool
 ANY = st.one_of(TEXTS, NUMBERS)
 
 
+@pytest.mark.slow
 @examples(0.4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     names=st.lists(TEXTS, min_size=2, max_size=3, unique_by=str.strip),

@@ -27,6 +27,7 @@ from recsys_ndcg.surprise.model_selection import make_measure
 from tests.commands import error_of
 from tests.errors import assert_rejected
 from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run, with_top
+from tests.profiles import slow
 from tests.registered import restore_metrics
 from tests.surprise.samples import dataset
 
@@ -162,14 +163,13 @@ CHANGES: list[tuple[str, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("option", "one", "other", "fault"), CHANGES, ids=range(len(CHANGES)))
-def test_a_run_resumes_only_with_the_same_options(
-    option: str, one: Any, other: Any, fault: str, folder: Path
-) -> None:
+@pytest.mark.parametrize("change", [*CHANGES[::2], *slow(*CHANGES[1::2])])
+def test_a_run_resumes_only_with_the_same_options(change: Any, folder: Path) -> None:
     """The error has what differs, with both values, and the folder stays as it is.
 
     A fingerprint for all models replaces only missing ones.
     """
+    option, one, other, fault = change
     model = _locked if option == "fingerprint" else SVD(n_epochs=1, random_state=5)
     options: dict[str, Any] = {"given": with_top(model), "folder": folder, "fingerprint": "v1"}
     options |= {"metrics": ["ndcg@5", "precision@5"], "threshold": 4.0, option: one}

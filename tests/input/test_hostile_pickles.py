@@ -51,11 +51,12 @@ def pairs_of_one_hash(count: int) -> list[tuple[int, int]]:
     """Return tuples that have the same hash in CPython, which uses xxHash."""
     word, first = 2**64, 11400714785074694791
     second, fifth = 14029467366897019727, 2870177450012600261
+    inverse = pow(second, -1, word)
     found: list[tuple[int, int]] = []
     for left in itertools.count(1):
         total = (fifth + left * second) % word
         start = (total << 31 | total >> 33) * first % word
-        right = (123 - start) * pow(second, -1, word) % word
+        right = (123 - start) * inverse % word
         found += [(left, right)] if 0 < right < MODULUS else []
         if len(found) == count:
             break

@@ -24,7 +24,7 @@ import recsys_ndcg as rn
 from recsys_ndcg import parallel
 from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.cli import options
-from recsys_ndcg.metrics import METRICS, Metric
+from recsys_ndcg.metrics import METRICS, Metric, registry
 from recsys_ndcg.ranking import Ranking
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import sample_lists, strategies, textbook
@@ -737,8 +737,9 @@ def test_odd_parameters_are_rejected(options: str, match: str) -> None:
 
 
 @pytest.fixture(name="install")
-def _install(folder: Path) -> Callable[..., None]:
+def _install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that writes an installed package with its entry points."""
+    monkeypatch.setattr(registry, "find_entry_points", registry.find_entry_points.__wrapped__)
 
     def install(points: str, code: str = OWN_METRICS, name: str = "brought") -> None:
         info = folder / f"{name}-1.0.dist-info"

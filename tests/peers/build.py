@@ -21,13 +21,13 @@ ENVIRONMENTS = ROOT / ".peers"
 TOLERANCE = 1e-12
 
 
-def python_of(name: str, requirements: list[str]) -> Path:
-    """Return the interpreter of an environment that has the requirements."""
-    home, wanted = ENVIRONMENTS / name, "\n".join(requirements)
+def python_of(name: str, packages: list[str]) -> Path:
+    """Return the interpreter of an environment that has the packages."""
+    home, wanted = ENVIRONMENTS / name, "\n".join(packages)
     python, installed = home / "bin" / "python", home / "requirements.txt"
     if not installed.exists() or installed.read_text() != wanted:
         venv.create(home, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *requirements], check=True)
+        subprocess.run([home / "bin/pip", "install", "-q", "--no-compile", *packages], check=True)
         installed.write_text(wanted)
     return python
 

@@ -25,11 +25,6 @@ HOSTILE = [
     "</script><!--<Script>alert()", "a.b[c]['d'] ${x} {{y}} &amp; %s", "x" * 10_000,
     "\u202eabc\u202d\nd\x1b[2J\t\0", 'datum\\"+b+"', "", "constructor", "valueOf", "__proto__",
 ]  # fmt: skip
-#: The suite draws the charts of the first name, CI of all.
-NAMES = [
-    pytest.param(one, id=str(place), marks=[pytest.mark.slow] if place else [])
-    for place, one in enumerate(HOSTILE)
-]
 
 
 def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
@@ -56,7 +51,8 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_name_is_only_shown(name: str) -> None:
     """In a drawing, in its text, and in the page that a notebook makes of it."""
     for chart in charts(name):

@@ -24,13 +24,8 @@ NAMES = st.text(st.sampled_from("aA@:/=._- \n\u202e_ü2"), max_size=6) | st.text
 
 def _is_accepted(key: str) -> bool:
     """Return whether MLflow accepts a key: its characters, as a path, and its length."""
-    return (
-        re.fullmatch(r"[/\w.\- :]+", key) is not None
-        and posixpath.normpath(key) == key
-        and not key.startswith(("..", "/"))
-        and key != "."
-        and len(key) <= 250
-    )
+    allowed = r"(?!\.\.|/|\.$)[/\w.\- :]{1,250}"
+    return re.fullmatch(allowed, key) is not None and posixpath.normpath(key) == key
 
 
 @examples(5)

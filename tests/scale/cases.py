@@ -181,11 +181,7 @@ def _under(**choices: Any) -> dict[str, Any]:
     }
 
 
-def _renamed(seed: int) -> pd.DataFrame:
-    names = {"user": "who", "item": "movieId", "estimated": "guess", "true": "r_ui"}
-    return predictions(seed).rename(columns=names).assign(timestamp=1)
-
-
+_NAMES = {"user": "who", "item": "movieId", "estimated": "guess", "true": "r_ui"}
 _SHORT_TYPES = {"user": np.int32, "item": np.int16, "estimated": np.float32, "true": np.int8}
 _BINARY = predictions(10).assign(true=lambda frame: (frame["true"] >= 4).astype(np.float64))
 _THIRD = [600, *[2, 5, 9, 14, 20, 30] * 17]  # of about 2000
@@ -196,18 +192,18 @@ CASES = [
     Case("text ids", _text(7), {"threshold": 4}),
     Case("item order breaks ties", _tied(8), _under(ties="item_asc")),
     Case("one user", predictions(9, counts=[40]), {"threshold": 4}, parts=4),
-    Case("short numbers", predictions(13).round(1).astype(_SHORT_TYPES), {"threshold": 4}),
     Case("the mean of duplicates", _repeated(14), _under(duplicates="mean")),
     Case("no grades are left out", _with_gaps(15), _under(unlabelled="filter")),
-    Case("decimal grades and estimates", _decimal(17), {"threshold": 3.6}),
-    Case("gains by a function", predictions(18), _under(gain=squared)),
-    Case("column names", _renamed(20), {"threshold": 4, "columns":
-         {"user": "who", "item": "movieId", "estimated": "guess", "true": "r_ui"}}),
     Case("labels and results, all metrics", _labels_and_results(22),
          {"metrics": ALL, "k": [3, 10, None], "threshold": 4}),
     Case("labels and ranks", _labels_and_results(23, ranked=True), {"threshold": 4}),
     Case("labels without grades", _implicit(24), {"metrics": ALL}),
     Case("duplicates in labels and results", _repeated_labels(27), _under(duplicates="max")),
+    Case("short numbers", predictions(13).round(1).astype(_SHORT_TYPES), {"threshold": 4}),
+    Case("decimal grades and estimates", _decimal(17), {"threshold": 3.6}),
+    Case("gains by a function", predictions(18), _under(gain=squared)),
+    Case("column names", predictions(20).rename(columns=_NAMES).assign(timestamp=1),
+         {"threshold": 4, "columns": _NAMES}),
     Case("defaults", predictions(1)),
     Case("no cutoff", predictions(4),
          {"metrics": [*ALL, "rmse", "mae"], "k": None, "threshold": 4}),
@@ -240,6 +236,6 @@ CASES = [
 ]  # fmt: skip
 #: The suite runs the first ones, CI all.
 PARAMS = [
-    pytest.param(one, id=one.name, marks=[pytest.mark.slow] if place >= 15 else [])
+    pytest.param(one, id=one.name, marks=[pytest.mark.slow] if place >= 11 else [])
     for place, one in enumerate(CASES)
 ]
