@@ -14,6 +14,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import formulas, gains, notation, presets
 from recsys_ndcg.convention.gains import Discount, Gain
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, quote, suggest
+from recsys_ndcg.lazy import lazy_property
 
 _OTHER_VALUES = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers
@@ -181,7 +182,7 @@ class Convention:
         values = (getattr(self, name) for name in names)
         return tuple(tuple(v.items()) if isinstance(v, Mapping) else v for v in values)
 
-    @property
+    @lazy_property
     def signature(self) -> str:
         """All choices in a fixed order, ``name:value`` joined by ``|``."""
         return "|".join(f"{name}:{text}" for name, text in self.texts.items())
