@@ -16,9 +16,7 @@ settings.load_profile("suite")
 
 def examples(weight: float, **options: Any) -> settings:
     """Return settings for `weight` times the profile's number of examples, at least two."""
-    usual = settings.default
-    assert usual is not None
-    return settings(max_examples=max(2, round(weight * usual.max_examples)), **options)
+    return settings(max_examples=max(2, round(weight * settings().max_examples)), **options)
 
 
 def slow(*cases: Any) -> list[Any]:

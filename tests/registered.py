@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -22,11 +22,5 @@ def _restore_metrics_after_each_test() -> Iterator[None]:
 @contextmanager
 def restore_metrics() -> Iterator[None]:
     """Remove the metrics that the block registers, for example in a fixture."""
-    tables: tuple[dict[str, Any], ...] = (METRICS, METRIC_ALIASES)
-    copies = [dict(table) for table in tables]
-    try:
+    with patch.dict(METRICS), patch.dict(METRIC_ALIASES):
         yield
-    finally:
-        for table, before in zip(tables, copies, strict=True):
-            table.clear()
-            table.update(before)
