@@ -17,6 +17,7 @@ import pytest
 from recsys_ndcg import progress
 from recsys_ndcg.progress import ProgressLine, Steps, iterate_with_progress, progress_bar
 from tests.commands import run_python
+from tests.profiles import slow
 
 JOB = """
 import sys, time
@@ -186,7 +187,7 @@ def test_a_terminal_shows_the_bar_and_is_clean_in_the_end(*, rich: bool) -> None
         assert shown == b""
 
 
-@pytest.mark.parametrize("color", ["", "1"])
+@pytest.mark.parametrize("color", [*slow(""), "1"])
 def test_a_pipe_gets_no_bar(color: str) -> None:
     """Not even if colours are forced."""
     done = run_python("-c", JOB, FORCE_COLOR=color)

@@ -287,6 +287,7 @@ def test_one_varied_parameter_colours_the_plot() -> None:
     assert "n_factors" not in str(run(metrics=["ndcg@5", "mae"]).plot("trade-off").to_dict())
 
 
+@pytest.mark.slow
 def test_the_code_on_a_page_reproduces_the_numbers() -> None:
     """If the names in it have the same values."""
     options: dict[str, Any] = {"metrics": ["ndcg@5", "recall@5"], "threshold": 4, "seeds": [3, 5]}

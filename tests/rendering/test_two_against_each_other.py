@@ -163,6 +163,7 @@ def test_unbeaten_models(points: list[tuple[int, int]]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_models_are_coloured_by_a_parameter() -> None:
     """Numbers from light to dark, on a log scale if they span powers; texts by the palette."""
     points = [(place / 10, place / 10) for place in range(9)]

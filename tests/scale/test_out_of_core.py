@@ -101,7 +101,7 @@ def _streams(frame: pd.DataFrame, path: Path) -> list[Any]:
     return [*streams, lazy, frame, pl.from_pandas(frame), path]
 
 
-@pytest.mark.parametrize("rows", [700, 100_000], ids=["in parts", "at once"])
+@pytest.mark.parametrize("rows", [*slow(700), 100_000], ids=["in parts", "at once"])
 def test_streams_give_the_report_of_the_whole(rows: int, tmp_path: Path, in_parts: Any) -> None:
     """Columns that are not read are not computed; what fits into memory keeps its lists."""
     frame = predictions(3)
