@@ -21,11 +21,13 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from tests import pages
+from tests.package_size import FILES
 from tests.pages import DOCS, PAGES, README, ROOT, fenced, section, text_of
 from tests.profiles import slow
 
-DATA, CHOICES, EXPERIMENTS = (ROOT / "docs" / f"{x}.md" for x in ("data", "choices", "experiments"))
-QUICK = [one for one in DOCS if one != EXPERIMENTS]
+DATA, CHOICES = (ROOT / "docs" / f"{name}.md" for name in ("data", "choices"))
+SLOW = [one for one in DOCS if one.stem in {"comparing", "experiments", "reports", "surprise"}]
+QUICK = [one for one in DOCS if one not in SLOW]
 VALUES = rn.Convention.CHOICES
 #: What code and commands of a page need, by a part of them.
 NEEDED = {
@@ -64,7 +66,7 @@ def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
     assert re.match(r"[A-Z`\[][^|<]{40}", first)
 
 
-@pytest.mark.parametrize("page", [*QUICK, README, *slow(EXPERIMENTS)], ids=_name)
+@pytest.mark.parametrize("page", [*QUICK, README, *slow(*SLOW)], ids=_name)
 def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a reader would paste it, with what it prints; in the README, each block by itself."""
     _with_data(tmp_path)
@@ -83,7 +85,7 @@ def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.M
     assert page != README or (tmp_path / "svd.json").exists()
 
 
-@pytest.mark.parametrize("page", [*QUICK, *slow(README, EXPERIMENTS)], ids=_name)
+@pytest.mark.parametrize("page", [*QUICK, *slow(README, *SLOW)], ids=_name)
 def test_commands_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,24 +142,23 @@ def _with_data(folder: Path) -> None:
 def _warned() -> dict[str, str]:
     """Return the wording of every warning of the package, by the place of its call."""
     found: dict[str, str] = {}
-    for path in sorted(Path(rn.__file__).parent.rglob("*.py")):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef) and function.name not in _WARN:
-                loops = (one for one in ast.walk(function) if isinstance(one, ast.For))
-                looped = {ast.unparse(one.target) for one in loops}
-                found |= {
-                    f"{path.name}:{call.lineno}": _wording(call.args[0], function)
-                    for call in ast.walk(function)
-                    if isinstance(call, ast.Call) and call.args
-                    if ast.unparse(call.func).rpartition(".")[2] == "warn"
-                    if ast.unparse(call.args[0]) not in looped  # those below
-                }
-                found |= {
-                    f"{path.name}:{one.lineno}": _wording(one.value, function)
-                    for one in ast.walk(function)
-                    if path.match("lists/facts.py") or function.name == "find_warnings"
-                    if isinstance(one, ast.Yield) and one.value
-                }
+    functions = [(one.path, each) for one in FILES for each in one.nodes(ast.FunctionDef)]
+    for path, function in functions:
+        if function.name not in _WARN:
+            loops = (one for one in ast.walk(function) if isinstance(one, ast.For))
+            looped = {ast.unparse(one.target) for one in loops}
+            found |= {
+                f"{path.name}:{call.lineno}": _wording(call.args[0], function)
+                for call in ast.walk(function)
+                if isinstance(call, ast.Call) and call.args
+                if ast.unparse(call.func).rpartition(".")[2] == "warn"
+                if ast.unparse(call.args[0]) not in looped  # those below
+            } | {
+                f"{path.name}:{one.lineno}": _wording(one.value, function)
+                for one in ast.walk(function)
+                if path.match("lists/facts.py") or function.name == "find_warnings"
+                if isinstance(one, ast.Yield) and one.value
+            }
     return found
 
 

@@ -169,8 +169,8 @@ class StatisticsOptions:
         "Model that the others are compared with, or chance.  [default: the first]"
     )
     by: str | None = option(
-        "Compare segments of users as well: activity (number of ratings in --train, or without it "
-        "of labelled items), list_length (number of listed items), relevant (number of relevant "
+        "Compare segments of users as well: activity (number of the user's ratings in --train, "
+        "or of labelled items without --train), list_length (listed items), relevant (relevant "
         "items), cold (whether the user is in --train), or a file with columns user and segment.",
         completion="segments",
     )

@@ -166,7 +166,7 @@ def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) ->
 
 
 def presets(*, form: str = _FORMAT) -> None:
-    """List the libraries whose numbers --preset reproduces.
+    """List the presets: libraries and published examples.
 
     Examples
     --------

@@ -186,8 +186,8 @@ class MetricComparison(ReadOnlyArrays):
     @lazy_property
     def pooled_tests(self) -> PairResults:
         """The tests of the pooled scores, from the users' linearised parts."""
-        has_score: Flags = (self.denominator != 0).any(axis=1)
-        values = np.where(has_score[:, None], self._linearise_pooled(has_score), np.nan)
+        is_defined: Flags = (self.denominator != 0).any(axis=1)
+        values = np.where(is_defined[:, None], self._linearise_pooled(is_defined), np.nan)
         return self._test_pairs(values, f"pooled {self.name}")
 
     def _test_pairs(self, values: Floats, name: str, margin: float | None = None) -> PairResults:
@@ -208,25 +208,25 @@ class MetricComparison(ReadOnlyArrays):
 
     def pooled_intervals(self, alpha: float) -> Floats:
         """Return the delta-method interval of each model's pooled score: shape (2, n_models)."""
-        has_score = self.denominator != 0
-        count, ratio = has_score.sum(axis=0), self._ratio
+        is_defined = self.denominator != 0
+        count, ratio = is_defined.sum(axis=0), self._ratio
         mean = column_sums(self.denominator) / np.maximum(count, 1)
         rest = column_norms(self.numerator - ratio * self.denominator)
         ends = ratio_interval(count, ratio, mean, rest, 1 - alpha)
         return np.array([self.metric.score(end) for end in ends])
 
-    def _linearise_pooled(self, has_score: Flags) -> Floats:
+    def _linearise_pooled(self, is_defined: Flags) -> Floats:
         r"""Return a number per user and model whose mean over users is the model's pooled score.
 
         .. math:: f(r) + f'(r) \frac{n_i - r d_i}{\bar d}
 
         with r the ratio of the sums, and f the function that turns a ratio into a score: the square
-        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). If a user
-        has no score in a recommender's column, the fraction is 0 there.
-        `has_score`: the users who have a score in any model.
+        root for RMSE, else the identity (Cochran 1977, Sampling Techniques, chapter 6). If a user's
+        denominator is 0 in a model's column, the fraction is 0 there.
+        `is_defined`: the users whose denominator is not 0 in some model.
         """
         ratio = self._ratio
-        mean = column_sums(self.denominator) / max(int(has_score.sum()), 1)
+        mean = column_sums(self.denominator) / max(int(is_defined.sum()), 1)
         rest = self.numerator - ratio * self.denominator
         parts = divide(rest, mean, np.broadcast_to(mean != 0, rest.shape))
         values: Floats = self.metric.score(ratio) + self._compute_slope(ratio) * parts

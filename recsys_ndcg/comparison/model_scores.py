@@ -196,8 +196,8 @@ class ModelScores(Scores):
         """
         if self.report is None or self.report.audit_data.lists is None:
             msg = (
-                f"{model!r} has no lists: it was read from a file, averaged, or is chance. "
-                "Compare predictions, or reports of predictions."
+                f"{model!r} has no lists: it was read from a file, is averaged, chance, or larger "
+                "than memory. Compare predictions, or reports of predictions."
             )
             raise InvalidInputError(msg)
         return self.report

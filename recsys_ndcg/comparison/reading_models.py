@@ -74,8 +74,8 @@ def compare(  # noqa: PLR0913 - the contract
     models : mapping of str to predictions, reports, saved reports or cross-validations
         Two or more, by name. Each is any input of `recsys_ndcg.evaluate`, a `Report`, the path of
         a saved report, the result of `recsys_ndcg.surprise.cross_validate`, a fitted search (one
-        model per combination), or a list of reports (seeds). A search
-        can also be passed alone, instead of a mapping.
+        model per combination), an experiment (one per algorithm), or a list of reports (seeds).
+        A search can also be passed alone, instead of a mapping.
     metrics, k, threshold, convention, columns
         As in `recsys_ndcg.evaluate`, for predictions. For reports, `metrics` chooses some of
         theirs. The first metric orders the models and gives the verdict.
@@ -288,7 +288,7 @@ def map_models(
 
 
 def _check_models(models: Any) -> dict[str, Any]:
-    """Return the models by name; raise if a name or a model is missing or repeated."""
+    """Return the models by name; raise if a name is invalid, or a name or model is repeated."""
     if _is_search(models):
         return {"": models}  # it names its models itself
     if not isinstance(models, Mapping) or isinstance(models, Report):

@@ -33,7 +33,8 @@ AuditRows = dict[str, dict[str, Any]]
 
 _SCORES = (
     "The mean over users, with half the width of its 95 % interval. Chance is random order of the "
-    "same lists; adjusted is the share of the possible improvement over chance."
+    "same lists, or a random choice of their candidates; adjusted is the share of the possible "
+    "improvement over chance."
 )
 _AUDIT = "Reference values for each score"
 _REMARKS = "Reasons to be careful with these numbers."
@@ -359,8 +360,8 @@ def _find_widest_tie_range(report: Report) -> int | None:
 def _find_metric_below_chance(audit: Audit) -> int | None:
     """Return the column of the metric that is most clearly below random order, if any.
 
-    If there are lists, a sample of users is measured first, and all users only if the sample is
-    below random order.
+    If there are lists of many users, a sample is measured first, and all users only if the sample
+    is below random order.
     """
     if audit.lists is not None and audit.n_users > _SAMPLE_USERS:
         sample = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE_USERS).astype(np.intp))

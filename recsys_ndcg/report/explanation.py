@@ -116,7 +116,7 @@ def build_user_lists(
     order = np.argsort(users, kind="stable")
     try:
         list_pairs = [*_rank_users(audit.lists.take(users[order]), measurement, k)]
-    except InvalidInputError:  # the lists have no gains, or a catalogue has fewer ranks
+    except InvalidInputError:  # the lists have no NDCG, or a catalogue has fewer ranks
         return None
     plain = [
         [{name: column.tolist() for name, column in side.items()} for side in list_pairs[index]]

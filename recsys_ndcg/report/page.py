@@ -39,12 +39,13 @@ _MAX_MEASURED = 50_000
 _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many."
 _BY_CUTOFF = "The mean score of the first k items, with its interval; the dashed line is chance."
 _DISTRIBUTION = (
-    "The bars count users by their score; the dashed outline is random order of the same lists. "
+    "The bars count users by their score; the dashed outline is chance. "
     "The further apart the two are, the better the order."
 )
 _NO_LISTS = (
-    "There are no lists to open: a report was read from a file, is the mean of folds, has no gains "
-    "or keeps fewer ranks than the page shows, or a model is chance."
+    "There are no lists to open. Possible reasons: a report was read from a file, is the mean of "
+    "folds, keeps fewer ranks than the page shows or is larger than memory; its lists have no "
+    "NDCG; or a model is chance."
 )
 # for k up to this a plot has every cutoff below k; for a larger k only round ones (1, 2, 5, 10, …)
 _EVERY_CUTOFF = 5

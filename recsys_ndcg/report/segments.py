@@ -249,7 +249,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """The summary of each segment and its comparison with the others, a row per metric.
+        """The summary of each segment and its comparison with the others, by metric.
 
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
         of all users in other segments; p of Welch's t test of these means, NaN if one of the two

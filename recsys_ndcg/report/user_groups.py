@@ -166,7 +166,7 @@ def _cut_at_quartiles(
     """Cut users into at most four groups at the quartiles of their numbers.
 
     A group is named after its lowest and highest number. Users with exactly the number
-    `own_group_for` form their own group.
+    `own_group_for` are not cut, but form one more group.
     """
     numbers = np.asarray(numbers, dtype=np.int64)
     to_cut, quarters = numbers[numbers != own_group_for], (0.25, 0.5, 0.75)

@@ -201,7 +201,7 @@ class Plan:
     def measure(self, lists: GroupedLists) -> Scores:
         """Rank lists block by block, and fill a column for each measurement.
 
-        The plan must be resolved with the facts of all the lists, so nothing raises here.
+        Nothing is checked here: first resolve the plan with the facts of all the lists.
 
         Returns
         -------

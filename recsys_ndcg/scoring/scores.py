@@ -335,7 +335,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
     def is_defined(self) -> Flags:
         """Whether the denominator is not 0 and the user is not left out.
 
-        Under ``undefined=0.0`` other users have a score, too.
+        Under ``undefined=0.0`` users whose denominator is 0 have a score, too.
         """
         return np.asarray((self.denominator != 0) & ~self.left_out)
 

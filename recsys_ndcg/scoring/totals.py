@@ -109,7 +109,7 @@ class Totals(MetricColumns):
     ratio_moments : Moments
         The moments of denominators (x) and numerators (y) of users whose denominator is not 0.
     n_undefined : int64 array, shape (n_measurements,)
-        The number of users whose denominator is 0.
+        The number of users whose denominator is 0 and who are not left out.
     n_short : int64 array, shape (n_measurements,)
         The number of lists that are shorter than each cutoff.
     counts : mapping of str to int

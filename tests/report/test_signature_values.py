@@ -16,7 +16,7 @@ import recsys_ndcg as rn
 from recsys_ndcg.metrics import METRICS
 from tests import drawn_reports, strategies
 from tests.errors import assert_rejected
-from tests.profiles import examples
+from tests.profiles import examples, slow
 from tests.strategies import Sample
 from tests.textbook import Choices
 
@@ -132,10 +132,7 @@ def _changes(name: str, field: str) -> bool:
 QUICK = {"ndcg", "precision", "cg", "rmse"}
 
 
-ALL = [pytest.param(one, marks=[] if one in QUICK else pytest.mark.slow) for one in METRICS]
-
-
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*sorted(QUICK), *slow(*sorted(METRICS.keys() - QUICK))])
 def test_every_choice_that_a_metric_reads_can_change_it(name: str) -> None:
     """On one data set."""
     kind = METRICS[name]
