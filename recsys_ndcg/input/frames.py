@@ -196,7 +196,7 @@ class Table:
                 raise InvalidInputError(msg)
             if ours not in Table.COLUMN_NAMES:
                 hint = suggest(ours, Table.COLUMN_NAMES)
-                msg = f"columns: our names do not include {ours!r}; write ours=yours. {hint}"
+                msg = f"columns: {ours!r} is not one of our column names. {hint}"
                 raise InvalidInputError(msg)
         for (first, theirs), (second, other) in combinations(given.items(), 2):
             if theirs == other:

@@ -251,7 +251,7 @@ def test_labels_and_results_without_a_heading_are_joined(tmp_path: Path) -> None
     assert np.asarray(same.items).tolist() == [10, 11, 12]
     twice, match = {"item": "score", "true": "score"}, "item and true would both be read from the"
     assert_rejected(f"{match} column 'score'", rn.RankedLists.from_labels, *frames, columns=twice)
-    with rejects("names do not include 'ranks'"):
+    with rejects("'ranks' is not one of our column names"):
         rn.RankedLists.from_labels(*frames, columns={"ranks": "score"})
 
 

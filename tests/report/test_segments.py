@@ -563,7 +563,7 @@ BAD: dict[str, tuple[Any, dict[str, Any]]] = {
         "contry", {"data": {"user": USERS, "country": USERS}},
     ),
     "data has no column of groups .* There are no": ("user", {"data": {"user": USERS}}),
-    "names do not include 'usr'": ("activity", {"columns": {"usr": "x"}}),
+    "'usr' is not one of our column": ("activity", {"columns": {"usr": "x"}}),
     "'relevant' is a built-in group and a column of data": (
         "relevant", {"data": pd.DataFrame({"user": USERS, "relevant": 1})},
     ),
