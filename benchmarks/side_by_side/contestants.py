@@ -37,9 +37,9 @@ OURS = Contestant("recsys_ndcg", "ours", "")
 _TIES, _BINARY, _HALF, _USERS = "exact ties", "graded gains", "half stars", "per-user values"
 _HAND = "exact ties, per-user values, all checks of the data"
 PEERS = (
-    Contestant("polars by hand", "polars_by_hand", "queries", leaves_out=_HAND),
-    Contestant("DuckDB by hand, windows", "duckdb_by_hand", "queries", leaves_out=_HAND),
-    Contestant("DuckDB by hand, lists", "duckdb_by_lists", "queries", leaves_out=_HAND),
+    Contestant("polars by hand", "polars_by_hand", "classics", leaves_out=_HAND),
+    Contestant("DuckDB by hand, windows", "duckdb_by_hand", "classics", leaves_out=_HAND),
+    Contestant("DuckDB by hand, lists", "duckdb_by_lists", "classics", leaves_out=_HAND),
     Contestant(
         "scikit-learn",
         "scikit_learn",

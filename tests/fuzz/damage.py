@@ -13,7 +13,7 @@ def damage(chance: random.Random, content: bytes, times: int, begin: int = 0) ->
     changed = bytearray(content)
     for _ in range(times):
         changed = changed or bytearray(b"{")
-        first = min(begin, len(changed) - 1) if chance.random() < 0.6 else 0
+        first = max(0, min(begin, len(changed) - 1)) if chance.random() < 0.6 else 0
         place, few = chance.randrange(first, len(changed)), chance.randrange(9)
         way = chance.randrange(7)
         if way == 0:

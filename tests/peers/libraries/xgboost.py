@@ -15,7 +15,7 @@ from xgboost.core import XGBoostError
 
 from tests.peers.cases import Case, per_user
 
-DISTRIBUTION = "xgboost"
+DISTRIBUTION = "xgboost-cpu"  # the same code without CUDA's 400 MB
 
 
 def scores(case: Case) -> dict[str, dict[str, Any]]:
