@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import settings
 
 # The suite draws the same examples every time. CI draws new ones: --hypothesis-profile=thorough.
 # No deadline: how long an example takes depends on what else the machine does.
-settings.register_profile("suite", max_examples=7, deadline=None, derandomize=True)
+settings.register_profile("suite", max_examples=10, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=100, deadline=None)
 settings.load_profile("suite")
 
@@ -23,8 +22,3 @@ def examples(weight: float, **options: Any) -> settings:
 def slow(*cases: Any) -> list[Any]:
     """Return cases for `pytest.mark.parametrize` that only CI runs."""
     return [pytest.param(case, marks=pytest.mark.slow) for case in cases]
-
-
-def half_slow(cases: Iterable[Any]) -> list[Any]:
-    """Return cases for `pytest.mark.parametrize`, every second one of which only CI runs."""
-    return [*list(cases)[::2], *slow(*list(cases)[1::2])]

@@ -15,7 +15,6 @@ import recsys_ndcg as rn
 from tests import misbehaving_target
 from tests.fuzz.__main__ import main
 from tests.fuzz.running import Limits, fuzz, targets
-from tests.profiles import half_slow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it asks /proc for the memory")
 UNRULY = "tests.misbehaving_target"
@@ -55,7 +54,7 @@ def test_a_failure_can_be_repeated(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*asked, "--seed", str(_seed_of(b"refuses"))]) == 0
 
 
-@pytest.mark.parametrize("target", half_slow(targets()))
+@pytest.mark.parametrize("target", targets())
 def test_the_first_cases_of_every_target_pass(target: str, tmp_path: Path) -> None:
     """In this process, without limits; `python -m tests.fuzz` runs the rest."""
     module = importlib.import_module(f"tests.fuzz.{target}")

@@ -25,9 +25,8 @@ from tests.package_size import FILES
 from tests.pages import DOCS, PAGES, README, ROOT, fenced, section, text_of
 from tests.profiles import slow
 
-DATA, CHOICES = (ROOT / "docs" / f"{name}.md" for name in ("data", "choices"))
-SLOW = [one for one in DOCS if one.stem in {"comparing", "experiments", "reports", "surprise"}]
-QUICK = [one for one in DOCS if one not in SLOW]
+DATA, CHOICES, EXPERIMENTS = (ROOT / "docs" / f"{x}.md" for x in ("data", "choices", "experiments"))
+QUICK = [one for one in DOCS if one != EXPERIMENTS]
 VALUES = rn.Convention.CHOICES
 #: What code and commands of a page need, by a part of them.
 NEEDED = {
@@ -66,7 +65,7 @@ def test_a_page_begins_with_its_title_and_a_sentence(page: Path) -> None:
     assert re.match(r"[A-Z`\[][^|<]{40}", first)
 
 
-@pytest.mark.parametrize("page", [*QUICK, README, *slow(*SLOW)], ids=_name)
+@pytest.mark.parametrize("page", [*QUICK, README, *slow(EXPERIMENTS)], ids=_name)
 def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a reader would paste it, with what it prints; in the README, each block by itself."""
     _with_data(tmp_path)
@@ -85,7 +84,7 @@ def test_python_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.M
     assert page != README or (tmp_path / "svd.json").exists()
 
 
-@pytest.mark.parametrize("page", [*QUICK, *slow(README, *SLOW)], ids=_name)
+@pytest.mark.parametrize("page", [*QUICK, *slow(README, EXPERIMENTS)], ids=_name)
 def test_commands_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -235,7 +235,7 @@ class MeasuredLists:
     highest_grade: float
 
     def measure_order_roles(self) -> TablesByRole:
-        """Measure random order and the extreme orders; if candidates are known, choices of them."""
+        """Measure random, best and worst orders of the lists, or of their candidates if known."""
         lists = CandidateLists.from_lists(self.lists)
         by_role = {
             role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]

@@ -43,8 +43,8 @@ def dcg_at_k(
     k : int, optional
         The cutoff; None for all items.
     threshold : float, optional
-        The least grade of a relevant item; metrics that count relevant items need it, and gains
-        such as ``"binary"``.
+        The least grade of a relevant item. Metrics that count relevant items need it, and so do
+        gains such as ``"binary"``.
     convention : Convention or str, optional
         All choices, or the name of a library, as in `recsys_ndcg.evaluate`.
     **choices

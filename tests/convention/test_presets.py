@@ -20,7 +20,7 @@ from recsys_ndcg.convention import PRESETS
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
 from tests.errors import rejects
-from tests.profiles import examples, half_slow
+from tests.profiles import examples
 from tests.scale.cases import predictions
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -194,7 +194,7 @@ def _sparse() -> pd.DataFrame:
     return rows.assign(true=rows["true"] - 1)
 
 
-@pytest.mark.parametrize("name", half_slow(sorted(NAMES)))
+@pytest.mark.parametrize("name", sorted(NAMES))
 def test_a_librarys_name_measures_each_metric_as_that_library_does(name: str) -> None:
     """Each metric has the numbers and the signature that it has alone."""
     metrics = [f"{one}@5" for one in PRESETS[name].metrics.split() if one != "rprecision"]

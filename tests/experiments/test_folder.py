@@ -27,7 +27,6 @@ from recsys_ndcg.surprise.model_selection import make_measure
 from tests.commands import error_of
 from tests.errors import assert_rejected
 from tests.experiments.made import JOBS, Failing, item_means, models, ratings, run, with_top
-from tests.profiles import half_slow
 from tests.registered import restore_metrics
 from tests.surprise.samples import dataset
 
@@ -163,7 +162,7 @@ CHANGES: list[tuple[str, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize("change", half_slow(CHANGES))
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_run_resumes_only_with_the_same_options(change: Any, folder: Path) -> None:
     """The error has what differs, with both values, and the folder stays as it is.
 

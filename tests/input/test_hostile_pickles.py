@@ -24,7 +24,6 @@ from recsys_ndcg.input import pickles
 from recsys_ndcg.input.pickles import DamagedPickleError, ForbiddenNameError, load, read_pickle
 from tests.errors import assert_rejected
 from tests.input.tables import write
-from tests.profiles import half_slow
 
 MODULUS = 2**61 - 1  # of the hashes of numbers
 KEPT_TEXT = b"X" + struct.pack("<I", 60_000) + b"a" * 60_000 + b"q\x00"
@@ -177,7 +176,7 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("opcode", half_slow(pickletools.opcodes), ids=lambda one: one.name)
+@pytest.mark.parametrize("opcode", pickletools.opcodes, ids=lambda opcode: opcode.name)
 def test_every_instruction_is_read_or_rejected(opcode: pickletools.OpcodeInfo) -> None:
     """On any stack, with any argument, at the end of the file or before it."""
     code = opcode.code.encode("latin1")

@@ -23,7 +23,7 @@ from recsys_ndcg.input import plain_text
 from recsys_ndcg.input.ids import EncodedIds, format_id
 from tests.errors import assert_rejected, rejects
 from tests.input.tables import write
-from tests.profiles import half_slow, slow
+from tests.profiles import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ONE = uuid.UUID(int=1)
@@ -156,8 +156,8 @@ OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)],
 
 
 @pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
-@pytest.mark.parametrize("own", half_slow(OWN), ids=repr)
-@pytest.mark.parametrize("ties", half_slow(BY_ITEM))
+@pytest.mark.parametrize("own", OWN, ids=repr)
+@pytest.mark.parametrize("ties", BY_ITEM)
 def test_items_are_ordered_as_without_other_users(own: Any, others: Any, ties: str) -> None:
     """Nor on the order of the rows."""
     ann = [("ann", one, 3.0, 5 - 4 * place) for place, one in enumerate(own)]

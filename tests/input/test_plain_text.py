@@ -19,7 +19,7 @@ from recsys_ndcg.input import dispatch, plain_text
 from recsys_ndcg.input.text_format import TextFormat
 from tests.errors import assert_rejected
 from tests.input.tables import compare_readings, ids_of_rows, read_fast, write
-from tests.profiles import examples, half_slow
+from tests.profiles import examples
 
 HEADINGS = (
     "user item estimated true", "user item estimated true", "userId movieId rating prediction",
@@ -141,7 +141,7 @@ WHOLE = ("-7", "1" * 19, "-9223372036854775808", "18446744073709551615")
 
 
 @TRUSTED
-@pytest.mark.parametrize("last", half_slow([*WHOLE, *NOT_PLAIN]))
+@pytest.mark.parametrize("last", [*WHOLE, *NOT_PLAIN])
 def test_ids_are_numbers_only_if_all_are_plain_whole_numbers(last: str) -> None:
     """Also if only the last one is not, in a later block of the file."""
     ids = [*map(str, range(100_000, 190_000)), last]

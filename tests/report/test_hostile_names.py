@@ -19,7 +19,7 @@ from recsys_ndcg.rendering.wording import shorten
 from recsys_ndcg.report.report import Report
 from tests.errors import rejects
 from tests.files.signing import signed
-from tests.profiles import examples, half_slow
+from tests.profiles import examples
 from tests.rendering.parsed import Parsed, harmless
 
 ROWS = {"ann": [(4.5, 5), (3.0, 2), (2.5, 1)], "bob": [(2.0, 4), (3.5, 3), (1.0, 1)]}
@@ -88,7 +88,7 @@ def _check(name: str) -> None:
         assert active <= {"\n", "\u200c", "\u200d"}
 
 
-@pytest.mark.parametrize("name", half_slow(HOSTILE))
+@pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_is_shown_in_every_format(name: str) -> None:
     """As a terminal would show it."""
     _check(name)

@@ -17,7 +17,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 from tests.errors import assert_rejected, rejects
-from tests.profiles import half_slow, slow
+from tests.profiles import slow
 from tests.rendering.parsed import harmless
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -225,7 +225,7 @@ CONVENTIONS = [
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize("name", half_slow(SHORTCUTS))
+@pytest.mark.parametrize("name", SHORTCUTS)
 def test_a_function_of_one_list_agrees_with_evaluate(name: str, convention: Any) -> None:
     """With a preset's name, a convention, single choices; and its errors are the same."""
     other: dict[str, Any] = {"ties": "best", "undefined": 0.0, "short_list": "n"}

@@ -191,13 +191,13 @@ CASES = [
     Case("heavy ties", _tied(5), {"metrics": ALL, "threshold": 4}),
     Case("text ids", _text(7), {"threshold": 4}),
     Case("item order breaks ties", _tied(8), _under(ties="item_asc")),
+    Case("one user", predictions(9, counts=[40]), {"threshold": 4}, parts=4),
     Case("the mean of duplicates", _repeated(14), _under(duplicates="mean")),
+    Case("no grades are left out", _with_gaps(15), _under(unlabelled="filter")),
     Case("labels and results, all metrics", _labels_and_results(22),
          {"metrics": ALL, "k": [3, 10, None], "threshold": 4}),
     Case("labels and ranks", _labels_and_results(23, ranked=True), {"threshold": 4}),
     Case("labels without grades", _implicit(24), {"metrics": ALL}),
-    Case("one user", predictions(9, counts=[40]), {"threshold": 4}, parts=4),
-    Case("no grades are left out", _with_gaps(15), _under(unlabelled="filter")),
     Case("duplicates in labels and results", _repeated_labels(27), _under(duplicates="max")),
     Case("short numbers", predictions(13).round(1).astype(_SHORT_TYPES), {"threshold": 4}),
     Case("decimal grades and estimates", _decimal(17), {"threshold": 3.6}),
@@ -236,6 +236,6 @@ CASES = [
 ]  # fmt: skip
 #: The suite runs the first ones, CI all.
 PARAMS = [
-    pytest.param(one, id=one.name, marks=[pytest.mark.slow] if place >= 8 else [])
+    pytest.param(one, id=one.name, marks=[pytest.mark.slow] if place >= 11 else [])
     for place, one in enumerate(CASES)
 ]

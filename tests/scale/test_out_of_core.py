@@ -21,7 +21,7 @@ from recsys_ndcg.scale.duckdb import ScoreFile
 from recsys_ndcg.scoring import Plan
 from tests.commands import run_python
 from tests.errors import assert_rejected
-from tests.profiles import half_slow, slow
+from tests.profiles import slow
 from tests.scale.alike import check_alike
 from tests.scale.cases import PARAMS, Case, predictions
 
@@ -74,7 +74,7 @@ def test_parts_give_the_whole_report(case: Case, form: str, tmp_path: Path, in_p
         pd.testing.assert_frame_equal(report.per_user, expected.per_user)
 
 
-@pytest.mark.parametrize("end", half_slow(["parquet", "csv"]))
+@pytest.mark.parametrize("end", ["parquet", "csv"])
 @pytest.mark.parametrize(
     ("ties", "duplicates"), [("input", "raise"), ("expected", "first"), ("input", "last")]
 )
