@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import check_path, write_file
-from recsys_ndcg.lists import GroupedLists, RankedLists
+from recsys_ndcg.lists import GroupedLists, RankedLists, add_background
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale import find_engine, find_files, is_files, is_pair
@@ -28,6 +29,11 @@ def evaluate(  # noqa: PLR0913 - the contract
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
+    train: Any = None,
+    catalogue: Any = None,
+    features: Any = None,
+    base: Any = None,
+    groups: Any = None,
     n_jobs: int | None = None,
     memory_limit: str | float | None = None,
     per_user: str | Path | None = None,
@@ -60,6 +66,17 @@ def evaluate(  # noqa: PLR0913 - the contract
         as that library computes it.
     columns : mapping, optional
         Maps our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
+    train : table, rows or trainset, optional
+        The rows that the model was trained on, of which users and items count: popularity, novelty
+        and what a user had before.
+    catalogue : ids or table, optional
+        All items that can be recommended. Chance is then a list drawn from them.
+    features : table, optional
+        Indexed by item, or with a column ``item``; numbers, categories, sets or vectors.
+    base : lists, optional
+        The recommendations of another model, as results in ``{"labels": ..., "results": ...}``.
+    groups : Series or mapping, optional
+        The group of each user.
     n_jobs : int, optional
         The number of threads, here and when the report computes more later. By default, and for
         -1, one per core, or fewer inside workers of joblib and `multiprocessing.Pool`. The
@@ -110,9 +127,16 @@ def evaluate(  # noqa: PLR0913 - the contract
     (np.float64(0.924), np.float64(0.944))
     """
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    background = Background.of(train, catalogue, features, base, groups)
     with limit_threads(n_jobs):
         return evaluate_by_plan(
-            data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
+            data,
+            plan,
+            columns,
+            background=background,
+            memory_limit=memory_limit,
+            per_user=per_user,
+            progress=progress,
         )
 
 
@@ -121,6 +145,7 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
     plan: Plan,
     columns: Mapping[str, str] | None = None,
     *,
+    background: Background | None = None,
     text: TextFormat | None = None,
     n_items: int | None = None,
     memory_limit: str | float | None = None,
@@ -142,11 +167,11 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
         options = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
         return engine(data, plan, columns=columns, text=text, **options, progress=progress)
     if per_user is None:
-        return evaluate_in_memory(data, plan, columns, text, n_items)
+        return evaluate_in_memory(data, plan, columns, text, n_items, background)
     from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
 
     write = find_score_writer(os.fspath(per_user))  # raises before the evaluation
-    report = evaluate_in_memory(data, plan, columns, text, n_items)
+    report = evaluate_in_memory(data, plan, columns, text, n_items, background)
     write_file(per_user, write(report.per_user))
     return report
 
@@ -168,6 +193,7 @@ def evaluate_in_memory(
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
     n_items: int | None = None,
+    background: Background | None = None,
 ) -> Report:
     """Evaluate data by a plan in memory.
 
@@ -176,7 +202,8 @@ def evaluate_in_memory(
     InvalidInputError
         The data cannot be read, or a measurement cannot be computed.
     """
-    return Report.from_lists(read_lists(data, plan, columns, text, n_items), plan)
+    lists = read_lists(data, plan, columns, text, n_items)
+    return Report.from_lists(add_background(lists, background), plan)
 
 
 def read_lists(

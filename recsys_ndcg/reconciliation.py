@@ -122,7 +122,9 @@ def _list_changes(mine: Measurement, preset: str) -> dict[str, Any]:
     return {
         one.name: getattr(theirs, one.name)
         for one in fields(Convention)
-        if one.name not in kept and getattr(theirs, one.name) != getattr(mine.convention, one.name)
+        if one.name not in kept
+        and (one.name in mine.metric.reads or one.name not in Convention.BEYOND_ACCURACY)
+        and getattr(theirs, one.name) != getattr(mine.convention, one.name)
     }
 
 
@@ -197,6 +199,7 @@ def _find_nearest(numbers: Numbers, mine: Measurement, reported: float) -> list[
         {name: value}
         for name, values in _CHOICES.items()
         if name != "duplicates"  # they were merged when the data was read
+        and (name in mine.metric.reads or name not in Convention.BEYOND_ACCURACY)
         for value in values
         if value not in ("raise", getattr(mine.convention, name))
     ]
@@ -326,7 +329,8 @@ def build_one_table(table: pd.DataFrame) -> Document:
 def _shorten(convention: Convention) -> str:
     """Return the choices that are not defaults, in the form of a signature."""
     default = Convention.format_defaults()
-    choices = [f"{name}:{text}" for name, text in convention.texts.items() if text != default[name]]
+    texts = convention.texts.items()
+    choices = [f"{name}:{text}" for name, text in texts if text != default[name]]
     return "|".join([*choices, f"defaults:{Convention.digest_defaults()}"])
 
 

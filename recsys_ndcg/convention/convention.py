@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import formulas, gains, notation, presets
+from recsys_ndcg.convention import beyond, formulas, gains, notation, presets
 from recsys_ndcg.convention.gains import Discount, Gain
 from recsys_ndcg.errors import InvalidInputError, as_float, check_choice, is_number, quote, suggest
 from recsys_ndcg.lazy import lazy_property
 
-_OTHER_VALUES = {"gain": ", a mapping {grade: gain} or a function", "discount": ", or a function"}
+_OTHER_VALUES = {
+    "gain": ", a mapping {grade: gain} or a function",
+    "discount": ", or a function",
+    "distance": ", or a function",
+}
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers
 #: The fields that a report's signature adds; `defaults` replaces all choices at their default.
 REPORT_FIELDS = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
@@ -70,9 +74,9 @@ class Convention:
         A prediction that the model could not make (Surprise's ``was_impossible``, mostly the mean
         of all ratings): ranked by its estimate, after all others, or removed from the list, so
         that its label is `unlisted`.
-    mean_over : {'all', 'labelled', 'relevant'}
-        The users who count, in the mean and pooled: all users, users with a labelled item, or
-        users with a relevant item.
+    mean_over : {'all', 'labelled', 'relevant', 'lists', 'train'}
+        The users who count, in the mean and pooled: all users, users with a labelled item, with a
+        relevant item, with a list, or with training rows.
     duplicates : {'raise', 'first', 'last', 'max', 'mean'}
         Rows with the same (user, item): an error, or merged by this rule.
     recommend_from : float or 'threshold', optional
@@ -82,6 +86,64 @@ class Convention:
         too.
     max_grade : float, optional
         The top grade, for ``ideal="max"``.
+    popularity_of : {'users', 'rows'}
+        What measures popularity: an item's users in training, or its rows.
+    popularity_as : {'count', 'share', 'max', 'rank'}
+        Popularity as a count, over all training rows, over the largest, or as a rank in (0, 1].
+    cold_item : {'by_measure', 'zero', 'one_user', 'rarest', 'drop', 'raise'}
+        An item without training rows: popularity 0 and the novelty of an item of one user, 0 in
+        both, as if one user had it, as the rarest item, left out of the list, or an error.
+    missing_feature : {'raise', 'drop', 'zero'}
+        A recommended item without an entry in the features: an error, left out, or 0.
+    novelty_model : {'discovery', 'choice'}
+        The probability of an item: its share of training users, or of training interactions.
+    novelty_as : {'bits', 'share'}
+        Novelty in bits, or over the novelty of an item of one user.
+    list_over : {'n', 'k', 'one'}
+        A mean over a list is over min(k, n) items, over k, or is a sum.
+    pairs_over : {'pairs', 'k', 'n'}
+        The sum of the distances is over the pairs, over k(k-1)/2, or over the items.
+    pairs_as : {'distance', 'similarity'}
+        Whether pairs are compared by distance, or by 1 - distance.
+    single_item : {'undefined', 0.0, 1.0}
+        The score of a list without pairs.
+    distance : {'by_column', 'hamming', 'jaccard', 'cosine', 'category', 'cooccurrence'} or callable
+        The distance of two items: by the kind of the column (sets: Jaccard, vectors: cosine,
+        categories: 0 or 1, several columns: the number that differ); or a function of two arrays
+        of rows of the features that returns their distances.
+    universe : {'catalogue', 'train', 'recommended', 'padded'}
+        All items, of which coverage and Gini are: the catalogue, the items of training, the
+        recommended items, or the catalogue and one more.
+    outside : {'raise', 'count', 'ignore'}
+        A recommended item outside the universe: an error, counted, or ignored.
+    coverage_as : {'share', 'count', 'percent'}
+        Coverage as a share of all items, a number, or a percentage with two decimals.
+    inequality_over : {'n', 'n-1'}
+        Whether Gini is over the number of items, or that minus 1, so that it can reach 1.
+    gini_as : {'inequality', 'equality'}
+        Gini, or 1 - Gini.
+    log_base : {2.0, 'e'}
+        Entropy in bits or in nats.
+    entropy_over : {'recommendations', 'items', 'lists'}
+        Entropy of all recommendations, over the number of recommended items, or with the same
+        weight for each list.
+    tail : {'reach', 'pass', 'rarest', 'count'}
+        The long tail: all but the most popular items that reach, or pass, the share `tail_at` of
+        the training rows (0.8); the rarest share `tail_at` of the items (0.1); or the items with
+        at most `tail_at` rows.
+    serendipity_by : {'ranks', 'history', 'hits'}
+        How unexpected an item is: by its rank in popularity, or by its distance from the user's
+        training items, of all items or of relevant ones.
+    seen : {'count', 'raise'}
+        A recommended item that the user had in training: counted, or an error.
+    topics_over : {'all', 'relevant'}
+        Distinct topics are over all topics, or the topics of the user's relevant items.
+    parity_of : {'hits', 'shown'}
+        Group rates of hits per relevant item, or of recommendations.
+    tail_at : float, optional
+        The share or the count that ends the tail.
+    patience : float, optional
+        In Gini, the weight of rank r is patience^(r-1); by default all ranks count the same.
 
     Raises
     ------
@@ -111,13 +173,41 @@ class Convention:
     duplicates: str = "raise"
     recommend_from: float | str | None = None
     max_grade: float | None = None
+    popularity_of: str = "users"
+    popularity_as: str = "count"
+    cold_item: str = "by_measure"
+    missing_feature: str = "raise"
+    novelty_model: str = "discovery"
+    novelty_as: str = "bits"
+    list_over: str = "n"
+    pairs_over: str = "pairs"
+    pairs_as: str = "distance"
+    single_item: str | float = "undefined"
+    distance: str | Callable[..., Any] = "by_column"
+    universe: str = "catalogue"
+    outside: str = "raise"
+    coverage_as: str = "share"
+    inequality_over: str = "n"
+    gini_as: str = "inequality"
+    log_base: str | float = 2.0
+    entropy_over: str = "recommendations"
+    tail: str = "reach"
+    serendipity_by: str = "ranks"
+    seen: str = "count"
+    topics_over: str = "all"
+    parity_of: str = "hits"
+    tail_at: float | None = None
+    patience: float | None = None
 
     #: The preset and the metric that it was made from; not a choice, and not part of equality.
     preset_of: ClassVar[tuple[str, str] | None] = None
     #: The words that each field accepts, the default first.
     CHOICES: ClassVar[dict[str, tuple[str | float, ...]]] = {
-        name: tuple(words) for name, words in formulas.DESCRIPTIONS.items()
+        name: tuple(words)
+        for name, words in {**formulas.DESCRIPTIONS, **beyond.DESCRIPTIONS}.items()
     }
+    #: The choices of measures beyond accuracy; other metrics' signatures do not have them.
+    BEYOND_ACCURACY: ClassVar[tuple[str, ...]] = (*beyond.DESCRIPTIONS, *beyond.NUMBERS)
 
     if not TYPE_CHECKING:  # a type checker reads the fields
 
@@ -139,15 +229,29 @@ class Convention:
                 object.__setattr__(self, "gain", _sort_gains(value))
             else:
                 check_choice(name, value, choices, _OTHER_VALUES.get(name, ""))
-        if not isinstance(self.undefined, str):
-            object.__setattr__(self, "undefined", as_float(self.undefined))
-        for name in ("tie_tolerance", "recommend_from", "max_grade"):
+        for name in ("undefined", "single_item", "log_base"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                object.__setattr__(self, name, as_float(value))
+        for name in ("tie_tolerance", "recommend_from", "max_grade", *beyond.NUMBERS):
             object.__setattr__(self, name, _to_finite(name, getattr(self, name)))
         if not isinstance(self.tie_tolerance, str) and self.tie_tolerance < 0:
             msg = f"tie_tolerance must be a step of at least 0, not {self.tie_tolerance}."
             raise InvalidInputError(msg)
+        if self.patience is not None and not 0 < self.patience <= 1:
+            msg = f"patience must be above 0 and at most 1, not {self.patience}."
+            raise InvalidInputError(msg)
+        self._check_tail()
         if self.ideal == "max" and self.max_grade is None and self.gain != "binary":
             msg = "ideal='max' needs the top grade of the scale: pass max_grade=5.0, for instance."
+            raise InvalidInputError(msg)
+
+    def _check_tail(self) -> None:
+        """Raise if `tail_at` is not a share or a count."""
+        highest = np.inf if self.tail == "count" else 1.0
+        if self.tail_at is not None and not 0 < self.tail_at < highest:
+            kind = "a number of rows" if self.tail == "count" else "a share between 0 and 1"
+            msg = f"tail_at must be {kind}, not {self.tail_at}."
             raise InvalidInputError(msg)
 
     def __hash__(self) -> int:
@@ -184,8 +288,12 @@ class Convention:
 
     @lazy_property
     def signature(self) -> str:
-        """All choices in a fixed order, ``name:value`` joined by ``|``."""
-        return "|".join(f"{name}:{text}" for name, text in self.texts.items())
+        """All choices in a fixed order, ``name:value`` joined by ``|``.
+
+        Choices of measures beyond accuracy are left out if they are defaults.
+        """
+        texts = self.texts.items()
+        return "|".join(f"{name}:{text}" for name, text in texts if _is_shown(name, text))
 
     @property
     def texts(self) -> dict[str, str]:
@@ -203,9 +311,16 @@ class Convention:
         return cls().texts
 
     @classmethod
-    def digest_defaults(cls) -> str:
-        """Return a digest of all defaults, eight characters long."""
-        return sha256(cls().signature.encode()).hexdigest()[:8]
+    def digest_defaults(cls, *, beyond_accuracy: bool = False) -> str:
+        """Return a digest of the defaults, eight characters long.
+
+        Those of `BEYOND_ACCURACY` are included only if asked, so that new ones do not invalidate
+        the short signatures of metrics that do not read them.
+        """
+        texts = cls.format_defaults()
+        names = [name for name in texts if beyond_accuracy or name not in cls.BEYOND_ACCURACY]
+        text = "|".join(f"{name}:{texts[name]}" for name in names)
+        return sha256(text.encode()).hexdigest()[:8]
 
     @classmethod
     def parse_texts(cls, text: str) -> tuple[str, dict[str, str]]:
@@ -216,12 +331,16 @@ class Convention:
         InvalidInputError
             A part is unknown or missing, or the signature relies on other defaults.
         """
-        metric, texts = notation.parse_fields(text, [*_NAMES], REPORT_FIELDS)
-        digest = texts.pop("defaults", cls.digest_defaults())
-        if digest != cls.digest_defaults():
+        required = [name for name in _NAMES if name not in cls.BEYOND_ACCURACY]
+        metric, texts = notation.parse_fields(
+            text, required, [*REPORT_FIELDS, *cls.BEYOND_ACCURACY]
+        )
+        known = [cls.digest_defaults(), cls.digest_defaults(beyond_accuracy=True)]
+        digest = texts.pop("defaults", known[0])
+        if digest not in known:
             msg = (
                 f"The signature {quote(text)} was shortened by a version with other defaults "
-                f"({digest}, not {cls.digest_defaults()}). Give the full signature."
+                f"({digest}, not {' or '.join(known)}). Give the full signature."
             )
             raise InvalidInputError(msg)
         return metric, {**cls.format_defaults(), **texts}
@@ -432,6 +551,13 @@ class Convention:
 
 
 _NAMES = tuple(field.name for field in fields(Convention))
+
+
+def _is_shown(name: str, text: str) -> bool:
+    """Return whether a signature shows a choice."""
+    return name not in Convention.BEYOND_ACCURACY or text != notation.format_choice(
+        getattr(Convention, name)
+    )
 
 
 def _sort_gains(gains: Mapping[float, float]) -> dict[float, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from recsys_ndcg.convention import beyond
 from recsys_ndcg.convention.notation import format_choice
 
 _TIED = "Items with equal estimates"
@@ -114,6 +115,8 @@ DESCRIPTIONS: dict[str, dict[str | float, Any]] = {
         "all": "all users",
         "labelled": "the users with a labelled item",
         "relevant": "the users with a relevant item",
+        "lists": "the users with a list",
+        "train": "the users of training",
     },
     "duplicates": {
         "raise": "are an error",
@@ -127,7 +130,7 @@ DESCRIPTIONS: dict[str, dict[str | float, Any]] = {
 
 def format_formulas(convention: Any) -> str:
     """Return the formulas of a `Convention`, each in words with its LaTeX below."""
-    sections = _describe_lists, _describe_gains, _describe_hits, _describe_users
+    sections = _describe_lists, _describe_gains, _describe_hits, _describe_users, _describe_beyond
     return "\n".join(line for describe in sections for line in describe(convention))
 
 
@@ -218,6 +221,18 @@ def _describe_users(convention: Any) -> list[str]:
             r"\quad \mathrm{pooled} = \frac{\sum_{u \in U} n_u}{\sum_{u \in U} d_u}"
         ),
     ]
+
+
+def _describe_beyond(convention: Any) -> list[str]:
+    """Return sentences about the choices beyond accuracy that are not defaults."""
+    changed = []
+    for name, words in beyond.DESCRIPTIONS.items():
+        value = getattr(convention, name)
+        if value != next(iter(words)):
+            changed.append(f"{name}: your function." if callable(value) else words[value])
+    numbers = [(name, getattr(convention, name)) for name in beyond.NUMBERS]
+    changed += [f"{name} is {value:g}." for name, value in numbers if value is not None]
+    return ["", *changed] if changed else []
 
 
 def _describe(convention: Any, name: str) -> Any:

@@ -1,3 +1,4 @@
+from recsys_ndcg.input.dispatch import read_background_rows as read_background_rows
 from recsys_ndcg.input.dispatch import read_file as read_file
 from recsys_ndcg.input.dispatch import read_ratings as read_ratings
 from recsys_ndcg.input.dispatch import read_rows as read_rows

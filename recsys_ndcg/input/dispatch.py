@@ -18,7 +18,7 @@ from recsys_ndcg.input.ids import EncodedIds, make_index
 from recsys_ndcg.input.pickles import is_pickle, read_pickle
 from recsys_ndcg.input.plain_text import parse_text
 from recsys_ndcg.input.python_objects import read_objects, read_predictions
-from recsys_ndcg.input.rows import Rows, to_floats
+from recsys_ndcg.input.rows import Rows, to_column, to_floats
 from recsys_ndcg.input.text_format import TextFormat, get_first_line
 from recsys_ndcg.input.text_tables import ColumnChoice, JsonLines, is_json, parse_number, read_trec
 
@@ -218,6 +218,30 @@ def read_rows(
             raise InvalidInputError(msg)
         rows = read_objects(data, table)
     return rows.drop_fillers() if table == "results" else rows
+
+
+def read_background_rows(data: Any, table: str) -> Rows:
+    """Read training rows, of which only users and items count, or the lists of a base model.
+
+    Parameters
+    ----------
+    data : table, path, mapping, rows, sparse matrix, or trainset of Surprise
+        A trainset has ``all_ratings`` and ``to_raw_uid``.
+    table : {'train', 'base'}
+        ``"base"`` is read like results.
+    """
+    if table == "base":
+        return read_rows(data, table="results")
+    if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):
+        pairs = [(user, item) for user, item, _ in data.all_ratings()]
+        users = to_column([data.to_raw_uid(user) for user, _ in pairs], "train: user")
+        return Rows({"user": users, "item": to_column([data.to_raw_iid(i) for _, i in pairs], "train: item")}, "train")
+    if _is_table(data, None) and not hasattr(data, "tocoo"):
+        rows = _open_table(data, None, None, _RATINGS_COLUMNS).read_rows("train")
+    else:
+        rows = read_rows(data, table="labels")
+    rows.check_row_count(len(rows.user), "train=")
+    return rows
 
 
 def _open_table(

@@ -263,6 +263,8 @@ class Table:
             return "user", "item", "estimated", "true"
         if table == "results":
             return "user", "item", self._choose_score()
+        if table == "train":
+            return "user", "item"
         if self.has_candidate("true"):
             return "user", "item", "true"
         self.use_columns("user", "item")

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Positions, compute_offsets
+from recsys_ndcg.arrays import Floats, Positions, compute_offsets
+from recsys_ndcg.background import Background, UserItems
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import check_id_types, encode_ids, to_column
 from recsys_ndcg.lists.grouped_lists import GroupedLists
@@ -54,9 +55,34 @@ class CandidateLists(GroupedLists):
         """The number of ranks of each user's list and ideal list."""
         return np.maximum(self.lengths, np.diff(self.offsets)) + self.n_unlisted
 
+    @property
+    def other_items(self) -> tuple[Positions, Positions, Positions]:
+        """The candidates without a row: the catalogue, and pairs of user and item to leave out.
+
+        Both are positions among `item_ids`; the pairs are distinct, in order, and in the catalogue.
+        """
+        known = self.background
+        assert known is not None, "checked by the plan"  # noqa: S101
+        is_candidate = np.asarray(known.is_candidate)
+        user, item = self.user_of_row, np.asarray(self.item_codes).astype(np.int64)
+        pairs = np.unique(user * len(is_candidate) + item)
+        user, item = np.divmod(pairs, len(is_candidate))
+        kept = is_candidate[item]
+        return np.flatnonzero(is_candidate), user[kept], item[kept]
+
     @classmethod
-    def from_lists(cls, lists: GroupedLists) -> GroupedLists:
-        """Return the candidates of lists, or the lists if these are unknown."""
+    def from_lists(
+        cls, lists: GroupedLists, marked: Iterable[UserItems | None] = ()
+    ) -> GroupedLists:
+        """Return the candidates of lists, or the lists if these are unknown.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            The lists.
+        marked : iterable of UserItems
+            Items of each user that get a row too, such as training items.
+        """
         if lists.candidates is None:
             return lists
         listed = np.flatnonzero(~np.isnan(lists.true))
@@ -64,12 +90,19 @@ class CandidateLists(GroupedLists):
         is_candidate = lists.unlisted.get("reachable", np.ones(len(owner), dtype=bool))
         user = np.concatenate([lists.user_of_row[listed], owner[is_candidate]])
         true = np.concatenate([lists.true[listed], lists.unlisted_true[is_candidate]])
+        columns = {"true": true}
+        if lists.background is not None and lists.item_codes is not None:
+            item = [lists.item_codes[listed], lists.unlisted["item"][is_candidate]]
+            user, columns = _add_marked(lists, user, np.concatenate(item), true, marked)
         order = np.argsort(user, kind="stable")
+        columns = {name: column[order] for name, column in columns.items()}
         return cls(
             users=lists.users,
             offsets=compute_offsets(np.bincount(user, minlength=len(lists))),
-            columns={"estimated": np.zeros(len(order)), "true": true[order]},
-            item_ids=None,
+            columns={"estimated": np.zeros(len(order)), **columns},
+            item_ids=lists.item_ids if "item" in columns else None,
+            background=lists.background,
+            background_users=lists.background_users,
             unlisted_offsets=compute_offsets(
                 np.bincount(owner[~is_candidate], minlength=len(lists))
             ),
@@ -79,6 +112,75 @@ class CandidateLists(GroupedLists):
             lengths=lists.n_items,
             candidates=lists.candidates,
         )
+
+
+def _add_marked(
+    lists: GroupedLists,
+    user: Positions,
+    item: Positions,
+    true: Floats,
+    marked: Iterable[UserItems | None],
+) -> tuple[Positions, dict[str, Any]]:
+    """Return the users, and the columns, of labelled candidates and of some further ones."""
+    known = lists.background
+    assert known is not None, "checked by the caller"  # noqa: S101
+    n_items = len(known.items)
+    more = [each.of_users(np.asarray(lists.background_users)) for each in marked if each]
+    keys = np.concatenate([user * n_items + item, *(owner * n_items + one for owner, one in more)])
+    kept = np.sort(np.unique(keys, return_index=True)[1])  # labelled candidates come first
+    kept = kept[(kept < len(true)) | np.asarray(known.is_candidate)[keys[kept] % n_items]]
+    grades = np.concatenate([true, np.full(len(keys) - len(true), np.nan)])[kept]
+    return keys[kept] // n_items, {"true": grades, "item": keys[kept] % n_items}
+
+
+def add_background(lists: Lists, background: Background | None) -> Lists:
+    """Add what is known besides the lists; a catalogue gives supplied lists their candidates.
+
+    Raises
+    ------
+    InvalidInputError
+        Ids have different types, or `n_items` differs from the size of the catalogue.
+    """
+    if background is None:
+        return lists
+    users = background.find_users(lists.users)
+    if lists.item_ids is None:
+        return replace(lists, background=background, background_users=users)
+    known, codes = background.align(lists.item_ids)
+    moved: dict[str, Any] = {"item": codes[lists.item_codes]}
+    unlisted = {**lists.unlisted, "item": codes[lists.unlisted["item"]]}
+    lists = replace(
+        lists,
+        columns={**lists.columns, **moved},
+        item_ids=known.items,
+        unlisted=unlisted,
+        background=known,
+        background_users=users,
+    )
+    return lists if known.in_catalogue is None else _add_catalogue(lists, known)
+
+
+def _add_catalogue(lists: Lists, known: Background) -> Lists:
+    """Make the catalogue, and listed items outside it, the candidates of supplied lists."""
+    if lists.protocol == "rated" or lists.placement_choices is not None:
+        return lists
+    is_candidate = np.asarray(known.in_catalogue).copy()
+    is_candidate[lists.item_codes] = True
+    n_items = int(is_candidate.sum())
+    if lists.candidates is not None and (lists.candidates != n_items).any():
+        msg = (
+            f"The lists were made with n_items= or items= of {lists.candidates[0]} candidates, but "
+            f"catalogue= has {n_items}. Give the same catalogue, or leave one of them out."
+        )
+        raise InvalidInputError(msg)
+    reachable = is_candidate[lists.unlisted["item"]]
+    return replace(
+        lists,
+        protocol="catalogue",
+        candidates=np.full(len(lists), n_items),
+        background=replace(known, is_candidate=is_candidate),
+        unlisted={**lists.unlisted, **({} if reachable.all() else {"reachable": reachable})},
+    )
 
 
 def add_candidates(

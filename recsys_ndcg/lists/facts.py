@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import EncodedIds
@@ -280,6 +281,8 @@ class Facts:
         The types of the user ids.
     placement_choices : pair of Convention and float, optional
         The choices and the threshold of lists that have places instead of items.
+    background : Background, optional
+        What is known besides the lists.
     possible : Facts, optional
         The facts without impossible predictions; None if there is no such prediction.
     first_tie_ranks : mapping
@@ -305,6 +308,7 @@ class Facts:
     has_items: bool
     id_types: frozenset[str]
     placement_choices: tuple[Convention, float | None] | None = None
+    background: Background | None = None
     possible: Facts | None = None
     first_tie_ranks: Mapping[Hashable, float] = field(default_factory=dict)
 
@@ -352,6 +356,7 @@ class Facts:
             has_items=lists.item_codes is not None,
             id_types=frozenset(EncodedIds.list_types(lists.users)),
             placement_choices=lists.placement_choices,
+            background=lists.background,
             possible=possible,
         )
 

@@ -20,6 +20,7 @@ from recsys_ndcg.arrays import (
     concat_ranges,
     make_read_only,
 )
+from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import format_count
 from recsys_ndcg.input import EncodedIds
@@ -69,6 +70,10 @@ class GroupedLists(ReadOnlyArrays):
     candidates : int64 array, shape (n_users,), optional
         The number of items that each list was chosen from; None if it is unknown, or if the list
         has them all.
+    background : Background, optional
+        What is known besides the lists, for the same `item_ids`.
+    background_users : int64 array, shape (n_users,), optional
+        The position of each user in the background, -1 if unknown.
     """
 
     #: Whether the lists are the first of more candidates, which have no order.
@@ -86,6 +91,8 @@ class GroupedLists(ReadOnlyArrays):
     duplicates: str = "raise"
     repeats: Positions | None = None
     candidates: Positions | None = None
+    background: Background | None = None
+    background_users: Positions | None = None
 
     def __repr__(self) -> str:
         """Return a sentence with the numbers of users, items and labels."""
@@ -145,6 +152,38 @@ class GroupedLists(ReadOnlyArrays):
     def n_items(self) -> Positions:
         """The number of items in each user's list."""
         return make_read_only(np.diff(self.offsets))
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The names of what is known besides the lists."""
+        return frozenset() if self.background is None else self.background.known
+
+    @lazy_property
+    def history(self) -> tuple[Positions, Positions]:
+        """The user's position and the item of every training row of these users, each once."""
+        assert self.background is not None, "checked by the plan"  # noqa: S101
+        assert self.background.history is not None, "checked by the plan"  # noqa: S101
+        return self.background.history.of_users(np.asarray(self.background_users))
+
+    @property
+    def n_history(self) -> Positions:
+        """The number of training items of each user."""
+        assert self.background is not None, "checked by the plan"  # noqa: S101
+        assert self.background.history is not None, "checked by the plan"  # noqa: S101
+        return self.background.history.count(np.asarray(self.background_users))
+
+    @lazy_property
+    def is_seen(self) -> Flags:
+        """Whether the user of each row had its item in training."""
+        return self.find_pairs(*self.history)
+
+    def find_pairs(self, user: Positions, item: Positions) -> Flags:
+        """Return whether the user and item of each row are among some pairs."""
+        n_items = len(np.asarray(self.item_ids))
+        keys = np.sort(user * n_items + item)
+        wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
+        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        return np.asarray(keys[place] == wanted) if len(keys) else np.zeros(len(wanted), dtype=bool)
 
     @property
     def has_candidates(self) -> bool:

@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, quote
+from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
 #: The choices about rows and users, which every metric reads.
@@ -67,9 +69,19 @@ class Metric:
     #: Whether it needs to know which items are relevant, and whether it reads gains.
     needs_threshold: ClassVar[bool] = False
     uses_gains: ClassVar[bool] = False
-    #: The fields of `Convention` that can change its number, by default all. It also reads the
-    #: threshold, if `needs_threshold` is true or one of these choices needs it.
-    reads: ClassVar[frozenset[str]] = frozenset(one.name for one in fields(Convention))
+    #: The fields of `Convention` that can change its number, by default all about accuracy. It also
+    #: reads the threshold, if `needs_threshold` is true or one of these choices needs it.
+    reads: ClassVar[frozenset[str]] = frozenset(Convention.field_names()) - frozenset(
+        Convention.BEYOND_ACCURACY
+    )
+    #: What it needs to know besides the lists (`Background`): "items" (lists of recommended items,
+    #: not a user's own test ratings), "train", "catalogue", "features", "base", "item_groups",
+    #: "user_groups".
+    needs: ClassVar[frozenset[str]] = frozenset()
+    #: The items of a user that its values depend on: "history" or "base" (`Background`).
+    marks: ClassVar[tuple[str, ...]] = ()
+    #: Whether it is a score of each user's list, or of all lists together (`OverLists`).
+    per_user: ClassVar[bool] = True
     #: Its own rule for ties; None if it uses the convention's.
     own_ties: ClassVar[str | None] = None
     #: Whether the best order of a list has the best items first.
@@ -150,6 +162,14 @@ class Metric:
         longest : int
             The number of ranks of the longest list.
         """
+        return ""
+
+    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
+        """Return why what is known besides the lists does not suffice; "" if it does."""
+        return ""
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:  # noqa: ARG002
+        """Return why some rows of the lists cannot be measured, with the first; "" if all can."""
         return ""
 
     def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it

@@ -1,4 +1,5 @@
 from recsys_ndcg.ranking.graded_lists import GradedLists as GradedLists
+from recsys_ndcg.ranking.ranking import ItemValues as ItemValues
 from recsys_ndcg.ranking.ranking import Ranking as Ranking
 from recsys_ndcg.ranking.ranking import rank as rank
 from recsys_ndcg.ranking.ranking import weighted_sum as weighted_sum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,13 +12,64 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, row_sums
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.lists import Facts, GroupedLists, Objections, prepare_lists
+from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, Objections, prepare_lists
 from recsys_ndcg.ranking.graded_lists import GradedLists, make_gain_key
 from recsys_ndcg.ranking.ordering import sort_descending
 from recsys_ndcg.ranking.sorted_lists import SortedLists
 from recsys_ndcg.ranking.tie_groups import Cells, TieGroups, compute_first_hits, compute_hits_so_far
 
 _GRADE = "grade"
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, eq=False)
+class ItemValues:
+    """A value for each item of each list, such as its popularity.
+
+    Parameters
+    ----------
+    key : hashable
+        Equal for equal values of the same lists.
+    by_row : float64 array, one entry per row
+        The values.
+    by_item : float64 array, shape (n_items,), optional
+        The values of candidates without a row, by their position in `item_ids`; None if they are
+        0.
+    largest_first : bool
+        Whether the best order of a list begins with the largest value.
+    """
+
+    key: Hashable
+    by_row: Floats
+    by_item: Floats | None = None
+    largest_first: bool = True
+
+    @property
+    def signed(self) -> Floats:
+        """The values, larger for better items."""
+        return self.by_row if self.largest_first else -self.by_row
+
+    @lazy_property
+    def has_missing(self) -> bool:
+        """Whether some items have no value, NaN."""
+        tables = [self.by_row, *([] if self.by_item is None else [self.by_item])]
+        return any(bool(np.isnan(table).any()) for table in tables)
+
+    @lazy_property
+    def without_missing(self) -> ItemValues:
+        """The values, 0 for items without one."""
+        return self._map("values", lambda one: np.where(np.isnan(one), 0.0, one))
+
+    @lazy_property
+    def flags(self) -> ItemValues:
+        """1 for items with a value, 0 for others."""
+        return self._map("flags", lambda one: (~np.isnan(one)).astype(np.float64))
+
+    def _map(self, name: str, change: Callable[[Floats], Floats]) -> ItemValues:
+        if not self.has_missing and name == "values":
+            return self
+        by_item = None if self.by_item is None else change(self.by_item)
+        return replace(self, key=(name, self.key), by_row=change(self.by_row), by_item=by_item)
 
 
 def weighted_sum(table: Floats, weights: Floats) -> Floats:
@@ -265,6 +316,120 @@ class Ranking:
         return deviation
 
     @property
+    def lists(self) -> GroupedLists:
+        """The lists."""
+        return self.graded.lists
+
+    def of_items(self, values: ItemValues) -> Floats:
+        """Return the (expected) value of the item at each rank: shape (n_users, width).
+
+        Items of lists chosen from candidates have the values of any of them, as in random order.
+        """
+        if isinstance(self.lists, CandidateLists):
+            return self._hide_missing_ranks(self._draw_candidates(values))
+        groups = self._order_groups(values.key, lambda: values.signed)
+        cells, means = self._get_cells(groups), groups.compute_means(values.by_row)
+        return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
+
+    def deviation_of_items(self, values: ItemValues, weights: Floats) -> Floats:
+        """Return the standard deviation of Σ w·v over all orders, as in `deviation`."""
+        n_items = self.lists.n_candidates
+        mean, by_row = self._mean_of_candidates(values), values.by_row
+        centred = by_row - np.repeat(mean, np.diff(self.lists.offsets))
+        squares = self._sum_rows(centred * centred)
+        if isinstance(self.lists, CandidateLists):
+            n_others, others = self._sum_others(values, mean)
+            squares = squares + (n_others * (mean * mean) if others is None else others)
+        item_norm = np.sqrt(np.maximum(squares, 0.0))
+        weight_norm = compute_weight_norm(self._hide_missing_ranks(weights), n_items)
+        deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
+        return deviation
+
+    def exposure(self, k: int | None) -> tuple[Positions, Positions, Floats]:
+        """Return row, user and the probability to stand among the first k, where it is not 0."""
+        groups = self.sorted_lists.tie_groups
+        if not self.convention.ties_ignore_ids_and_rows:
+            groups = self._single_groups
+        last = self.n_items if k is None else np.minimum(self.n_items, k)
+        inside = np.clip(last[groups.user] - groups.n_before, 0, groups.size) / groups.size
+        share, user = inside[groups.group_of_row], groups.user[groups.group_of_row]
+        kept = share > 0
+        return groups.rows[kept], user[kept], share[kept]
+
+    def _sum_rows(self, by_row: Floats) -> Floats:
+        """Return the sums over each user's rows, which do not depend on their order."""
+        return self.lists.sum_by_user(sort_descending(by_row, self.lists.offsets))
+
+    def _sum_others(self, values: ItemValues, mean: Floats) -> tuple[Floats, Floats | None]:
+        """Return the number of candidates without a row, and the sum of their squared differences.
+
+        The sum is None if their values are 0.
+        """
+        lists = self.lists
+        n_others = (lists.n_candidates - np.diff(lists.offsets)).astype(np.float64)
+        if values.by_item is None or not isinstance(lists, CandidateLists):
+            return n_others, None
+        catalogue, user, item = lists.other_items
+        center = values.by_item[catalogue].mean()
+        by_item = values.by_item - center  # near the mean of each user, so nothing cancels
+        shift = mean - center
+        totals = [
+            power(by_item[catalogue]).sum()
+            - np.bincount(user, weights=power(by_item[item]), minlength=len(lists))
+            for power in (np.asarray, np.square)
+        ]
+        squares: Floats = totals[1] - 2 * shift * totals[0] + n_others * shift * shift
+        return n_others, np.maximum(squares, 0.0)
+
+    def _mean_of_candidates(self, values: ItemValues) -> Floats:
+        """Return the mean value of all items that each list is drawn from, 0 for an empty list."""
+        lists = self.lists
+        total = self._sum_rows(values.by_row)
+        if values.by_item is not None and isinstance(lists, CandidateLists):
+            catalogue, user, item = lists.other_items
+            left_out = np.bincount(user, weights=values.by_item[item], minlength=len(lists))
+            total = total + (values.by_item[catalogue].sum() - left_out)
+        mean: Floats = total / np.maximum(lists.n_candidates, 1)
+        return mean
+
+    def _draw_candidates(self, values: ItemValues) -> Floats:
+        """Return the mean value of the candidates at each rank, or their best or worst values."""
+        rule, width = self.convention.ties, self._width
+        if rule == "expected":
+            return np.repeat(self._mean_of_candidates(values)[:, None], width, axis=1)
+        sign = 1.0 if (rule == "best") == values.largest_first else -1.0
+        lists = self.lists
+        rows = np.full((len(lists), int(np.diff(lists.offsets).max(initial=0))), -np.inf)
+        place = np.arange(len(values.by_row)) - lists.offsets[lists.user_of_row]
+        rows[lists.user_of_row, place] = sign * values.by_row
+        table = np.hstack([rows, self._find_top_others(values, sign)])
+        table = -np.sort(-table, axis=1)[:, :width]
+        return np.where(np.isneginf(table), 0.0, sign * table)
+
+    def _find_top_others(self, values: ItemValues, sign: float) -> Floats:
+        """Return the largest values, times a sign, of candidates without a row; -inf past them."""
+        lists, width, n_users = self.lists, self._width, len(self.lists)
+        if values.by_item is None or not isinstance(lists, CandidateLists):
+            n_others, _ = self._sum_others(values, np.zeros(n_users))
+            return np.where(np.arange(width) < n_others[:, None], 0.0, -np.inf)
+        catalogue, user, item = lists.other_items
+        order = catalogue[np.argsort(-sign * values.by_item[catalogue], kind="stable")]
+        place_of = np.empty(len(values.by_item), dtype=np.int64)
+        place_of[order] = np.arange(len(order))
+        pairs = np.sort(user * (len(order) + 1) + place_of[item])
+        user, place = np.divmod(pairs, len(order) + 1)
+        first = np.searchsorted(user, np.arange(n_users))
+        # the j-th item left out has (place - j) items before it that stay
+        before = place - (np.arange(len(pairs)) - first[user])
+        keys = np.repeat(np.arange(n_users), width) * (len(order) + 1) + np.tile(
+            np.arange(width), n_users
+        )
+        skipped = np.searchsorted(user * (len(order) + 1) + before, keys, side="right")
+        index = np.tile(np.arange(width), n_users) + skipped - np.repeat(first, width)
+        top = np.append(sign * values.by_item[order], -np.inf)[np.minimum(index, len(order))]
+        return top.reshape(n_users, width)
+
+    @property
     def error(self) -> Floats:
         """Estimated minus true of every row, NaN for unlabelled rows."""
         return self.graded.lists.estimated - self.graded.lists.true
@@ -314,7 +479,7 @@ class Ranking:
         columns = (lists.estimated[rows], lists.true[rows], items)
         return (lists.users.tolist(), *(np.split(column, ends) for column in columns))
 
-    def get_or_compute(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return a value that a metric computes once, for several of its parts."""
         return self._cache.get_or_compute(key, compute)
 

@@ -172,13 +172,14 @@ class TieGroups:
     def compute_means(self, values: Floats) -> Floats:
         """Return the mean over the items of each group; exact if all values are equal.
 
-        The rows must be sorted by the values, largest first, so that the last digit of the sum
-        does not depend on the order of the input.
+        The rows must be sorted by the values, largest or smallest first, so that the last digit of
+        the sum does not depend on the order of the input.
         """
         if not self.has_ties:
             return values[self.rows]
         by_row = values[self.rows]
-        highest, lowest = by_row[self.start[:-1]], by_row[self.start[1:] - 1]
+        first, last = by_row[self.start[:-1]], by_row[self.start[1:] - 1]
+        highest, lowest = np.maximum(first, last), np.minimum(first, last)
         lowest = np.where(self.n_rows < self.size, np.minimum(lowest, 0.0), lowest)
         return np.clip(self.compute_sums(values) / self.size, lowest, highest)
 

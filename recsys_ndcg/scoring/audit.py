@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.background import UserItems
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
@@ -236,7 +237,7 @@ class MeasuredLists:
 
     def measure_order_roles(self) -> TablesByRole:
         """Measure random, best and worst orders of the lists, or of their candidates if known."""
-        lists = CandidateLists.from_lists(self.lists)
+        lists = CandidateLists.from_lists(self.lists, self._find_marked_items())
         by_role = {
             role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
             for role, ties in _TIES_WHEN_ALL_TIED.items()
@@ -289,6 +290,12 @@ class MeasuredLists:
         """Return a plan of all measurements, with the reasons why some have no score."""
         plan = Plan(tuple(chain(*by_role.values())))
         return plan.with_reasons_for_no_score(plan.facts_of(self.lists, self.facts))
+
+    def _find_marked_items(self) -> list[UserItems]:
+        """Return the items whose values depend on the user, in some of the metrics."""
+        known = self.facts.background
+        marks = {mark for one in self.plan.measurements for mark in one.metric.marks}
+        return [] if known is None else [getattr(known, mark) for mark in sorted(marks)]
 
     def _with_all_tied(self, measurement: Measurement, ties: str) -> Measurement:
         """Return the measurement of random order (``"expected"``) or of an extreme order."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from recsys_ndcg.background import SOURCES
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy_property
@@ -231,6 +232,8 @@ class Measurement:
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         """Return why these lists cannot be ranked for the metric; "" if they can."""
         is_catalogue = facts.is_catalogue
+        if self.metric.needs and (reason := self._background_objection(facts, lists)):
+            return reason
         if self.unlabelled_as is not None and is_catalogue:
             return "Unlabelled items of a catalogue are only counted: they cannot get a grade."
         if not self.metric.depends_on_order:
@@ -264,6 +267,28 @@ class Measurement:
         ):
             convention = convention.replace(ties="expected")  # without ties no rule is needed
         return Objections(convention, self.threshold, facts, lists).find_order_objection()
+
+    def _background_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
+        """Return what the metric needs besides the lists and does not have; "" if nothing."""
+        if facts.protocol == "rated":
+            return (
+                f"{self} measures what was recommended, but these lists are the users' own test "
+                "ratings (protocol 'rated'). Give recommendations: {'labels': test, 'results': "
+                "lists}, or rank the catalogue with evaluate_catalogue (\"{self}:catalogue\" in "
+                "searches)."
+            )
+        if not facts.has_items:
+            return f"{self} needs to know which items were recommended. Give the items' ids."
+        known = facts.background
+        missing = self.metric.needs - {"items"} - (known.known if known else frozenset())
+        if missing:
+            needed = "; ".join(SOURCES[name] for name in SOURCES if name in missing)
+            return f"{self} needs {needed}."
+        if known is None:
+            return ""
+        return self.metric.background_objection(known, self.convention) or (
+            "" if lists is None else self.metric.list_objection(lists, self.convention)
+        )
 
     def _metric_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         """Return why the metric's gains, discounts or ties cannot be computed; "" if they can."""

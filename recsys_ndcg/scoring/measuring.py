@@ -104,7 +104,9 @@ class Block:
     def _ranking_key(self, one: Measurement) -> Hashable:
         """Return a key that differs between rankings: with the rule for ties if there are ties."""
         sorted_lists = self._get_sorted(one)
-        ties = one.convention.ties if sorted_lists.tie_groups.has_ties else ""
+        # candidates without a row are tied, too
+        has_ties = sorted_lists.tie_groups.has_ties or self.lists.is_cut_short
+        ties = one.convention.ties if has_ties else ""
         return self._get_graded(one), sorted_lists, one.threshold, ties, one.choices_key
 
     def _get_sorted(self, one: Measurement) -> SortedLists:
@@ -127,12 +129,14 @@ class Block:
             unlisted = "count"
         # with "last", the estimates of impossible predictions depend on the tie tolerance
         tolerance = one.convention.tie_tolerance if impossible == "last" else None
-        key = ("graded", *rows_key, tolerance, unlisted, one.unlabelled_as, one.all_tied)
+        # sorted grades no longer belong to items
+        sort_grades = one.all_tied and not one.metric.needs
+        key = ("graded", *rows_key, tolerance, unlisted, one.unlabelled_as, sort_grades)
         return self._cache.get_or_compute(
             key,
             lambda: GradedLists(
                 prepare_lists(self.lists, one.convention, unlabelled_as=one.unlabelled_as),
-                sort_grades=one.all_tied,
+                sort_grades=sort_grades,
             ),
         )
 
@@ -155,6 +159,10 @@ class Block:
             left_out |= graded.n_labelled == 0
         elif convention.mean_over == "relevant":
             left_out |= graded.count_relevant(one.threshold) == 0
+        elif convention.mean_over == "lists":
+            left_out |= graded.lists.n_items == 0
+        elif convention.mean_over == "train":
+            left_out |= graded.lists.n_history == 0
         if convention.missing_user == "skip":
             left_out |= graded.lists.missing
         if convention.short_list == "drop":

@@ -80,7 +80,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
     @classmethod
     def from_parts(cls, metric: str, texts: dict[str, str]) -> Self:
         """Return the signature of a metric and the texts of its fields, which must be valid."""
-        order = (*Convention.field_names(), *REPORT_FIELDS)
+        order = (*_list_choices(metric), *REPORT_FIELDS)
         parts = [metric, *(f"{name}:{texts[name]}" for name in order if name in texts)]
         return str.__new__(cls, "|".join(parts))
 
@@ -149,7 +149,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         choices = ", ".join(
             f"{name}={_to_python(values[name])}"
             for name, text in Convention.format_defaults().items()
-            if texts[name] != text
+            if texts.get(name, text) != text
         )
         return f"{first}, convention=rn.Convention({choices})" if choices else first
 
@@ -158,7 +158,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         """The choices that can move the number, and the threshold if it can."""
         metric_type = self._metric_type
         if metric_type is None:
-            return frozenset({*Convention.field_names(), "threshold"})
+            return Metric.reads | {"threshold"}
         texts = self._texts
         needs_threshold = (
             metric_type.needs_threshold
@@ -195,7 +195,8 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         }
         choices = [part for name, part in parts.items() if name in Convention.field_names()]
         rest = [part for name, part in parts.items() if name not in Convention.field_names()]
-        digest = f"defaults:{Convention.digest_defaults()}"
+        is_beyond = not reads.isdisjoint(Convention.BEYOND_ACCURACY)
+        digest = f"defaults:{Convention.digest_defaults(beyond_accuracy=is_beyond)}"
         return "|".join([self.metric, *choices, digest, *rest])
 
     def with_users(self, n_users: int) -> Signature:
@@ -238,14 +239,14 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
 
     @lazy_property
     def _texts(self) -> dict[str, str]:
-        return Convention.parse_texts(self.text)[1]
+        texts = Convention.parse_texts(self.text)[1]
+        shown = {*_list_choices(self.metric), *REPORT_FIELDS}
+        return {name: text for name, text in texts.items() if name in shown}
 
     @lazy_property
     def _metric_type(self) -> type[Metric] | None:
         """The class of the metric, if it is registered."""
-        with suppress(RecsysNdcgError):
-            return type(parse_metrics(self.metric)[0])
-        return None
+        return _find_metric_type(self.metric)
 
     @lazy_property
     def _parts_to_compare(self) -> dict[str, str]:
@@ -253,6 +254,21 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         ignored = {*Convention.field_names(), "threshold"} - self.reads
         texts = {name: text for name, text in self._texts.items() if name not in ignored}
         return {"metric": self.metric, **texts}
+
+
+def _find_metric_type(name: str) -> type[Metric] | None:
+    """Return the class of a metric, if it is registered."""
+    with suppress(RecsysNdcgError):
+        return type(parse_metrics(name)[0])
+    return None
+
+
+def _list_choices(metric: str) -> list[str]:
+    """Return the choices in a metric's signature: beyond accuracy, only those that it reads."""
+    metric_type = _find_metric_type(metric)
+    reads = frozenset() if metric_type is None else metric_type.reads
+    left_out = {*Convention.BEYOND_ACCURACY} - reads
+    return [name for name in Convention.field_names() if name not in left_out]
 
 
 def _format_functions(one: Measurement, facts: Facts, longest: int) -> dict[str, str]:

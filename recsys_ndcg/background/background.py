@@ -1,0 +1,338 @@
+"""Background: what is known besides the lists, by item and by user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import (
+    Flags,
+    Floats,
+    Ids,
+    Positions,
+    ReadOnlyArrays,
+    compute_offsets,
+    concat_ids,
+    concat_ranges,
+)
+from recsys_ndcg.background.features import Feature, combine_features, read_features
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.files import is_file_source
+from recsys_ndcg.input import (
+    EncodedIds,
+    Rows,
+    check_id_types,
+    encode_ids,
+    read_background_rows,
+    to_column,
+)
+from recsys_ndcg.lazy import lazy_property
+
+#: The names of what can be known, and how to give it in Python and at the command line.
+SOURCES = {
+    "train": "train=ratings (--train ratings.csv), the rows that the model was trained on",
+    "catalogue": "catalogue=items (--catalogue items.csv), all items that can be recommended",
+    "features": "features=table (--features items.csv), a table indexed by item",
+    "base": "base=lists (--base lists.csv), the lists of the model to compare with",
+    "groups": "groups=series, the group of each user",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class UserItems(ReadOnlyArrays):
+    """Some items of each user, as positions among all items.
+
+    Parameters
+    ----------
+    offsets : int64 array, shape (n_users + 1,)
+        The start of each user's items, and the end of the last.
+    items : int64 array
+        The items.
+    """
+
+    offsets: Positions
+    items: Positions
+
+    def of_users(self, users: Positions) -> tuple[Positions, Positions]:
+        """Return the place in `users`, and the item, of all items of some users; -1 has none."""
+        known = np.flatnonzero(users >= 0)
+        sizes = np.diff(self.offsets)[users[known]]
+        return np.repeat(known, sizes), self.items[concat_ranges(self.offsets[users[known]], sizes)]
+
+    def count(self, users: Positions) -> Positions:
+        """Return the number of items of some users; -1 has none."""
+        sizes = np.append(np.diff(self.offsets), 0)
+        return sizes[users]
+
+
+@dataclass(frozen=True, eq=False)
+class Background(ReadOnlyArrays):
+    """What is known besides the lists: training rows, the catalogue, features, base lists, groups.
+
+    Parameters
+    ----------
+    items, users : arrays
+        The distinct ids in ascending order.
+    n_rows, n_users_of : float64 arrays, shape (n_items,), optional
+        The number of training rows of each item, and of its distinct training users.
+    history : UserItems, optional
+        The distinct training items of each user, in ascending order.
+    in_catalogue : bool array, shape (n_items,), optional
+        Whether each item is in the catalogue.
+    is_candidate : bool array, shape (n_items,), optional
+        Whether each item could be recommended: it is in the catalogue, or in a list.
+    features : mapping of str to Feature
+        The columns of the features table.
+    base : UserItems, optional
+        The lists of the base model, best first.
+    group_of : int64 array, shape (n_users,), optional
+        The group of each user, -1 for none.
+    groups : tuple
+        The names of the groups.
+    """
+
+    items: Ids
+    users: Ids
+    n_rows: Floats | None = None
+    n_users_of: Floats | None = None
+    history: UserItems | None = None
+    in_catalogue: Flags | None = None
+    is_candidate: Flags | None = None
+    features: Mapping[str, Feature] = field(default_factory=dict)
+    base: UserItems | None = None
+    group_of: Positions | None = None
+    groups: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        train: Any = None,
+        catalogue: Any = None,
+        features: Any = None,
+        base: Any = None,
+        groups: Any = None,
+    ) -> Self | None:
+        """Read what a caller knows besides the lists; None if it is nothing.
+
+        Raises
+        ------
+        InvalidInputError
+            Something cannot be read, or ids have different types.
+
+        Examples
+        --------
+        >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
+        >>> known = Background.of(train, catalogue=["a", "b", "c"])
+        >>> known.items.tolist(), known.n_users_of.tolist()
+        (['a', 'b', 'c'], [2.0, 1.0, 0.0])
+        """
+        if all(one is None for one in (train, catalogue, features, base, groups)):
+            return None
+        item_parts: dict[str, Ids] = {}
+        user_parts: dict[str, Ids] = {}
+        rows: dict[str, Rows] = {}
+        for name, data in (("train", train), ("base", base)):
+            if data is not None:
+                one = rows[name] = read_background_rows(data, name)
+                user_parts[name] = _list_ids(one.user)
+                item_parts[name] = _list_ids(one.item)
+        if catalogue is not None:
+            item_parts["catalogue"] = _read_catalogue(catalogue)
+        columns: dict[str, Feature] = {}
+        if features is not None:
+            item_parts["features"], columns = read_features(_read_table(features))
+        group_names: list[Any] = []
+        if groups is not None:
+            user_parts["groups"], group_names = _read_groups(groups)
+        items, item_codes = _encode_parts(item_parts, "item")
+        users, user_codes = _encode_parts(user_parts, "user")
+        options: dict[str, Any] = {}
+        if train is not None:
+            options = _count_train(user_codes["train"], item_codes["train"], len(users), len(items))
+        if catalogue is not None:
+            in_catalogue = np.zeros(len(items), dtype=bool)
+            in_catalogue[item_codes["catalogue"]] = True
+            options["in_catalogue"] = in_catalogue
+        if base is not None:
+            order = np.lexsort((-rows["base"].estimated, user_codes["base"]))
+            options["base"] = _group_items(
+                user_codes["base"][order], item_codes["base"][order], len(users)
+            )
+        if groups is not None:
+            labels = sorted(set(group_names), key=str)
+            code_of = {label: code for code, label in enumerate(labels)}
+            group_of = np.full(len(users), -1)
+            group_of[user_codes["groups"]] = [code_of[one] for one in group_names]
+            options |= {"group_of": group_of, "groups": tuple(labels)}
+        options["features"] = {
+            name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
+        }
+        return cls(items, users, **options)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The names in `SOURCES` of what is known."""
+        values = {
+            "train": self.history,
+            "catalogue": self.in_catalogue,
+            "features": self.features or None,
+            "base": self.base,
+            "groups": self.group_of,
+        }
+        return frozenset(name for name, value in values.items() if value is not None)
+
+    def align(self, items: Ids) -> tuple[Background, Positions]:
+        """Return the background of more items, and the new position of each of `items`.
+
+        Raises
+        ------
+        InvalidInputError
+            The ids have different types, or two ids have the same text.
+        """
+        check_id_types(self.items, items, "item", ("the ids in train=, catalogue= …", "the lists"))
+        union, codes = encode_ids(concat_ids([items, self.items]), "item")
+        theirs, own = codes[: len(items)].astype(np.int64), codes[len(items) :].astype(np.int64)
+        return self._reindex(union, own), theirs
+
+    def _reindex(self, items: Ids, positions: Positions) -> Background:
+        if len(items) == len(self.items):
+            return self
+
+        def spread(values: Any) -> Any:
+            if values is None:
+                return None
+            spread = np.zeros(len(items), dtype=values.dtype)
+            spread[positions] = values
+            return spread
+
+        def move(lists: UserItems | None) -> UserItems | None:
+            return None if lists is None else UserItems(lists.offsets, positions[lists.items])
+
+        return replace(
+            self,
+            items=items,
+            n_rows=spread(self.n_rows),
+            n_users_of=spread(self.n_users_of),
+            in_catalogue=spread(self.in_catalogue),
+            history=move(self.history),
+            base=move(self.base),
+            features={
+                name: one.reindex(positions, len(items)) for name, one in self.features.items()
+            },
+        )
+
+    def find_users(self, users: Ids) -> Positions:
+        """Return the position of each user, -1 if unknown.
+
+        Raises
+        ------
+        InvalidInputError
+            The ids have different types, or two ids have the same text.
+        """
+        if not len(self.users):
+            return np.full(len(users), -1)
+        check_id_types(self.users, users, "user", ("the ids in train= …", "the lists"))
+        union, codes = encode_ids(concat_ids([self.users, users]), "user")
+        places = np.full(len(union), -1)
+        places[codes[: len(self.users)]] = np.arange(len(self.users))
+        return places[codes[len(self.users) :]]
+
+    @lazy_property
+    def n_train_users(self) -> int:
+        """The number of users of training."""
+        assert self.history is not None, "checked by the caller"  # noqa: S101
+        return int((np.diff(self.history.offsets) > 0).sum())
+
+    @lazy_property
+    def in_train(self) -> Flags:
+        """Whether each item is in training."""
+        return np.asarray(self.n_users_of) > 0
+
+    def get_feature(self, name: str) -> Feature:
+        """Return a column of the features, or all columns together for ""."""
+        return combine_features(self.features, name)
+
+
+def _list_ids(ids: Any) -> Ids:
+    """Return a column of ids as an array."""
+    return ids.values if isinstance(ids, EncodedIds) else np.asarray(ids)
+
+
+def _read_catalogue(data: Any) -> Ids:
+    table = _read_table(data)
+    if isinstance(table, pd.DataFrame):
+        if "item" not in table and len(table.columns) != 1:
+            names = ", ".join(map(str, table.columns))
+            msg = f"catalogue has no column 'item'; it has {names}. Give the ids, or that column."
+            raise InvalidInputError(msg)
+        table = table["item"] if "item" in table else table.iloc[:, 0]
+    if hasattr(table, "columns") and hasattr(table, "to_pandas"):
+        return _read_catalogue(table.to_pandas())
+    ids = to_column(table, "catalogue")
+    if not len(ids):
+        msg = "catalogue is empty: give the ids of all items that can be recommended."
+        raise InvalidInputError(msg)
+    return ids
+
+
+def _read_table(data: Any) -> Any:
+    """Return the table in a file, and anything else as it is."""
+    if not is_file_source(data):
+        return data
+    path = str(data)
+    if path.endswith((".parquet", ".pq")):
+        return pd.read_parquet(path)
+    try:
+        table = pd.read_csv(path, sep=None, engine="python", dtype={"item": str})
+    except (OSError, ValueError, pd.errors.ParserError) as error:
+        msg = f"{path}: cannot be read ({error})."
+        raise InvalidInputError(msg) from None
+    for name in table.columns[:1]:  # ids that are whole numbers become integers, as in lists
+        numbers = pd.to_numeric(table[name], errors="coerce")
+        if numbers.notna().all() and (numbers.astype(np.int64).astype(str) == table[name]).all():
+            table[name] = numbers.astype(np.int64)
+    return table
+
+
+def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
+    """Return the users and their groups."""
+    if isinstance(groups, pd.Series):
+        groups = dict(groups.items())
+    if not isinstance(groups, Mapping) or not groups:
+        msg = f"groups must map users to their groups: {{'ann': 'new'}}, not {quote(groups)}."
+        raise InvalidInputError(msg)
+    return to_column([*groups], "groups"), [*groups.values()]
+
+
+def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str, Positions]]:
+    """Return the distinct ids of several tables, and the position of each table's ids."""
+    if not parts:
+        return np.zeros(0, dtype=np.int64), {}
+    names = [*parts]
+    for name in names[1:]:
+        given = (f"the ids in {names[0]}=", f"in {name}=")
+        check_id_types(parts[names[0]], parts[name], column, given)
+    ids, codes = encode_ids(concat_ids([*parts.values()]), column)
+    ends = np.cumsum([len(one) for one in parts.values()])
+    return ids, dict(zip(names, np.split(codes.astype(np.int64), ends[:-1]), strict=True))
+
+
+def _count_train(
+    user: Positions, item: Positions, n_users: int, n_items: int
+) -> dict[str, Any]:
+    """Return the fields that come from training rows."""
+    keys = np.unique(user * n_items + item)
+    users, items = np.divmod(keys, n_items)
+    return {
+        "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),
+        "n_users_of": np.bincount(items, minlength=n_items).astype(np.float64),
+        "history": _group_items(users, items, n_users),
+    }
+
+
+def _group_items(user: Positions, item: Positions, n_users: int) -> UserItems:
+    return UserItems(compute_offsets(np.bincount(user, minlength=n_users)), item)

@@ -1,0 +1,226 @@
+"""Features of items: numbers, categories, sets and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, ReadOnlyArrays
+from recsys_ndcg.errors import InvalidInputError, quote, suggest
+from recsys_ndcg.input import to_column
+
+_KINDS = "numbers, texts (categories), sets, or vectors of equal length"
+
+
+@dataclass(frozen=True, eq=False)
+class Feature(ReadOnlyArrays):
+    """One column of the features table, an entry per item.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column; "" for several columns together.
+    kind : {'number', 'category', 'set', 'vector', 'columns'}
+        What the entries are.
+    values : array, shape (n_items,) or (n_items, n_columns)
+        Numbers; for a category, its code; for a set, a column per member, 0 or 1; for several
+        columns, the code of each entry among the entries of its column.
+    is_known : bool array, shape (n_items,)
+        Whether the item has an entry.
+    labels : tuple
+        The categories, or the members of the sets, in ascending order of their text.
+    """
+
+    name: str
+    kind: str
+    values: NDArray[Any]
+    is_known: Flags
+    labels: tuple[Any, ...] = ()
+
+    @property
+    def memberships(self) -> Floats:
+        """A column per category or member, 0 or 1: shape (n_items, n_labels)."""
+        if self.kind == "category":
+            table = np.zeros((len(self.values), len(self.labels)))
+            rows = np.flatnonzero(self.is_known)
+            table[rows, self.values[rows].astype(np.int64)] = 1.0
+            return table
+        return self.vectors
+
+    @property
+    def vectors(self) -> Floats:
+        """The entries as rows of numbers, 0 where an item has none: shape (n_items, n_columns)."""
+        table = self.values.astype(np.float64)
+        table = table[:, None] if table.ndim == 1 else table
+        return np.where(self.is_known[:, None], table, 0.0)
+
+    def reindex(self, positions: Positions, n_items: int) -> Feature:
+        """Return the column for other items, given the new position of each item."""
+        values = np.zeros((n_items, *self.values.shape[1:]), dtype=self.values.dtype)
+        is_known = np.zeros(n_items, dtype=bool)
+        values[positions], is_known[positions] = self.values, self.is_known
+        return Feature(self.name, self.kind, values, is_known, self.labels)
+
+
+def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
+    """Return the items of a features table, and its columns.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, Series, or mapping of columns, or a table of polars or pyarrow
+        Indexed by item, or with a column ``item``.
+
+    Raises
+    ------
+    InvalidInputError
+        It has no items or no columns, an item is repeated, or a column mixes kinds of values.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"item": [7, 8], "genres": [{"drama"}, {"drama", "war"}]})
+    >>> items, features = read_features(table)
+    >>> items.tolist(), features["genres"].kind, features["genres"].labels
+    ([7, 8], 'set', ('drama', 'war'))
+    """
+    frame = _to_frame(table)
+    items = to_column(frame.index if "item" not in frame else frame["item"], "features: item")
+    frame = frame.drop(columns="item", errors="ignore")
+    if not len(items) or not len(frame.columns):
+        msg = (
+            "features has no items or no columns. Give a table indexed by item, or with a column "
+            "'item', and a column for each feature."
+        )
+        raise InvalidInputError(msg)
+    counts = pd.Series(items).value_counts()
+    if counts.iloc[0] > 1:
+        msg = f"features: the item {quote(counts.index[0])} has {counts.iloc[0]} rows. Give one."
+        raise InvalidInputError(msg)
+    columns = {str(name): _read_column(str(name), frame[name]) for name in frame}
+    return items, columns
+
+
+def _to_frame(table: Any) -> pd.DataFrame:
+    if hasattr(table, "to_pandas"):
+        table = table.to_pandas()
+    if isinstance(table, pd.Series):
+        return table.to_frame(table.name if table.name is not None else "feature")
+    if isinstance(table, pd.DataFrame):
+        return table
+    if isinstance(table, Mapping):
+        try:
+            return pd.DataFrame(table)
+        except ValueError as error:
+            msg = f"features: {error}. Give columns of equal length, one of them 'item'."
+            raise InvalidInputError(msg) from None
+    msg = (
+        f"features must be a table indexed by item, or with a column 'item', not {quote(table)}."
+    )
+    raise InvalidInputError(msg)
+
+
+def _read_column(name: str, column: pd.Series[Any]) -> Feature:
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        if np.isinf(numbers).any():
+            msg = f"features: {name} has an infinite number. Give finite numbers, or none."
+            raise InvalidInputError(msg)
+        return Feature(name, "number", numbers, ~np.isnan(numbers))
+    entries = column.astype(object).tolist()
+    is_known = np.array([not _is_missing(one) for one in entries], dtype=bool)
+    known = [one for one, has in zip(entries, is_known, strict=True) if has]
+    if all(isinstance(one, str | bool | Real) for one in known):
+        return _read_categories(name, known, is_known)
+    lists = [_to_list(one) for one in known]
+    if any(one is None for one in lists):
+        other = quote(next(one for one, each in zip(known, lists, strict=True) if each is None))
+        msg = f"features: {name} has {other} among other values. Give {_KINDS}."
+        raise InvalidInputError(msg)
+    are_vectors = all(
+        not isinstance(one, set | frozenset) and all(isinstance(x, Real) for x in each or ())
+        for one, each in zip(known, lists, strict=True)
+    )
+    if are_vectors and known:
+        return _read_vectors(name, [each or [] for each in lists], is_known)
+    return _read_sets(name, [each or [] for each in lists], is_known)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
+
+
+def _to_list(value: Any) -> list[Any] | None:
+    if isinstance(value, np.ndarray):
+        return list(value.tolist()) if value.ndim == 1 else None
+    is_group = isinstance(value, set | frozenset | Sequence) and not isinstance(value, str | bytes)
+    return list(value) if is_group else None
+
+
+def _read_categories(name: str, known: list[Any], is_known: Flags) -> Feature:
+    labels = sorted(set(known), key=str)
+    code_of = {label: code for code, label in enumerate(labels)}
+    codes = np.full(len(is_known), -1.0)
+    codes[is_known] = [code_of[one] for one in known]
+    return Feature(name, "category", codes, is_known, tuple(labels))
+
+
+def _read_vectors(name: str, known: list[list[Any]], is_known: Flags) -> Feature:
+    lengths = sorted({len(one) for one in known})
+    if len(lengths) > 1:
+        msg = (
+            f"features: {name} has vectors of {lengths[0]} and of {lengths[1]} numbers. Give "
+            "vectors of one length, or sets."
+        )
+        raise InvalidInputError(msg)
+    table = np.zeros((len(is_known), lengths[0]))
+    table[is_known] = np.array(known, dtype=np.float64)
+    if not np.isfinite(table).all():
+        msg = f"features: {name} has a vector with NaN or an infinite number. Give finite numbers."
+        raise InvalidInputError(msg)
+    return Feature(name, "vector", table, is_known)
+
+
+def _read_sets(name: str, known: list[list[Any]], is_known: Flags) -> Feature:
+    labels = sorted({label for one in known for label in one}, key=str)
+    code_of = {label: code for code, label in enumerate(labels)}
+    table = np.zeros((len(is_known), len(labels)), dtype=bool)
+    for row, one in zip(np.flatnonzero(is_known), known, strict=True):
+        table[row, [code_of[label] for label in one]] = True
+    return Feature(name, "set", table, is_known, tuple(labels))
+
+
+def combine_features(features: Mapping[str, Feature], name: str = "") -> Feature:
+    """Return one column, or all columns together: an item is known if it is known in each.
+
+    Columns of numbers together are a vector.
+
+    Raises
+    ------
+    InvalidInputError
+        There is no such column.
+    """
+    if name:
+        if name not in features:
+            msg = f"features has no column {quote(name)}. {suggest(name, features)}"
+            raise InvalidInputError(msg)
+        return features[name]
+    columns = [*features.values()]
+    if len(columns) == 1:
+        return columns[0]
+    is_known = np.logical_and.reduce([one.is_known for one in columns])
+    if all(one.kind == "number" for one in columns):
+        return Feature("", "vector", np.stack([one.values for one in columns], axis=1), is_known)
+    codes = [_encode_rows(one.values) for one in columns]
+    return Feature("", "columns", np.stack(codes, axis=1), is_known)
+
+
+def _encode_rows(values: NDArray[Any]) -> Positions:
+    """Return a whole number for each entry, equal for equal entries."""
+    rows: Iterable[Any] = values if values.ndim == 1 else map(tuple, values.tolist())
+    codes, _ = pd.factorize(np.fromiter(rows, dtype=object, count=len(values)))
+    return np.asarray(codes, dtype=np.int64)

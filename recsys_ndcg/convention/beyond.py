@@ -1,0 +1,126 @@
+"""The choices of measures beyond accuracy: popularity, novelty, diversity, coverage, Gini."""
+
+from __future__ import annotations
+
+#: A sentence about each value of each choice, the default first.
+DESCRIPTIONS: dict[str, dict[str | float, str]] = {
+    "popularity_of": {
+        "users": "The popularity of an item is the number of its users in training.",
+        "rows": "The popularity of an item is the number of its rows in training.",
+    },
+    "popularity_as": {
+        "count": "Popularity is a count.",
+        "share": "Popularity is divided by the number of training rows.",
+        "max": "Popularity is divided by that of the most popular item.",
+        "rank": "Popularity is the item's rank from the least popular, over the number of items "
+        "(equal counts share their mean rank).",
+    },
+    "cold_item": {
+        "by_measure": "An item without training rows has the popularity 0, the novelty of an item "
+        "of one user, and in EPC the value 1.",
+        "zero": "An item without training rows counts as 0.",
+        "one_user": "An item without training rows counts like an item of one user.",
+        "rarest": "An item without training rows counts like the rarest item of training.",
+        "drop": "An item without training rows is left out of numerator and denominator.",
+        "raise": "An item without training rows is an error.",
+    },
+    "missing_feature": {
+        "raise": "An item without an entry in the features is an error.",
+        "drop": "An item without an entry in the features is left out.",
+        "zero": "An item without an entry in the features has the value 0, or no members.",
+    },
+    "novelty_model": {
+        "discovery": "The probability of an item is its share of the training users.",
+        "choice": "The probability of an item is its share of the training interactions.",
+    },
+    "novelty_as": {
+        "bits": "Novelty is in bits.",
+        "share": "Novelty is divided by that of an item of one user.",
+    },
+    "list_over": {
+        "n": "A mean over a list is over its items, at most k.",
+        "k": "A mean over a list is over k, also if the list is shorter.",
+        "one": "Values of a list are added up, not averaged.",
+    },
+    "pairs_over": {
+        "pairs": "Distances are averaged over the pairs of a list.",
+        "k": "The sum of the distances is divided by k(k-1)/2, also if the list is shorter.",
+        "n": "The sum of the distances is divided by the number of items, not of pairs.",
+    },
+    "pairs_as": {
+        "distance": "Pairs are compared by distance.",
+        "similarity": "Pairs are compared by similarity, 1 - distance.",
+    },
+    "single_item": {
+        "undefined": "A list of one item has no pairs, and no score.",
+        0.0: "A list of one item has no pairs, and scores 0.",
+        1.0: "A list of one item has no pairs, and scores 1.",
+    },
+    "distance": {
+        "by_column": "Distances: Jaccard of sets, cosine of vectors, 0 or 1 of categories, the "
+        "number of different columns if there are several.",
+        "hamming": "The distance of two items is the number of columns in which they differ.",
+        "jaccard": "The distance of two items is 1 minus the share of common features.",
+        "cosine": "The distance of two items is 1 minus the cosine of their features.",
+        "category": "The distance of two items is 1 if they differ, else 0.",
+        "cooccurrence": "The distance of two items is 1 minus the cosine of their training users.",
+    },
+    "universe": {
+        "catalogue": "All items are those of the catalogue.",
+        "train": "All items are those of training.",
+        "recommended": "All items are those that were recommended.",
+        "padded": "All items are those of the catalogue, and one more.",
+    },
+    "outside": {
+        "raise": "A recommended item that is not among all items is an error.",
+        "count": "A recommended item that is not among all items counts.",
+        "ignore": "A recommended item that is not among all items is ignored.",
+    },
+    "coverage_as": {
+        "share": "Coverage is a share of all items.",
+        "count": "Coverage is a number of items.",
+        "percent": "Coverage is a percentage of all items, rounded to two decimals.",
+    },
+    "inequality_over": {
+        "n": "Gini is divided by the number of items.",
+        "n-1": "Gini is divided by the number of items minus 1.",
+    },
+    "gini_as": {
+        "inequality": "Gini is 0 if all items are recommended equally often.",
+        "equality": "Gini is subtracted from 1: 1 if all items are recommended equally often.",
+    },
+    "log_base": {
+        2.0: "Entropy is in bits.",
+        "e": "Entropy is in nats.",
+    },
+    "entropy_over": {
+        "recommendations": "Each recommendation counts the same in entropy.",
+        "items": "Entropy is divided by the number of recommended items.",
+        "lists": "Each list counts the same in entropy, however short it is.",
+    },
+    "tail": {
+        "reach": "The tail is all but the fewest most popular items whose rows reach a share.",
+        "pass": "The tail is all but the fewest most popular items whose rows pass a share.",
+        "rarest": "The tail is a share of the items, the rarest.",
+        "count": "The tail is the items with at most a number of training rows.",
+    },
+    "serendipity_by": {
+        "ranks": "Serendipity: how much higher a relevant item stands than by its popularity.",
+        "history": "Serendipity: the mean distance of the list from the user's training items.",
+        "hits": "Serendipity: the distance of relevant items from the user's training items.",
+    },
+    "seen": {
+        "count": "A recommended item that the user had in training counts like any other.",
+        "raise": "A recommended item that the user had in training is an error.",
+    },
+    "topics_over": {
+        "all": "Distinct topics are over all topics.",
+        "relevant": "Distinct topics are over the topics of the user's relevant items.",
+    },
+    "parity_of": {
+        "hits": "Group rates: hits per relevant item, or recommendations per possible one.",
+        "shown": "Group rates: recommendations per relevant item, or per item of the group.",
+    },
+}  # fmt: skip
+#: The choices that are numbers: the share or count that ends the tail, the patience of a user.
+NUMBERS = ("tail_at", "patience")

@@ -1,0 +1,121 @@
+"""OfItems: the mean value of the recommended items, such as their popularity."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.metric import ORDER, Linear
+from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
+
+#: The choices of a mean over the items of a list.
+LISTS = ORDER | {"list_over"}
+#: These, and the choices of an item's popularity.
+POPULARITY = LISTS | {"popularity_of", "cold_item"}
+
+
+class OfItems(Linear):
+    r"""A mean of values of the first k items.
+
+    .. math:: \frac{1}{\min(k, n)} \sum_{r \le k} v(i_r)
+
+    with v the value of an item, perhaps for this user, and n the length of the list
+    (`Convention.list_over`). A subclass has `values_by_item`, or `values_by_row` if a value depends
+    on the user. Its expectation under ties, its chance level and its z are exact.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"items"})
+    reads: ClassVar[frozenset[str]] = LISTS
+    bounded: ClassVar[bool] = False
+    #: The value of candidates that have no row, if values depend on the user.
+    value_of_others: ClassVar[float] = 0.0
+
+    def values_by_item(self, known: Background, convention: Convention) -> Floats:
+        """Return the value of every item, NaN for items that are left out of lists."""
+        raise NotImplementedError
+
+    def values_by_row(self, ranking: Ranking) -> Floats | None:  # noqa: ARG002 - some need it
+        """Return the value of every row, if it depends on the user; None if it does not.
+
+        Candidates without a row then have the value `value_of_others`.
+        """
+        return None
+
+    def get_values(self, ranking: Ranking) -> ItemValues:
+        """Return the values of the items in these lists, computed once."""
+        return ranking.get_or_compute((type(self), self._options), lambda: self._find(ranking))
+
+    @property
+    def _options(self) -> tuple[object, ...]:
+        """The parameters without the cutoff: metrics with the same ones share their values."""
+        return tuple(value for name, value in vars(self).items() if name != "k")
+
+    def _find(self, ranking: Ranking) -> ItemValues:
+        key, largest = (type(self), self._options), self.greater_is_better
+        by_row, lists = self.values_by_row(ranking), ranking.lists
+        if by_row is not None:
+            others = self.value_of_others
+            by_item = np.full(len(np.asarray(lists.item_ids)), others) if others else None
+            return ItemValues(key, by_row, by_item, largest_first=largest)
+        assert lists.background is not None, "checked by the plan"  # noqa: S101
+        by_item = self.values_by_item(lists.background, ranking.convention)
+        by_row = by_item[np.asarray(lists.item_codes)]
+        return ItemValues(key, by_row, by_item, largest_first=largest)
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the weighted sum of the values, without items that are left out."""
+        values = self.get_values(ranking).without_missing
+        return weighted_sum(ranking.of_items(values), self.weights(ranking))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of the first k items that have a value, or as `list_over` says."""
+        values = self.get_values(ranking)
+        if ranking.convention.list_over == "n" and values.has_missing:
+            return weighted_sum(ranking.of_items(values.flags), self.weights(ranking))
+        return count_places(ranking, self.k)
+
+    def deviation(self, ranking: Ranking) -> Floats:
+        """Return the standard deviation of the numerator over all orders of the list."""
+        values = self.get_values(ranking).without_missing
+        return ranking.deviation_of_items(values, self.weights(ranking))
+
+    def tie_objection(self, convention: Convention) -> str:
+        """Return why ties leave the score undefined: they decide which items are left out."""
+        for name in ("cold_item", "missing_feature"):
+            if name in self.reads and getattr(convention, name) == "drop":
+                return (
+                    f"{self} under {name}='drop' divides by the number of items that are left, "
+                    "which depends on the order of tied items."
+                )
+        return ""
+
+
+def count_places(ranking: Ranking, k: int | None) -> Floats:
+    """Return what a mean over the first k items divides by (`Convention.list_over`)."""
+    rule, n_items = ranking.convention.list_over, ranking.n_items
+    if rule == "one":
+        return np.ones(len(n_items))
+    if rule == "k" and k is not None:
+        return np.full(len(n_items), float(k))
+    return (n_items if k is None else np.minimum(n_items, k)).astype(np.float64)
+
+
+def count_popularity(known: Background, convention: Convention) -> Floats:
+    """Return the number of users, or rows, of each item in training (`popularity_of`).
+
+    Items without any: as `cold_item` says, NaN if they are left out.
+
+    Examples
+    --------
+    >>> known = Background.of([("ann", "a"), ("bob", "a"), ("bob", "b")], catalogue=["a", "b", "c"])
+    >>> count_popularity(known, Convention(cold_item="rarest"))
+    array([2., 1., 1.])
+    """
+    table = known.n_users_of if convention.popularity_of == "users" else known.n_rows
+    counts = np.asarray(table)
+    cold = {"one_user": 1.0, "rarest": counts[counts > 0].min(initial=np.inf), "drop": np.nan}
+    return np.where(counts > 0, counts, cold.get(convention.cold_item, 0.0))

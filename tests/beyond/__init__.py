@@ -1,0 +1,1 @@
+"""Measures beyond accuracy against their textbook formulas."""

@@ -1,0 +1,63 @@
+"""Means of item values against all orders of small lists, and all draws from the catalogue."""
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.beyond import textbook
+from tests.beyond.textbook import Value, World
+from tests.beyond.worlds import evaluate, worlds
+
+VALUES: dict[str, Value] = {
+    "popularity": lambda world, _, item: world.users(item),
+    "novelty": textbook.self_information,
+    "tail": textbook.in_tail,
+    "seen": lambda world, user, item: item in world.history(user),
+    "unseen": lambda world, user, item: item not in world.history(user),
+}
+LOWER_IS_BETTER = {"popularity", "seen"}
+
+
+def score(name: str, world: World, user: Any, order: Any, k: int) -> float:
+    """The mean value of the first k items."""
+    return textbook.mean([VALUES[name](world, user, item) for item in order[:k]])
+
+
+@pytest.mark.parametrize("name", VALUES)
+@given(world=worlds(), k=st.integers(1, 5))
+def test_the_score_is_the_mean_over_all_orders_of_ties(name: str, world: World, k: int) -> None:
+    """Of every user."""
+    table = evaluate(world, f"{name}@{k}").per_user[f"{name}@{k}"]
+    for user in world.lists:
+        expected = textbook.mean([score(name, world, user, one, k) for one in world.orders(user)])
+        assert table[user] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("catalogue", [True, False])
+@pytest.mark.parametrize("name", VALUES)
+@given(world=worlds(max_list=3), k=st.integers(1, 4))
+def test_chance_best_worst_and_z_are_those_of_all_draws(
+    name: str, world: World, k: int, catalogue: bool
+) -> None:
+    """Drawn from the catalogue, or if it is unknown, all orders of the list."""
+    report = evaluate(world, f"{name}@{k}", catalogue=catalogue)
+    scores = report.audit_data.scores_with_orders
+    for user, one in world.lists.items():
+        place = scores.users.tolist().index(user)
+        n = len(one)
+        pool = world.candidates if catalogue else sorted(one)
+        draws = [score(name, world, user, order, k) for order in permutations(pool, n)]
+        best, worst = max(draws), min(draws)
+        if name in LOWER_IS_BETTER:
+            best, worst = worst, best
+        found = {role: scores.roles[role][place, 0] for role in ("chance", "best", "worst")}
+        wanted = {"chance": textbook.mean(draws), "best": best, "worst": worst}
+        assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+        shown = min(k, n)
+        numerators = [draw * shown for draw in draws]
+        assert scores.roles["expected"][place, 0] == pytest.approx(textbook.mean(numerators))
+        spread = scores.roles["deviation"][place, 0]
+        assert spread == pytest.approx(textbook.deviation(numerators), rel=1e-9, abs=1e-7)
