@@ -9,6 +9,7 @@ from recsys_ndcg.lists.grouping import group_columns as group_columns
 from recsys_ndcg.lists.label_digests import digest_labels as digest_labels
 from recsys_ndcg.lists.label_digests import hash_ids as hash_ids
 from recsys_ndcg.lists.preparation import Objections as Objections
+from recsys_ndcg.lists.preparation import format_rows as format_rows
 from recsys_ndcg.lists.preparation import prepare_lists as prepare_lists
 from recsys_ndcg.lists.ranked_lists import RankedLists as RankedLists
 from recsys_ndcg.lists.ranked_lists import group_rows as group_rows

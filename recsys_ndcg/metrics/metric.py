@@ -164,6 +164,10 @@ class Metric:
         """
         return ""
 
+    def find_needs(self, convention: Convention) -> frozenset[str]:  # noqa: ARG002
+        """Return what it needs to know besides the lists, under a convention."""
+        return self.needs
+
     def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
         """Return why what is known besides the lists does not suffice; "" if it does."""
         return ""

@@ -345,13 +345,22 @@ class Ranking:
         deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
         return deviation
 
-    def exposure(self, k: int | None) -> tuple[Positions, Positions, Floats]:
-        """Return row, user and the probability to stand among the first k, where it is not 0."""
+    def exposure(self, weights: Floats) -> tuple[Positions, Positions, Floats]:
+        """Return row, user and the expected weight of its rank, where it is not 0.
+
+        Parameters
+        ----------
+        weights : float64 array, shape (n_ranks,)
+            The weight of each of the first ranks: with 1 for each of the first k, the result is
+            the probability to stand among them.
+        """
         groups = self.sorted_lists.tie_groups
         if not self.convention.ties_ignore_ids_and_rows:
             groups = self._single_groups
-        last = self.n_items if k is None else np.minimum(self.n_items, k)
-        inside = np.clip(last[groups.user] - groups.n_before, 0, groups.size) / groups.size
+        sums = np.append(0.0, np.cumsum(weights))
+        last = len(weights)
+        end = np.minimum(groups.n_before + groups.size, last)
+        inside = (sums[end] - sums[np.minimum(groups.n_before, last)]) / groups.size
         share, user = inside[groups.group_of_row], groups.user[groups.group_of_row]
         kept = share > 0
         return groups.rows[kept], user[kept], share[kept]

@@ -15,7 +15,8 @@ from recsys_ndcg.background import UserItems
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
-from recsys_ndcg.metrics import Judged
+from recsys_ndcg.metrics import Judged, OverLists, sum_random_exposures
+from recsys_ndcg.ranking import ItemTotals
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
@@ -146,7 +147,12 @@ class Audit:
         """The totals with the roles from other orders."""
         if self.source is None:
             return self.totals
-        return self.totals.add_roles(self.scores_with_orders)
+        totals = self.totals.add_roles(self.scores_with_orders)
+        if not self.scores.exposures:
+            return totals
+        with limit_threads(self.n_jobs):
+            chance = self.source.measure_chance_exposures(self.scores)
+        return replace(totals, over_lists={**totals.over_lists, "chance": chance})
 
     @lazy_property
     def totals_with_all_roles(self) -> Totals:
@@ -254,6 +260,21 @@ class MeasuredLists:
         parts = zip(*map_blocks(lists, plan.measurements, measure), strict=True)
         return {role: np.concatenate(part) for role, part in zip(ORDER_TABLES, parts, strict=True)}
 
+    def measure_chance_exposures(self, scores: Scores) -> tuple[ItemTotals | None, ...]:
+        """Return the sums by item in random order, for measurements of all lists together."""
+        totals: list[ItemTotals | None] = [None] * len(self.plan.measurements)
+        for column, one in enumerate(self.plan.measurements):
+            if not isinstance(one.metric, OverLists) or not one.metric.has_chance:
+                continue
+            kept = ~scores.left_out[:, column]
+            if self.lists.has_candidates:
+                totals[column] = sum_random_exposures(one.metric, one.convention, self.lists, kept)
+            else:
+                random = self._with_all_tied(one, "expected")
+                exposures = Plan((random,)).measure(self.lists).exposures
+                totals[column] = exposures[0].sum(kept) if exposures and exposures[0] else None
+        return tuple(totals)
+
     def measure_label_roles(self, scores: Scores) -> TablesByRole:
         """Measure the labelled share, and the scores as if unlabelled items had a grade.
 
@@ -309,6 +330,8 @@ class MeasuredLists:
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:
         """Return the measurement of the share of the first k items that is labelled."""
         share = replace(measurement, metric=Judged(measurement.metric.k))
+        if not measurement.metric.per_user:
+            return share.without_score("it is not a score of each user")
         return share.with_choices(ties="expected", undefined="skip", unlabelled="zero")
 
     def _with_unlabelled_as_zero(self, measurement: Measurement) -> Measurement:
@@ -316,7 +339,8 @@ class MeasuredLists:
         undefined = measurement.convention.undefined
         undefined = "skip" if undefined == "raise" else undefined
         zero = measurement.with_choices(unlabelled="zero", undefined=undefined)
-        if measurement.metric.depends_on_order and measurement.metric.own_ties is None:
+        metric = measurement.metric
+        if metric.depends_on_order and metric.own_ties is None and metric.per_user:
             return zero
         return zero.without_score("it compares estimates with ratings or has its own rule for ties")
 

@@ -280,7 +280,8 @@ class Measurement:
         if not facts.has_items:
             return f"{self} needs to know which items were recommended. Give the items' ids."
         known = facts.background
-        missing = self.metric.needs - {"items"} - (known.known if known else frozenset())
+        needs = self.metric.find_needs(self.convention)
+        missing = needs - {"items"} - (known.known if known else frozenset())
         if missing:
             needed = "; ".join(SOURCES[name] for name in SOURCES if name in missing)
             return f"{self} needs {needed}."

@@ -11,9 +11,9 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists, prepare_lists
-from recsys_ndcg.metrics import Metric
+from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.parallel import map_in_threads, split_users
-from recsys_ndcg.ranking import GradedLists, Ranking, SortedLists
+from recsys_ndcg.ranking import Exposures, GradedLists, Ranking, SortedLists
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 
@@ -71,7 +71,11 @@ class Block:
                 left_out[:, column] = self._find_left_out(one)
         key = "counts", self._get_graded(first), self._get_sorted(first), first.threshold
         counts = self._cache.get_or_compute(key, lambda: self._count_items(first))
-        return Scores(measurements, self.lists.users, numerator, denominator, left_out, counts)
+        exposures = tuple(self._get_exposures(one) for one in measurements)
+        if not any(exposures):
+            exposures = ()
+        users, tables = self.lists.users, (numerator, denominator, left_out)
+        return Scores(measurements, users, *tables, counts, exposures=exposures)
 
     def compute_deviations(self, measurements: tuple[Measurement, ...]) -> Floats:
         """Compute the standard deviations of the numerators over all orders of the lists."""
@@ -86,6 +90,16 @@ class Block:
         """Return whether any of the measurements has ties at the ranks that are read."""
         with_score = [one for one in measurements if not one.no_score_reason]
         return any(self._get_sorted(one).tie_groups.has_ties for one in with_score)
+
+    def _get_exposures(self, one: Measurement) -> Exposures | None:
+        """Return who was shown what, for a measurement of all lists together; else None."""
+        metric = one.metric
+        if metric.per_user or one.no_score_reason or not isinstance(metric, OverLists):
+            return None
+        key = self._ranking_key(one)
+        return self._cache.get_or_compute(
+            (metric.exposure_key(), key), lambda: metric.collect(self._get_ranking(one, key))
+        )
 
     def _get_fractions(self, one: Measurement) -> tuple[Floats, Floats]:
         key = self._ranking_key(one)

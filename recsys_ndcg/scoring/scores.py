@@ -25,6 +25,7 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts
+from recsys_ndcg.ranking import Exposures, ItemTotals
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.signature import Signature
 
@@ -180,6 +181,9 @@ class Scores(MetricColumns, ReadOnlyArrays):
         ``"deviation"``, the numerator's mean and standard deviation in random order.
     label_digests : uint32 array, shape (n_users,), optional
         A digest of each user's labels.
+    exposures : tuple of Exposures or None
+        For each measurement of all lists together, who was shown what; None for others. Empty if
+        there is no such measurement.
     """
 
     measurements: tuple[Measurement, ...]
@@ -190,6 +194,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
     counts: ListCounts
     roles: Mapping[str, Floats] = field(default_factory=dict)
     label_digests: NDArray[np.unsignedinteger[Any]] | None = None
+    exposures: tuple[Exposures | None, ...] = ()
 
     @classmethod
     def concat(cls, parts: Sequence[Scores]) -> Scores:
@@ -203,13 +208,17 @@ class Scores(MetricColumns, ReadOnlyArrays):
             if all(name in table for table in tables)
         }
         joined["user"] = concat_ids([part.users for part in parts])
-        return cls.from_columns(parts[0].measurements, joined)
+        scores = cls.from_columns(parts[0].measurements, joined)
+        exposures = _map_shared(zip(*(part.exposures for part in parts), strict=True))
+        return replace(scores, exposures=exposures)
 
     def table(self) -> pd.DataFrame:
-        """Return n_items, n_relevant and a column per metric, indexed by user."""
+        """Return n_items, n_relevant and a column per metric of users, indexed by user."""
         counts = self.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
-        table = pd.DataFrame(self.per_user, columns=self.names, copy=True)
+        kept = [one.metric.per_user for one in self.measurements]
+        names = [name for name, is_kept in zip(self.names, kept, strict=True) if is_kept]
+        table = pd.DataFrame(self.per_user[:, kept], columns=names, copy=True)
         table.insert(0, "n_items", counts.n_items.copy())
         table.insert(1, "n_relevant", counts.n_relevant.astype(int if has_threshold else float))
         return table.set_index(make_index(self.users, "user"))
@@ -222,9 +231,12 @@ class Scores(MetricColumns, ReadOnlyArrays):
         users : slice, or array of positions or flags
             A NumPy index for the first axis of an array.
         """
-        return self.replace_all_columns(
+        taken = self.replace_all_columns(
             {name: array[users] for name, array in self.columns().items()}
         )
+        shared = {id(one): one.take(users) for one in self.exposures if one is not None}
+        exposures = tuple(shared.get(id(one)) for one in self.exposures)
+        return replace(taken, exposures=exposures)
 
     def positions_of(self, users: Iterable[Any]) -> Positions:
         """Return the positions of some users, ascending.
@@ -271,6 +283,9 @@ class Scores(MetricColumns, ReadOnlyArrays):
             measurements=tuple(np.array(self.measurements, dtype=object)[columns]),
             **{name: getattr(self, name)[:, columns] for name in _TABLES_BEHIND_SCORES},
             roles={role: table[:, columns] for role, table in self.roles.items()},
+            exposures=tuple(np.array([*self.exposures, None], dtype=object)[:-1][columns])
+            if self.exposures
+            else (),
         )
 
     def replace_roles(self, roles: Mapping[str, Floats]) -> Scores:
@@ -337,7 +352,8 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
         Under ``undefined=0.0`` users whose denominator is 0 have a score, too.
         """
-        return np.asarray((self.denominator != 0) & ~self.left_out)
+        has_parts = (self.denominator != 0) & ~np.isnan(self.denominator)
+        return np.asarray(has_parts & ~self.left_out)
 
     @property
     def is_undefined(self) -> Flags:
@@ -359,8 +375,27 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
     @property
     def n_scored(self) -> Positions:
-        """The number of users with a score, by measurement."""
-        return np.asarray((~np.isnan(self.per_user)).sum(axis=0))
+        """The number of users with a score, by measurement, or of lists that were shown."""
+        counts = (~np.isnan(self.per_user)).sum(axis=0)
+        for column, one in enumerate(self.exposures):
+            if one is not None:
+                counts[column] = ((one.n_shown > 0) & ~self.left_out[:, column]).sum()
+        return np.asarray(counts)
+
+    def sum_exposures(self) -> tuple[ItemTotals | None, ...]:
+        """Return the sums by item of each measurement of all lists together; None for others."""
+        shared: dict[Any, ItemTotals] = {}
+        totals = []
+        for column, one in enumerate(self.exposures):
+            if one is None:
+                totals.append(None)
+                continue
+            left_out = self.left_out[:, column]
+            key = id(one), left_out.tobytes() if left_out.any() else b""
+            if key not in shared:
+                shared[key] = one.sum(~left_out)
+            totals.append(shared[key])
+        return tuple(totals)
 
     def mean(self, mask: Flags | None = None) -> Floats:
         """Return the mean score of all users, or of the users for whom `mask` is true."""
@@ -436,6 +471,19 @@ class Scores(MetricColumns, ReadOnlyArrays):
                     "Choose undefined='skip', 0.0 or 1.0."
                 )
         return ""
+
+
+def _map_shared(groups: Iterable[tuple[Exposures | None, ...]]) -> tuple[Exposures | None, ...]:
+    """Join the exposures of several parts, those that measurements share once."""
+    shared: dict[tuple[int, ...], Exposures | None] = {}
+    joined = []
+    for parts in groups:
+        key = tuple(map(id, parts))
+        if key not in shared:
+            known = [part for part in parts if part is not None]
+            shared[key] = Exposures.concat(known) if known else None
+        joined.append(shared[key])
+    return tuple(joined)
 
 
 def nearly_equal(low: Floats, high: Floats) -> Flags:

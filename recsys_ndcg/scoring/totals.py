@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.metrics import OverLists
+from recsys_ndcg.ranking import ItemTotals
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import (
     ORDER_ROLES,
@@ -129,6 +132,11 @@ class Totals(MetricColumns):
         depends on the order of ties.
     highest_grade : float
         The highest grade known when ``"top"`` was measured; NaN if there was none.
+    over_lists : mapping of str to tuple of ItemTotals or None
+        For each measurement of all lists together, its sums by item; None for others: of the lists,
+        ``"own"``, and of random order, ``"chance"``.
+    known_values : mapping of str to float64 array, shape (n_measurements,)
+        Such measurements in other roles, as a file has them; NaN for others.
     """
 
     measurements: tuple[Measurement, ...]
@@ -142,6 +150,8 @@ class Totals(MetricColumns):
     deviation: Floats
     roles: Mapping[str, Means] = field(default_factory=dict)
     highest_grade: float = math.nan
+    over_lists: Mapping[str, tuple[ItemTotals | None, ...]] = field(default_factory=dict)
+    known_values: Mapping[str, Floats] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scores: Scores) -> Totals:
@@ -168,6 +178,7 @@ class Totals(MetricColumns):
             trivial=zeros.astype(np.int64),
             excess=zeros,
             deviation=zeros,
+            over_lists={"own": scores.sum_exposures()} if scores.exposures else {},
         )
         return totals.add_roles(scores)
 
@@ -215,6 +226,14 @@ class Totals(MetricColumns):
             deviation=np.hypot(mine.deviation, theirs.deviation),
             roles={role: mine.roles[role] + theirs.roles[role] for role in both},
             highest_grade=highest,
+            over_lists={
+                role: tuple(
+                    None if one is None or other is None else one + other
+                    for one, other in zip(totals, theirs.over_lists[role], strict=True)
+                )
+                for role, totals in mine.over_lists.items()
+                if role in theirs.over_lists
+            },
         )
 
     def _with_highest_grade(self, highest: float) -> Totals:
@@ -239,9 +258,29 @@ class Totals(MetricColumns):
 
     def mean_of(self, role: str) -> Floats:
         """Return the mean scores in a role, NaN if it was not measured."""
-        if role in self.roles:
-            return self.roles[role].mean
-        return np.full(len(self.measurements), np.nan)
+        empty = np.full(len(self.measurements), np.nan)
+        means = self.roles[role].mean if role in self.roles else empty
+        return np.where(self.is_over_lists, self._values_over_lists(role), means)
+
+    @lazy_property
+    def is_over_lists(self) -> Flags:
+        """Whether each measurement is of all lists together."""
+        return np.array([not one.metric.per_user for one in self.measurements], dtype=bool)
+
+    def _values_over_lists(self, role: str) -> Floats:
+        """Return the measurements of all lists together in a role, NaN for others."""
+        values = self.known_values.get(role, np.full(len(self.measurements), np.nan)).copy()
+        source = self.over_lists.get("chance" if role == "chance" else "own", ())
+        for column, totals in enumerate(source):
+            one = self.measurements[column]
+            if totals is None or not isinstance(one.metric, OverLists):
+                continue
+            if role in ("own", "chance"):
+                values[column] = one.metric.value(totals, one.convention)
+            elif role in ("worst", "best"):
+                ends = one.metric.ends(totals, one.convention)
+                values[column] = ends[role == "best"]
+        return values
 
     @property
     def z(self) -> Floats:
@@ -250,13 +289,18 @@ class Totals(MetricColumns):
 
     @property
     def n_scored(self) -> Positions:
-        """The number of users with a score."""
-        return self.score_moments.count
+        """The number of users with a score, or of lists of measurements of all together."""
+        counts = self.score_moments.count.copy()
+        for column, totals in enumerate(self.over_lists.get("own", ())):
+            if totals is not None:
+                counts[column] = round(totals.users["lists"])
+        return counts
 
     @property
     def mean(self) -> Floats:
-        """The mean score; NaN if no user has one."""
-        return self.score_moments.mean_x
+        """The mean score, NaN if no user has one; or the number of all lists together."""
+        means = self.score_moments.mean_x
+        return np.where(self.is_over_lists, self._values_over_lists("own"), means)
 
     @property
     def pooled(self) -> Floats:

@@ -1,0 +1,65 @@
+"""Coverage: the share of all items that somebody was shown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists, find_universe
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import ItemTotals
+
+
+@register_metric
+class Coverage(OverLists):
+    r"""The share of the catalogue that is among the first k items of some list.
+
+    .. math:: coverage@k = \frac{1}{|I|} \sum_{i \in I} 1 - \prod_u (1 - p_{ui})
+
+    with p the probability that item i is among the first k of user u's list: 0 or 1 without ties.
+
+    Notes
+    -----
+    In [0, 1], no unit; higher is better. Of all lists together, so it grows with the number of
+    users: compare equal numbers (`Report.rarefaction`). Other libraries divide by the items of
+    training, count recommended items outside it, so that it exceeds 1, or return the number of
+    items (`Convention.universe`, ``outside``, ``coverage_as``).
+
+    References
+    ----------
+    Ge, Delgado-Battenfeld & Jannach (2010), doi:10.1145/1864708.1864761
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"], "bob": ["b", "c"]})
+    >>> rn.evaluate(lists, metrics=["coverage@1", "coverage@2"], catalogue=[*"abcd"]).mean.to_dict()
+    {'coverage@1': 0.25, 'coverage@2': 0.75}
+    """
+
+    name = "coverage"
+    also_called = ("catalogcoverage", "cataloguecoverage", "itemcoverage")
+    reads = ALL_LISTS | {"coverage_as"}
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return the expected number of items that are shown, over all items."""
+        counted, n_items = find_universe(totals, convention)
+        covered = float((totals.covered * counted).sum())
+        return _scale(covered, n_items, convention)
+
+    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
+        """Return the coverage if all lists are equal, and if no two share an item."""
+        _, n_items = find_universe(totals, convention)
+        slots, lists = totals.users["slots"], totals.users["lists"]
+        longest = min(slots, n_items)
+        return (
+            _scale(slots / lists if lists else 0.0, n_items, convention),
+            _scale(longest, n_items, convention),
+        )
+
+
+def _scale(covered: float, n_items: int, convention: Convention) -> float:
+    if convention.coverage_as == "count":
+        return covered
+    share = covered / n_items if n_items else np.nan
+    return round(100 * share, 2) if convention.coverage_as == "percent" else share

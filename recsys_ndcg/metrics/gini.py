@@ -1,0 +1,93 @@
+"""Gini: how unequally often items are recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists, find_universe
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import ItemTotals
+
+
+@register_metric
+class Gini(OverLists):
+    r"""The Gini index of how often each item of the catalogue is among the first k.
+
+    .. math:: gini@k = \frac{\sum_{j=1}^{n} (2j - n - 1)\, x_{(j)}}{n \sum_j x_{(j)}}
+
+    with x the number of lists that hold each of the n items of the catalogue, in ascending order;
+    items that nobody was shown count as 0.
+
+    Notes
+    -----
+    In [0, 1), no unit; lower is more even, which counts as better. It cannot reach its ends: with
+    few slots even the most even lists are unequal, so read it beside `worst` and `best`, the ends
+    for as many slots (Rampisela et al. 2024). Under ties it is the index of the expected exposures.
+    Other libraries divide by n - 1, leave out items that nobody was shown, which reverses the
+    order of models, or return 1 - G (`Convention.inequality_over`, ``universe``, ``gini_as``).
+    With ``patience=0.85`` an item at rank r counts 0.85^(r-1).
+
+    References
+    ----------
+    Fleder & Hosanagar (2009), doi:10.1287/mnsc.1080.0974;
+    Rampisela et al. (2024), doi:10.1145/3631943
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"], "bob": ["b", "c"]})
+    >>> rn.evaluate(lists, metrics=["gini@1", "gini@2"], catalogue=[*"abcd"]).mean.to_dict()
+    {'gini@1': 0.75, 'gini@2': 0.375}
+    """
+
+    name = "gini"
+    also_called = ("giniindex", "listgini", "exposuregini")
+    reads = ALL_LISTS | {"inequality_over", "gini_as", "patience"}
+    greater_is_better = False
+    is_linear = False
+
+    def exposure_key(self) -> Hashable:
+        """Return a key of its own: exposures may be weighted by rank."""
+        return "gini", self.k
+
+    def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
+        """Return 1, or the patience to the power of the number of ranks before."""
+        patience = convention.patience
+        return np.ones(n_ranks) if patience is None else patience ** np.arange(n_ranks)
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return the index of the exposures."""
+        counted, n_items = find_universe(totals, convention)
+        shown = totals.shown[counted > 0]
+        shown = np.sort(shown[shown > 0])
+        total = shown.sum()
+        if not total or n_items < 1:
+            return np.nan
+        n_items = max(n_items, len(shown))
+        places = np.arange(n_items - len(shown) + 1, n_items + 1)
+        gini = float(((2 * places - n_items - 1) * shown).sum() / (n_items * total))
+        return _scale(gini, n_items, convention)
+
+    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
+        """Return the index if all lists are equal, and if items are shown as equally as possible.
+
+        NaN with weights of ranks.
+        """
+        _, n_items = find_universe(totals, convention)
+        slots, lists = totals.users["slots"], totals.users["lists"]
+        if not slots or not n_items or convention.patience is not None:
+            return np.nan, np.nan
+        rest = slots % n_items
+        least = rest * (n_items - rest) / (n_items * slots)
+        most = max(1 - slots / lists / n_items, least)
+        return _scale(most, n_items, convention), _scale(least, n_items, convention)
+
+
+def _scale(gini: float, n_items: int, convention: Convention) -> float:
+    if convention.inequality_over == "n-1":
+        gini = gini * n_items / (n_items - 1) if n_items > 1 else np.nan
+    return 1 - gini if convention.gini_as == "equality" else gini

@@ -1,0 +1,177 @@
+"""OverLists: a number of all lists together, from sums of exposure by item."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import GroupedLists, format_rows
+from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
+
+#: The choices of measures of all lists together.
+ALL_LISTS = ORDER | {"universe", "outside"}
+
+
+#: Where all items are from.
+SOURCE_OF = {"train": "train", "catalogue": "catalogue", "padded": "catalogue"}
+
+
+class OverLists(Metric):
+    r"""A number of all lists together, such as coverage: it has no score per user.
+
+    It is a function of sums by item, of the probability p that the item stands among the first k of
+    each user's list. The sums merge over batches, engines and files, so the number does too.
+
+    Notes
+    -----
+    A subclass has `value`, and may have `ends`, and columns of its own in `collect`. If it is not
+    linear in the exposures, `is_linear` is false: under tied estimates it is the value of the
+    expected exposures, not the mean of the values, and the signature says so.
+    """
+
+    per_user: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({"items"})
+    reads: ClassVar[frozenset[str]] = ALL_LISTS
+    #: Whether its value under ties is the mean over their orders.
+    is_linear: ClassVar[bool] = True
+    #: Whether chance is its value for the exposures of random order.
+    has_chance: ClassVar[bool] = True
+
+    def find_needs(self, convention: Convention) -> frozenset[str]:
+        """Return what it needs to know: also where all items are from."""
+        source = SOURCE_OF.get(convention.universe) if "universe" in self.reads else None
+        return self.needs | ({source} if source else set())
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that items are outside the universe, if that is an error."""
+        source = SOURCE_OF.get(convention.universe) if "universe" in self.reads else None
+        if source is None or convention.outside != "raise":
+            return ""
+        known = lists.background
+        assert known is not None, "checked before"  # noqa: S101
+        inside = np.asarray(known.in_catalogue if source == "catalogue" else known.in_train)
+        is_outside = ~inside[np.asarray(lists.item_codes)]
+        if not is_outside.any():
+            return ""
+        return (
+            f"{int(is_outside.sum())} recommended items are not in {source}=, the first "
+            f"{format_rows(lists, is_outside)}. Add them, or choose outside='count' or 'ignore'."
+        )
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return NaN: there is no score per user."""
+        return np.full(len(ranking.n_items), np.nan)
+
+    denominator = numerator
+
+    def exposure_key(self) -> Hashable:
+        """Return a key that metrics with the same `collect` share."""
+        return "exposure", self.k
+
+    def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:  # noqa: ARG002
+        """Return how much an item counts at each of the first ranks: 1."""
+        return np.ones(n_ranks)
+
+    def collect(self, ranking: Ranking) -> Exposures:
+        """Return who was shown what."""
+        weights = self.weigh_ranks(ranking.width(self.k), ranking.convention)
+        return collect_exposures(ranking, weights)
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return the number, NaN if it is undefined."""
+        raise NotImplementedError
+
+    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:  # noqa: ARG002
+        """Return the worst and the best value that as many lists of these lengths can have."""
+        return np.nan, np.nan
+
+
+def collect_exposures(ranking: Ranking, weights: Floats) -> Exposures:
+    """Return the expected weight of each item of each list, given the weights of the ranks.
+
+    Examples
+    --------
+    >>> from recsys_ndcg import Convention, RankedLists
+    >>> from recsys_ndcg.ranking import rank
+    >>> lists = RankedLists.from_tuples([("ann", "a", 2.0, 1), ("ann", "b", 2.0, 1)])
+    >>> collect_exposures(rank(lists, Convention()), np.ones(1)).share
+    array([0.5, 0.5])
+    """
+    lists = ranking.lists
+    rows, user, share = ranking.exposure(weights)
+    item: Positions = np.asarray(lists.item_codes)[rows].astype(np.int64)
+    offsets = compute_offsets(np.bincount(user, minlength=len(lists)))
+    return Exposures(
+        np.asarray(lists.item_ids), offsets, item, share, by_item=describe_items(lists)
+    )
+
+
+def describe_items(lists: GroupedLists) -> dict[str, Floats]:
+    """Return whether each item is in the catalogue, and in training, as far as that is known."""
+    known = lists.background
+    columns = {
+        "catalogue": None if known is None else known.in_catalogue,
+        "train": None if known is None or known.n_users_of is None else known.in_train,
+    }
+    return {name: one.astype(np.float64) for name, one in columns.items() if one is not None}
+
+
+def find_universe(totals: ItemTotals, convention: Convention) -> tuple[Floats, int]:
+    """Return which recommended items count, 0 or 1, and how many items there are in all.
+
+    Without a catalogue, all items are those of the lists: the caller has `needs` for more.
+    """
+    universe, is_shown = convention.universe, totals.shown > 0
+    source = SOURCE_OF.get(universe)
+    if source is None:
+        return is_shown.astype(np.float64), int(is_shown.sum())
+    inside = totals.by_item[source]
+    counted = inside if convention.outside == "ignore" else np.ones(len(inside))
+    return counted, int(inside.sum()) + (universe == "padded")
+
+
+def sum_random_exposures(
+    metric: OverLists, convention: Convention, lists: GroupedLists, kept: Flags
+) -> ItemTotals | None:
+    """Return the sums by item if each list was drawn from its candidates; None if unknown.
+
+    Parameters
+    ----------
+    metric : OverLists
+        The metric, whose exposures have no further columns.
+    convention : Convention
+        All choices.
+    lists : GroupedLists
+        The lists, with the number of their candidates.
+    kept : bool array, shape (n_users,)
+        The users who count.
+    """
+    known = lists.background
+    if known is None or known.is_candidate is None:
+        return None
+    depth = int(lists.n_items.max(initial=1)) if metric.k is None else metric.k
+    sums = np.append(0.0, np.cumsum(metric.weigh_ranks(depth, convention)))
+    n_shown = sums[np.minimum(lists.n_items, depth)][kept]
+    share = n_shown / np.asarray(lists.candidates)[kept]
+    n_shown, share = n_shown[n_shown > 0], share[n_shown > 0]
+    is_sure = share == 1
+    columns = {
+        "shown": share,
+        "squares": share * share,
+        "sure": is_sure.astype(np.float64),
+        "per_list": share / n_shown,
+        "cosine": share / np.sqrt(n_shown),
+        "cosine_squares": share * share / n_shown,
+        "log_missed": np.log1p(-np.where(is_sure, 0.0, share)),
+    }
+    is_candidate = known.is_candidate.astype(np.float64)
+    totals = {name: column.sum() * is_candidate for name, column in columns.items()}
+    users = {
+        "users": float(kept.sum()), "lists": float(len(share)), "slots": float(n_shown.sum()),
+    }  # fmt: skip
+    return ItemTotals(np.asarray(lists.item_ids), totals, describe_items(lists), users)

@@ -1,0 +1,228 @@
+"""Exposures: who was shown what, and their sums by item, which merge over parts of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recsys_ndcg.arrays import (
+    Flags,
+    Floats,
+    Ids,
+    Positions,
+    ReadOnlyArrays,
+    compute_offsets,
+    concat_ids,
+    concat_ranges,
+)
+from recsys_ndcg.input import encode_ids
+from recsys_ndcg.lazy import lazy_property
+
+
+@dataclass(frozen=True, eq=False)
+class Exposures(ReadOnlyArrays):
+    """The items that each user was shown, with their probabilities, grouped by user.
+
+    Parameters
+    ----------
+    item_ids : array
+        The distinct items: those that were shown, and all that could be.
+    offsets : int64 array, shape (n_users + 1,)
+        The start of each user's rows, and the end of the last.
+    item : int64 array, one entry per row
+        The position of the item in `item_ids`.
+    share : float64 array, one entry per row
+        The probability that the item stands among the user's first k, or its expected weight.
+    by_row, by_user, by_item : mappings of float64 arrays
+        Further columns that are summed by item, summed over users, or describe items.
+    """
+
+    item_ids: Ids
+    offsets: Positions
+    item: Positions
+    share: Floats
+    by_row: Mapping[str, Floats] = field(default_factory=dict)
+    by_user: Mapping[str, Floats] = field(default_factory=dict)
+    by_item: Mapping[str, Floats] = field(default_factory=dict)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Exposures]) -> Exposures:
+        """Join the exposures of several parts of the users."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        if any(part.item_ids is not first.item_ids for part in parts):
+            parts = _unify_items(parts)
+            first = parts[0]
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        return replace(
+            first,
+            offsets=compute_offsets(sizes),
+            item=np.concatenate([part.item for part in parts]),
+            share=np.concatenate([part.share for part in parts]),
+            by_row=_concat_columns([part.by_row for part in parts]),
+            by_user=_concat_columns([part.by_user for part in parts]),
+        )
+
+    @property
+    def n_users(self) -> int:
+        """The number of users."""
+        return len(self.offsets) - 1
+
+    @lazy_property
+    def user_of_row(self) -> Positions:
+        """The position of each row's user."""
+        return np.repeat(np.arange(self.n_users), np.diff(self.offsets))
+
+    @lazy_property
+    def n_shown(self) -> Floats:
+        """The (expected) number of items that each user was shown."""
+        return np.bincount(self.user_of_row, weights=self.share, minlength=self.n_users)
+
+    def take(self, users: Any) -> Self:
+        """Return the exposures of some users, given by a slice, positions or flags."""
+        chosen = np.arange(self.n_users)[users]
+        sizes = np.diff(self.offsets)[chosen]
+        rows = concat_ranges(self.offsets[chosen], sizes)
+        return replace(
+            self,
+            offsets=compute_offsets(sizes),
+            item=self.item[rows],
+            share=self.share[rows],
+            by_row={name: column[rows] for name, column in self.by_row.items()},
+            by_user={name: column[chosen] for name, column in self.by_user.items()},
+        )
+
+    def sum(self, mask: Flags | None = None) -> ItemTotals:
+        """Return the sums by item, of all users or of those for whom `mask` is true."""
+        if mask is not None and not mask.all():
+            return self.take(mask).sum()
+        share, n_shown = self.share, np.repeat(self.n_shown, np.diff(self.offsets))
+        is_sure = share == 1
+        columns = {
+            "shown": share,
+            "squares": share if is_sure.all() else share * share,
+            "sure": is_sure.astype(np.float64),
+            "per_list": share / n_shown,
+            "cosine": share / np.sqrt(n_shown),
+            "cosine_squares": share * share / n_shown,
+            **self.by_row,
+        }
+        sums = {name: self._add_up(column) for name, column in columns.items()}
+        unsure = np.where(is_sure, 0.0, share)
+        sums["log_missed"] = (
+            np.zeros(len(self.item_ids)) if is_sure.all() else self._add_up(np.log1p(-unsure))
+        )
+        users = {
+            "users": float(self.n_users),
+            "lists": float((self.n_shown > 0).sum()),
+            "slots": float(self.n_shown.sum()),
+            **{name: float(column.sum()) for name, column in self.by_user.items()},
+        }
+        return ItemTotals(self.item_ids, sums, dict(self.by_item), users)
+
+    def _add_up(self, column: Floats) -> Floats:
+        return np.bincount(self.item, weights=column, minlength=len(self.item_ids))
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTotals(ReadOnlyArrays):
+    """Sums of exposures by item; they merge in any order and grouping, by the ids of the items.
+
+    Parameters
+    ----------
+    item_ids : array
+        The distinct items in ascending order.
+    sums : mapping of float64 arrays, shape (n_items,)
+        ``"shown"``: Σ p, the expected number of lists that hold the item; ``"squares"``: Σ p²;
+        ``"sure"``: the number of lists that hold it for certain; ``"log_missed"``: Σ log(1 - p) of
+        all others; ``"per_list"``, ``"cosine"``, ``"cosine_squares"``: Σ p/n, Σ p/√n and Σ p²/n,
+        with n the number of items that a user was shown; and the sums of further columns.
+    by_item : mapping of float64 arrays, shape (n_items,)
+        Facts about the items, the same in all parts.
+    users : mapping of str to float
+        ``"users"``, ``"lists"`` (users who were shown something), ``"slots"`` (items shown), and
+        the sums of further columns.
+    """
+
+    item_ids: Ids
+    sums: Mapping[str, Floats]
+    by_item: Mapping[str, Floats]
+    users: Mapping[str, float]
+
+    def __add__(self, other: ItemTotals) -> ItemTotals:
+        """Return the sums of the users of both."""
+        mine, theirs = self, other
+        if not _are_equal(mine.item_ids, theirs.item_ids):
+            ids, codes = encode_ids(concat_ids([mine.item_ids, theirs.item_ids]), "item")
+            split = len(mine.item_ids)
+            mine, theirs = mine.spread(ids, codes[:split]), theirs.spread(ids, codes[split:])
+        return ItemTotals(
+            mine.item_ids,
+            {name: column + theirs.sums[name] for name, column in mine.sums.items()},
+            {name: np.maximum(one, theirs.by_item[name]) for name, one in mine.by_item.items()},
+            {name: number + theirs.users[name] for name, number in mine.users.items()},
+        )
+
+    def __sub__(self, part: ItemTotals) -> ItemTotals:
+        """Return the sums without the users of a part, which has the same items."""
+        return ItemTotals(
+            self.item_ids,
+            {name: column - part.sums[name] for name, column in self.sums.items()},
+            self.by_item,
+            {name: number - part.users[name] for name, number in self.users.items()},
+        )
+
+    def spread(self, item_ids: Ids, positions: NDArray[Any]) -> ItemTotals:
+        """Return the same sums for more items, 0 for new ones."""
+
+        def move(column: Floats) -> Floats:
+            moved = np.zeros(len(item_ids))
+            moved[positions] = column
+            return moved
+
+        sums = {name: move(column) for name, column in self.sums.items()}
+        by_item = {name: move(column) for name, column in self.by_item.items()}
+        return ItemTotals(item_ids, sums, by_item, self.users)
+
+    @property
+    def shown(self) -> Floats:
+        """The expected number of lists that hold each item."""
+        return self.sums["shown"]
+
+    @property
+    def covered(self) -> Floats:
+        """The probability that some list holds each item: 1 - Π(1 - p)."""
+        is_sure = self.sums["sure"] > 0.5  # a difference of sums may have a rounding error
+        return np.where(is_sure, 1.0, -np.expm1(np.minimum(self.sums["log_missed"], 0.0)))
+
+
+def _concat_columns(tables: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+
+def _are_equal(first: Ids, second: Ids) -> bool:
+    return first is second or (
+        len(first) == len(second) and first.dtype == second.dtype and bool((first == second).all())
+    )
+
+
+def _unify_items(parts: Sequence[Exposures]) -> list[Exposures]:
+    """Return the parts with the same item ids."""
+    ids, codes = encode_ids(concat_ids([part.item_ids for part in parts]), "item")
+    ends = np.cumsum([len(part.item_ids) for part in parts])
+    places = np.split(codes.astype(np.int64), ends[:-1])
+    by_item: dict[str, Floats] = {}
+    for name in parts[0].by_item:
+        merged = np.zeros(len(ids))
+        for part, place in zip(parts, places, strict=True):
+            merged[place] = np.maximum(merged[place], part.by_item[name])
+        by_item[name] = merged
+    return [
+        replace(part, item_ids=ids, item=place[part.item], by_item=by_item)
+        for part, place in zip(parts, places, strict=True)
+    ]

@@ -1,0 +1,108 @@
+"""Numbers of all lists together, against all orders of ties and all random draws."""
+
+import math
+from collections import Counter
+from itertools import combinations, permutations, product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.beyond.textbook import World, mean
+from tests.beyond.worlds import evaluate, worlds
+
+Tops = dict[Any, list[Any]]
+
+
+def coverage(tops: Tops, world: World) -> float:
+    """The share of the catalogue that somebody is shown."""
+    return len({item for top in tops.values() for item in top}) / len(world.catalogue)
+
+
+def simpson(tops: Tops, _: World) -> float:
+    """The probability that two recommendations differ."""
+    counts = Counter(item for top in tops.values() for item in top)
+    total = sum(counts.values())
+    return 1 - math.fsum((count / total) ** 2 for count in counts.values())
+
+
+def personalization(tops: Tops, _: World) -> float:
+    """1 minus the mean cosine of two users' lists."""
+    pairs = list(combinations(tops.values(), 2))
+    return 1 - mean([len({*a} & {*b}) / math.sqrt(len(a) * len(b)) for a, b in pairs])
+
+
+def gini(shown: dict[Any, float], world: World) -> float:
+    """The Gini index over the catalogue."""
+    counts = sorted(shown.get(item, 0.0) for item in world.catalogue)
+    n, total = len(counts), math.fsum(counts)
+    weighted = math.fsum((2 * j - n - 1) * x for j, x in enumerate(counts, start=1))
+    return weighted / (n * total)
+
+
+def entropy(shown: dict[Any, float], _: World) -> float:
+    """The Shannon entropy in bits."""
+    total = math.fsum(shown.values())
+    return -math.fsum(x / total * math.log2(x / total) for x in shown.values() if x)
+
+
+LINEAR = {"coverage": coverage, "simpson": simpson, "personalization": personalization}
+OF_EXPOSURE = {"gini": gini, "entropy": entropy}
+
+
+def all_tops(world: World, k: int) -> list[Tops]:
+    """The first k items of every user, in every combination of orders."""
+    users = [*world.lists]
+    orders = [[order[:k] for order in world.orders(user)] for user in users]
+    return [dict(zip(users, tops, strict=True)) for tops in product(*orders)]
+
+
+def expect_shown(tops: list[Tops]) -> dict[Any, float]:
+    """How many lists hold each item, on average."""
+    counts = Counter(item for one in tops for top in one.values() for item in top)
+    return {item: count / len(tops) for item, count in counts.items()}
+
+
+@pytest.mark.parametrize("name", [*LINEAR, *OF_EXPOSURE])
+@given(world=worlds(max_list=3), k=st.integers(1, 3))
+def test_the_number_is_that_of_all_orders_of_ties(name: str, world: World, k: int) -> None:
+    """The mean over orders, or if it is not linear, the number of the expected exposures."""
+    value = evaluate(world, f"{name}@{k}").mean.iloc[0]
+    tops = all_tops(world, k)
+    if name == "personalization" and len(world.lists) < 2:
+        assert math.isnan(value)
+    elif name in LINEAR:
+        assert value == pytest.approx(mean([LINEAR[name](one, world) for one in tops]), abs=1e-12)
+    else:
+        wanted = OF_EXPOSURE[name](expect_shown(tops), world)
+        assert value == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("catalogue", [True, False])
+@pytest.mark.parametrize("name", [*LINEAR, *OF_EXPOSURE])
+@given(world=worlds(max_list=2), k=st.integers(1, 2))
+def test_chance_is_the_number_of_random_lists(
+    name: str, world: World, k: int, catalogue: bool
+) -> None:
+    """Drawn from the catalogue, or if it is unknown, the list in every order."""
+    if not catalogue and name in ("coverage", "gini"):
+        return
+    report = evaluate(world, f"{name}@{k}", catalogue=catalogue)
+    chance = report.summary["chance"].iloc[0]
+    users = [*world.lists]
+    pools = {
+        user: world.candidates if catalogue else sorted(world.lists[user]) for user in users
+    }
+    draws = [[*permutations(pools[user], min(len(world.lists[user]), k))] for user in users]
+    if math.prod(map(len, draws)) > 5000:
+        return
+    tops = [
+        {user: [*top] for user, top in zip(users, one, strict=True)} for one in product(*draws)
+    ]
+    if name == "personalization" and len(users) < 2:
+        assert math.isnan(chance)
+    elif name in LINEAR:
+        assert chance == pytest.approx(mean([LINEAR[name](one, world) for one in tops]), abs=1e-9)
+    else:
+        assert chance == pytest.approx(OF_EXPOSURE[name](expect_shown(tops), world), abs=1e-9)
