@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from itertools import accumulate, product
+from itertools import accumulate
 from operator import or_
 from typing import Any
 
@@ -16,7 +16,7 @@ from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable, format_number, format_signed
-from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature
+from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature, Totals
 
 _CELLS = 1 << 22  # scores that are held at once
 _SAME = 1e-12
@@ -97,7 +97,11 @@ def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = No
         msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
     numbers = Numbers(lists, facts)
-    cases = [(*pair, _list_changes(*pair)) for pair in product(plan.measurements, PRESETS)]
+    cases = [
+        (one, preset, _list_changes(one, preset))
+        for one in plan.measurements
+        for preset in _list_presets(one)
+    ]
     steps = ((one, step) for one, _, changes in cases for step in _accumulate_changes(changes))
     numbers.measure(steps)
     for mine in plan.measurements:  # undefined="raise" is known once all is measured
@@ -112,6 +116,13 @@ def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = No
     table = pd.DataFrame(rows + [_build_row(numbers, first, None, changes) for changes in nearest])
     table["gap"] = table["value"] - reported
     return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
+
+
+def _list_presets(mine: Measurement) -> list[str]:
+    """Return the presets of a metric: of a measure beyond accuracy, only libraries that have it."""
+    if mine.metric.needs:
+        return [name for name, preset in PRESETS.items() if preset.has(str(mine))]
+    return [name for name, preset in PRESETS.items() if preset.metrics]
 
 
 def _list_changes(mine: Measurement, preset: str) -> dict[str, Any]:
@@ -283,7 +294,7 @@ class Numbers:
     def _make_number(self, scores: Scores) -> Number:
         if why := scores.objection():
             return Number(np.nan, reason=why)
-        mean = float(scores.mean()[0])
+        mean = float(Totals.of(scores).mean[0] if scores.exposures else scores.mean()[0])
         signature = Signature.of(scores.measurements[0], self.facts, scores.n_scored[0])
         return Number(mean, signature, "no user has a score" if np.isnan(mean) else "")
 

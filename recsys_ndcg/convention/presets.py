@@ -6,9 +6,10 @@ Each is compared with the library itself (tests/peers), or with its formula.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from recsys_ndcg.convention.beyond_presets import BEYOND_PRESETS
 from recsys_ndcg.convention.notation import parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 
@@ -33,6 +34,8 @@ class Preset:
         By metric, a different number that the library computes under that name.
     caveat : str, optional
         When the library's own number differs, or does not exist.
+    beyond : mapping, optional
+        By metric beyond accuracy, the choices that differ from our defaults.
     """
 
     library: str
@@ -41,16 +44,17 @@ class Preset:
     by_metric: Mapping[str, Choices] = field(default_factory=dict)
     not_reproduced: Mapping[str, str] = field(default_factory=dict)
     caveat: str = ""
+    beyond: Mapping[str, Choices] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return a sentence about what the preset reproduces."""
-        metrics = self.metrics.replace(" ", ", ")
+        metrics = ", ".join([*self.metrics.split(), *self.beyond])
         notes = [self.format_note(name) for name in self.not_reproduced]
         return "; ".join(filter(None, [f"{self.library}: {metrics}", self.caveat, *notes]))
 
     def has(self, metric: str) -> bool:
         """Return whether the preset reproduces a metric."""
-        return parse_metric_name(metric) in self.metrics.split()
+        return parse_metric_name(metric) in {*self.metrics.split(), *self.beyond}
 
     def format_note(self, metric: str) -> str:
         """Return what else the library computes under the name of a metric; "" if nothing."""
@@ -77,6 +81,9 @@ def find_choices(name: str, metric: str | None = None) -> dict[str, Any]:
         msg = f"No preset is named {quote(name)}. {suggest(str(name).lower(), PRESETS)}"
         raise InvalidInputError(msg)
     metric_name = parse_metric_name(metric or "ndcg")
+    if metric_name in preset.beyond:
+        ties = {"ties": preset.choices["ties"]} if "ties" in preset.choices else {}
+        return {**ties, **preset.beyond[metric_name]}
     further = preset.by_metric.get(metric_name, {})
     if metric and "@" in str(metric):
         further = preset.by_metric.get(f"{metric_name}@", further)
@@ -252,3 +259,12 @@ PRESETS: dict[str, Preset] = {
         "examples/evaluation_for_ir.py", "ndcg dcg cg", {"gain": "linear"},
     ),
 }  # fmt: skip
+#: Libraries that only have measures beyond accuracy.
+_OTHERS = {
+    "recmetrics": "recmetrics 0.1.5",
+    "pyg": "PyTorch Geometric 2.8.1",
+    "warprec": "WarpRec 2026-06",
+    "pyndeval": "pyndeval 0.0.8",
+}
+PRESETS |= {name: Preset(library, "", {}) for name, library in _OTHERS.items()}
+PRESETS |= {name: replace(PRESETS[name], beyond=one) for name, one in BEYOND_PRESETS.items()}

@@ -96,6 +96,9 @@ class Metric:
     greater_is_better: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
 
+    #: The column of the features that it reads, a field in metrics that read one.
+    column: ClassVar[str] = ""
+
     k: int | None = None
 
     def __post_init__(self) -> None:
@@ -120,11 +123,14 @@ class Metric:
 
     def __str__(self) -> str:
         """Return the name that `parse_metrics` reads, such as ``ndcg@10``."""
-        options = [
-            f"{field.name}={getattr(self, field.name)!r}"
+        given = {
+            field.name: getattr(self, field.name)
             for field in fields(self)
             if field.name != "k" and getattr(self, field.name) != field.default
-        ]
+        }
+        options = [f"{name}={value!r}" for name, value in given.items()]
+        if self.column and [*given] == ["column"]:
+            options = [self.column]
         options_text = f"({','.join(options)})" if options else ""
         return self.name + options_text + (f"@{self.k}" if self.k else "")
 

@@ -113,8 +113,15 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
             example = ",".join(f"{known}=..." for known in names)
             msg = f"{metric!r}: write the parameters of {kind.name} as '{kind.name}({example})@10'."
             raise InvalidInputError(msg)
-        options[name] = _parse_value(value, metric)
+        is_text = isinstance(kind.__dataclass_fields__[name].default, str)
+        options[name] = _parse_text(value) if is_text else _parse_value(value, metric)
     return options
+
+
+def _parse_text(text: str) -> str:
+    """Return a name, with or without quotation marks."""
+    quoted = re.fullmatch(r"(['\"])(.*)\1", text)
+    return quoted[2] if quoted else text
 
 
 def _parse_cutoff(text: str, metric: str) -> int:
