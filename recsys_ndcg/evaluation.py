@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.files import check_path, write_file
-from recsys_ndcg.lists import GroupedLists, RankedLists, add_background
+from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.report import Report
 from recsys_ndcg.scale import find_engine, find_files, is_files, is_pair
@@ -126,17 +126,13 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
     (np.float64(0.924), np.float64(0.944))
     """
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
     background = Background.of(train, catalogue, features, base, groups)
+    plan = Plan.of(
+        metrics, k=k, threshold=threshold, convention=convention, background=background
+    )
     with limit_threads(n_jobs):
         return evaluate_by_plan(
-            data,
-            plan,
-            columns,
-            background=background,
-            memory_limit=memory_limit,
-            per_user=per_user,
-            progress=progress,
+            data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress
         )
 
 
@@ -145,7 +141,6 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
     plan: Plan,
     columns: Mapping[str, str] | None = None,
     *,
-    background: Background | None = None,
     text: TextFormat | None = None,
     n_items: int | None = None,
     memory_limit: str | float | None = None,
@@ -167,11 +162,11 @@ def evaluate_by_plan(  # noqa: PLR0913 - with the options of the command line
         options = {"memory_limit": memory_limit, "per_user": per_user, "n_items": n_items}
         return engine(data, plan, columns=columns, text=text, **options, progress=progress)
     if per_user is None:
-        return evaluate_in_memory(data, plan, columns, text, n_items, background)
+        return evaluate_in_memory(data, plan, columns, text, n_items)
     from recsys_ndcg.rendering import find_score_writer  # noqa: PLC0415 - rarely needed
 
     write = find_score_writer(os.fspath(per_user))  # raises before the evaluation
-    report = evaluate_in_memory(data, plan, columns, text, n_items, background)
+    report = evaluate_in_memory(data, plan, columns, text, n_items)
     write_file(per_user, write(report.per_user))
     return report
 
@@ -193,7 +188,6 @@ def evaluate_in_memory(
     columns: Mapping[str, str] | None = None,
     text: TextFormat | None = None,
     n_items: int | None = None,
-    background: Background | None = None,
 ) -> Report:
     """Evaluate data by a plan in memory.
 
@@ -203,7 +197,7 @@ def evaluate_in_memory(
         The data cannot be read, or a measurement cannot be computed.
     """
     lists = read_lists(data, plan, columns, text, n_items)
-    return Report.from_lists(add_background(lists, background), plan)
+    return Report.from_lists(plan.add_background(lists), plan)
 
 
 def read_lists(

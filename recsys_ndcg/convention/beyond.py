@@ -41,6 +41,7 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         "n": "A mean over a list is over its items, at most k.",
         "k": "A mean over a list is over k, also if the list is shorter.",
         "one": "Values of a list are added up, not averaged.",
+        "full": "A mean over a list is over k, and every list counts as if it had k items.",
     },
     "pairs_over": {
         "pairs": "Distances are averaged over the pairs of a list.",

@@ -37,7 +37,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "novelty": {**_LISTS, "cold_item": "drop"},
         "coverage": _IGNORE,
         "gini": {"universe": "recommended", "inequality_over": "n-1"},
-        "personalization": {"list_over": "k"},
+        "personalization": {"list_over": "full"},
     },
     "recpack": {
         "coverage": {**_LABELLED, **_COUNT},
@@ -70,7 +70,8 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "epc": _LABELLED,
         "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
         "gini": {
-            **_LABELLED, **_IGNORE, "inequality_over": "n-1", "gini_as": "equality",
+            **_LABELLED, "universe": "train", "outside": "count", "inequality_over": "n-1",
+            "gini_as": "equality",
         },
         "entropy": {**_LABELLED, "entropy_over": "lists"},
     },

@@ -99,8 +99,9 @@ class Convention:
         The probability of an item: its share of training users, or of training interactions.
     novelty_as : {'bits', 'share'}
         Novelty in bits, or over the novelty of an item of one user.
-    list_over : {'n', 'k', 'one'}
-        A mean over a list is over min(k, n) items, over k, or is a sum.
+    list_over : {'n', 'k', 'one', 'full'}
+        A mean over a list is over min(k, n) items, over k, or is a sum; or personalization takes
+        every list for one of k items.
     pairs_over : {'pairs', 'k', 'n'}
         The sum of the distances is over the pairs, over k(k-1)/2, or over the items.
     pairs_as : {'distance', 'similarity'}

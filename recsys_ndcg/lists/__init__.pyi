@@ -1,4 +1,5 @@
 from recsys_ndcg.lists.candidates import CandidateLists as CandidateLists
+from recsys_ndcg.lists.candidates import Lists as Lists
 from recsys_ndcg.lists.candidates import add_background as add_background
 from recsys_ndcg.lists.catalogue_lists import CatalogueLists as CatalogueLists
 from recsys_ndcg.lists.facts import Facts as Facts

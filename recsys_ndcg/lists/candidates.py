@@ -133,16 +133,30 @@ def _add_marked(
     return keys[kept] // n_items, {"true": grades, "item": keys[kept] % n_items}
 
 
-def add_background(lists: Lists, background: Background | None) -> Lists:
+def add_background(
+    lists: Lists, background: Background | None, *, with_train_users: bool = False
+) -> Lists:
     """Add what is known besides the lists; a catalogue gives supplied lists their candidates.
+
+    Parameters
+    ----------
+    lists : GroupedLists
+        The lists.
+    background : Background, optional
+        What is known.
+    with_train_users : bool
+        Whether users of training who have neither a list nor labels are added.
 
     Raises
     ------
     InvalidInputError
         Ids have different types, or `n_items` differs from the size of the catalogue.
     """
-    if background is None:
+    if background is None or background is lists.background:
         return lists
+    if with_train_users and background.history is not None:
+        has_rows = np.diff(background.history.offsets) > 0
+        lists = lists.add_users(background.users[has_rows])
     users = background.find_users(lists.users)
     if lists.item_ids is None:
         return replace(lists, background=background, background_users=users)

@@ -17,13 +17,14 @@ from recsys_ndcg.arrays import (
     Positions,
     ReadOnlyArrays,
     compute_offsets,
+    concat_ids,
     concat_ranges,
     make_read_only,
 )
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import format_count
-from recsys_ndcg.input import EncodedIds
+from recsys_ndcg.input import EncodedIds, encode_ids
 from recsys_ndcg.lazy import lazy_property
 
 #: All other arrays have an entry per user.
@@ -335,6 +336,25 @@ class GroupedLists(ReadOnlyArrays):
         items = self.items
         return order if items is None else items[order], self.estimated[order], self.true[order]
 
+    def add_users(self, users: Ids) -> Self:
+        """Return the lists with more users, who have no list and no labels; known ones stay."""
+        ids, codes = encode_ids(concat_ids([self.users, users]), "user")
+        place = codes[: len(self)]
+        sizes, n_unlisted = np.zeros((2, len(ids)), dtype=np.int64)
+        sizes[place], n_unlisted[place] = np.diff(self.offsets), self.n_unlisted
+        by_user = {}
+        for name in self._list_arrays_by_user():
+            known = getattr(self, name)
+            by_user[name] = np.zeros(len(ids), dtype=known.dtype)
+            by_user[name][place] = known
+        by_user["users"] = ids
+        return replace(
+            self,
+            offsets=compute_offsets(sizes),
+            unlisted_offsets=compute_offsets(n_unlisted),
+            **by_user,
+        )
+
     def with_columns(self, **columns: NDArray[Any]) -> Self:
         """Return the lists with columns replaced or added."""
         return replace(self, columns={**self.columns, **columns})
@@ -385,12 +405,7 @@ class GroupedLists(ReadOnlyArrays):
 
     def _select_users(self, users: Any, rows: Any, labels: Any) -> Self:
         """Return some users, given with their rows and their unlisted labels."""
-        by_user = {
-            field.name: value[users]
-            for field in fields(self)
-            if field.name not in _NOT_BY_USER
-            and isinstance(value := getattr(self, field.name), np.ndarray)
-        }
+        by_user = {name: getattr(self, name)[users] for name in self._list_arrays_by_user()}
         return replace(
             self,
             offsets=compute_offsets(np.diff(self.offsets)[users]),
@@ -399,3 +414,8 @@ class GroupedLists(ReadOnlyArrays):
             unlisted={name: column[labels] for name, column in self.unlisted.items()},
             **by_user,
         )
+
+    def _list_arrays_by_user(self) -> list[str]:
+        """Return the names of the fields that are arrays with an entry per user."""
+        names = [field.name for field in fields(self) if field.name not in _NOT_BY_USER]
+        return [name for name in names if isinstance(getattr(self, name), np.ndarray)]

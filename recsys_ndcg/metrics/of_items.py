@@ -99,7 +99,7 @@ def count_places(ranking: Ranking, k: int | None) -> Floats:
     rule, n_items = ranking.convention.list_over, ranking.n_items
     if rule == "one":
         return np.ones(len(n_items))
-    if rule == "k" and k is not None:
+    if rule in ("k", "full") and k is not None:
         return np.full(len(n_items), float(k))
     return (n_items if k is None else np.minimum(n_items, k)).astype(np.float64)
 

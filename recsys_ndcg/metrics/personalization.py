@@ -49,5 +49,9 @@ class Personalization(OverLists):
         if convention.list_over == "n":
             common = (totals.sums["cosine"] ** 2 - totals.sums["cosine_squares"]).sum()
         else:
-            common = (totals.shown**2 - totals.sums["squares"]).sum() / (self.k or 1)
+            longest = self.k or 1
+            pairs = totals.shown**2 - totals.sums["squares"]
+            common = pairs.sum() / longest
+            if convention.list_over == "full":  # evidently subtracts k items of each list
+                common -= lists - totals.users["slots"] / longest
         return float(1 - common / (lists * (lists - 1)))

@@ -74,7 +74,7 @@ def find_tail(known: Background, convention: Convention) -> Flags:
     if convention.tail == "rarest":
         is_tail = np.zeros(len(counts), dtype=bool)
         rarest = np.flatnonzero(in_train)[np.argsort(counts[in_train], kind="stable")]
-        is_tail[rarest[: int(len(order) * share)]] = True
+        is_tail[rarest[: max(int(len(order) * share), 1)]] = True
         return is_tail
     reached = np.cumsum(counts[order])
     # relative to the total: a share of 0.8 is not exact in binary

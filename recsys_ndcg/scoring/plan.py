@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, as_float, is_number, quote
-from recsys_ndcg.lists import Facts, Grades, GroupedLists, prepare_lists
+from recsys_ndcg.lists import Facts, Grades, GroupedLists, Lists, add_background, prepare_lists
 from recsys_ndcg.metrics import Metric, check_name_is_free, parse_metrics
 from recsys_ndcg.ranking import SortedLists
 from recsys_ndcg.scoring.measurement import Measurement, find_least_lengths
@@ -37,6 +38,8 @@ class Plan:
     is_default : bool
         Whether the metrics are the defaults: metrics that need a threshold are left out if there
         is none.
+    background : Background, optional
+        What is known besides the lists (`add_background`).
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Plan:
 
     measurements: tuple[Measurement, ...]
     is_default: bool = False
+    background: Background | None = None
 
     #: Estimates that should be equal may differ by rounding, if kNN adds the same numbers in
     #: another order: 4.0 and 3.9999999999999996.
@@ -60,6 +64,7 @@ class Plan:
         k: Cutoffs = 10,
         threshold: float | None = None,
         convention: Convention | str | None = None,
+        background: Background | None = None,
     ) -> Plan:
         """Read the options of `recsys_ndcg.evaluate`.
 
@@ -84,7 +89,7 @@ class Plan:
             Measurement(metric, _convention_for(metric, convention), threshold, short_below=n)
             for metric, n in zip(requested, find_least_lengths(requested), strict=True)
         )
-        return cls(measurements, is_default=metrics is None)
+        return cls(measurements, is_default=metrics is None, background=background)
 
     @property
     def names(self) -> list[str]:
@@ -126,6 +131,11 @@ class Plan:
         """Yield warnings about the threshold, if anything reads it."""
         if self.threshold is not None and self.threshold_readers:
             yield from facts.find_threshold_suspicions(self.threshold)
+
+    def add_background(self, lists: Lists) -> Lists:
+        """Return lists with what is known besides them, and with all users of training if needed."""
+        counts_train = any(one.convention.mean_over == "train" for one in self.measurements)
+        return add_background(lists, self.background, with_train_users=counts_train)
 
     def map_measurements(self, change: Callable[[Measurement], Measurement]) -> Plan:
         """Return the plan with each measurement replaced by the result of a function."""

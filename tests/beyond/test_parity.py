@@ -10,7 +10,7 @@ import pytest
 from tests.beyond import parity
 from tests.beyond.parity import Ask, evaluate_input, read_file
 
-SINGLE_PRECISION = {"pyg", "warprec", "recbole"}
+SINGLE_PRECISION = {"pyg", "warprec", "recbole", "ExposureGini(0.85)"}
 TABLES = [
     importlib.import_module(f"{parity.__name__}.{module.name}")
     for module in pkgutil.iter_modules(parity.__path__)
@@ -28,11 +28,11 @@ def test_a_preset_returns_the_libraries_number(library: str, measure: str, name:
     if data is None:
         pytest.skip("RECSYS_NDCG_DATA is not set to the folder with beyond_accuracy.json")
     wanted: Any = data["outputs"][library][name].get(measure)
-    if wanted is None or wanted["value"] is None:
+    if wanted is None or "value" not in wanted:
         pytest.skip("the library was not run on this input")
     ask = ASKS[library, measure]
     report = evaluate_input(name, ask, library)
-    tolerance = 2e-6 if library in SINGLE_PRECISION else 1e-9
+    tolerance = 2e-6 if {library, measure} & SINGLE_PRECISION else 1e-9
     values = {
         "mean": report.mean.iloc[0],
         "pooled": report.pooled.iloc[0],
