@@ -20,7 +20,7 @@ from recsys_ndcg.arrays import (
     concat_ranges,
 )
 from recsys_ndcg.background.features import Feature, combine_features, read_features
-from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.files import is_file_source
 from recsys_ndcg.input import (
     EncodedIds,
@@ -69,7 +69,7 @@ class UserItems(ReadOnlyArrays):
         return sizes[users]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Background(ReadOnlyArrays):
     """What is known besides the lists: training rows, the catalogue, features, base lists, groups.
 
@@ -172,6 +172,13 @@ class Background(ReadOnlyArrays):
             name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
         }
         return cls(items, users, **options)
+
+    def __repr__(self) -> str:
+        """Return a sentence with the numbers of items, users and training rows."""
+        text = f"Background of {format_count(len(self.items), 'item')}"
+        parts = [f"{name}" for name in SOURCES if name in self.known]
+        rows = "" if self.n_rows is None else f", {int(self.n_rows.sum())} training rows"
+        return f"{text} and {format_count(len(self.users), 'user')}{rows}: {', '.join(parts)}."
 
     @property
     def known(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets
+from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, compute_offsets, concat_ids
 from recsys_ndcg.catalogue.candidates import Candidates, EstimateBlock, select_top
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote, warn
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MANY = 0.5
 _MIN_KEPT = 10  # ranks of lists that will be shown
+_PLACES = ("estimated", "ahead", "tied", "within")
 _TABLES = ("the ratings of the trainset", "the ratings of the testset")
 
 
@@ -95,6 +96,9 @@ class Placement:
         self._threshold = threshold = plan.threshold
         ks = [metric.k for metric in plan.metrics if metric.k is not None]
         self._kept = max([_MIN_KEPT, *ks]) if shown else 0
+        # measures beyond accuracy need every item of the first ranks, tied ones too
+        depths = [metric.k for metric in plan.metrics if metric.needs and metric.k is not None]
+        self._n_complete = max(depths, default=0)
         # without a threshold no metric of the plan uses a limit
         given = threshold if convention.recommend_from == "threshold" else convention.recommend_from
         self._limit = None if given is None else convention.find_recommendation_limit(threshold)
@@ -141,17 +145,21 @@ class Placement:
             )
         rows = {"estimated": found.pop("estimated"), "true": self._true, "item": self._item}
         rows |= {name: found.pop(name) for name in ("ahead", "tied", "within")}
-        listed = rows["tied"] > 0
-        order = np.lexsort((rows["within"], rows["ahead"], self._user))
-        order = order[listed[order]]
+        listed, user, items = rows["tied"] > 0, self._user, self._items
+        unlisted_rows = np.flatnonzero(~listed)
         unlisted = self._compute_offsets(~listed)
+        if self._n_complete:
+            items, rows, user = self._add_first_ranks(rows, found)
+            listed = np.concatenate([listed, np.ones(len(user) - len(listed), dtype=bool)])
+        order = np.lexsort((rows["within"], rows["ahead"], user))
+        order = order[listed[order]]
         return CatalogueLists(
             users=self._users,
-            offsets=self._compute_offsets(listed),
+            offsets=compute_offsets(np.bincount(user[listed], minlength=len(self._users))),
             columns={name: values[order] for name, values in rows.items()},
-            item_ids=self._items,
+            item_ids=items,
             unlisted_offsets=unlisted,
-            unlisted={"true": self._true[~listed], "item": self._item[~listed]},
+            unlisted={"true": self._true[unlisted_rows], "item": rows["item"][unlisted_rows]},
             missing=(found["lengths"] == 0) & (np.diff(unlisted) > 0),
             protocol=self._candidates.protocol,
             duplicates=self._convention.duplicates,
@@ -160,6 +168,44 @@ class Placement:
             threshold=self._threshold,
             **found,
         )
+
+    def _add_first_ranks(
+        self, rows: dict[str, Any], found: dict[str, Any]
+    ) -> tuple[Ids, dict[str, Any], Positions]:
+        """Return all items, the rows with the unlabelled items of the first ranks, and their users.
+
+        `found` has these items, by inner item, under names that begin with ``top_``.
+        """
+        catalogue = self._candidates.training.items
+        top = {name: found.pop(f"top_{name}") for name in ("user", "item", *_PLACES)}
+        ids, codes = encode_ids(concat_ids([self._items, catalogue]), "item")
+        codes = codes.astype(np.int64)
+        own, theirs = codes[: len(self._items)], codes[len(self._items) :]
+        item = np.concatenate([own[rows["item"]], theirs[top["item"]]])
+        true = np.concatenate([rows["true"], np.full(len(top["user"]), np.nan)])
+        placed = {name: np.concatenate([rows[name], top[name]]) for name in _PLACES}
+        user = np.concatenate([self._user, top["user"]])
+        return ids, {"item": item, "true": true, **placed}, user
+
+    def _find_first_ranks(
+        self, values: Floats, ascending: Floats, block: EstimateBlock, labelled: Any
+    ) -> dict[str, Any]:
+        """Return the unlabelled items at the first ranks, with all that are tied with the last."""
+        place = max(values.shape[1] - self._n_complete, 0)
+        least = ascending[:, place, None]
+        is_first = (values >= least) & (values > -np.inf)
+        is_first[labelled] = False
+        row, column = np.nonzero(is_first)
+        below, up_to = _count_below(ascending, row, values[row, column])
+        tied = up_to - below
+        return {
+            "top_user": row + block.first,
+            "top_item": column,
+            "top_estimated": block.table[row, column],
+            "top_ahead": values.shape[1] - up_to,
+            "top_tied": tied,
+            "top_within": self._rank_within_ties(values, row, column, tied),
+        }
 
     def _place_block(self, places: Positions, block: EstimateBlock) -> dict[str, Any]:
         """Return the places of a block's labelled items, and the columns of its lists.
@@ -199,7 +245,14 @@ class Placement:
             user, item, rank = select_top(others, shape[1], tie_order=self._item_order)
             items[user, rank] = self._candidates.training.items[item]
             estimated[user, rank] = block.table[user, item]
+        known = column >= 0
+        first = (
+            self._find_first_ranks(values, ascending, block, (row[known], column[known]))
+            if self._n_complete
+            else {}
+        )
         return {
+            **first,
             "estimated": np.where(column >= 0, block.table[row, column], -np.inf),
             "ahead": n_items - up_to,
             "tied": tied,

@@ -33,12 +33,15 @@ class CandidateLists(GroupedLists):
     ----------
     lengths : int64 array, shape (n_users,)
         The number of `candidates` that each list shows.
+    without_history : bool
+        Whether the items that a user had in training are no candidates.
     """
 
     is_cut_short: ClassVar[bool] = True
 
     lengths: Positions
     candidates: Positions
+    without_history: bool = False
 
     @property
     def n_items(self) -> Positions:
@@ -66,6 +69,9 @@ class CandidateLists(GroupedLists):
         is_candidate = np.asarray(known.is_candidate)
         user, item = self.user_of_row, np.asarray(self.item_codes).astype(np.int64)
         pairs = np.unique(user * len(is_candidate) + item)
+        if self.without_history:
+            owner, seen = self.history
+            pairs = np.union1d(pairs, owner * len(is_candidate) + seen)
         user, item = np.divmod(pairs, len(is_candidate))
         kept = is_candidate[item]
         return np.flatnonzero(is_candidate), user[kept], item[kept]
@@ -83,11 +89,15 @@ class CandidateLists(GroupedLists):
         marked : iterable of UserItems
             Items of each user that get a row too, such as training items.
         """
+        if lists.background is not None and lists.placement_choices is not None:
+            lists = replace(lists, candidates=lists.n_items)  # every candidate is ranked
         if lists.candidates is None:
             return lists
         listed = np.flatnonzero(~np.isnan(lists.true))
         owner = lists.user_of_label
         is_candidate = lists.unlisted.get("reachable", np.ones(len(owner), dtype=bool))
+        if lists.placement_choices is not None:
+            is_candidate = np.zeros(len(owner), dtype=bool)
         user = np.concatenate([lists.user_of_row[listed], owner[is_candidate]])
         true = np.concatenate([lists.true[listed], lists.unlisted_true[is_candidate]])
         columns = {"true": true}
@@ -111,6 +121,7 @@ class CandidateLists(GroupedLists):
             protocol=lists.protocol,
             lengths=lists.n_items,
             candidates=lists.candidates,
+            without_history=lists.excludes_history,
         )
 
 
@@ -128,7 +139,11 @@ def _add_marked(
     more = [each.of_users(np.asarray(lists.background_users)) for each in marked if each]
     keys = np.concatenate([user * n_items + item, *(owner * n_items + one for owner, one in more)])
     kept = np.sort(np.unique(keys, return_index=True)[1])  # labelled candidates come first
-    kept = kept[(kept < len(true)) | np.asarray(known.is_candidate)[keys[kept] % n_items]]
+    is_candidate = np.asarray(known.is_candidate)[keys % n_items]
+    if lists.excludes_history:
+        owner, item = lists.history
+        is_candidate &= ~np.isin(keys, owner * n_items + item)
+    kept = kept[(kept < len(true)) | is_candidate[kept]]
     grades = np.concatenate([true, np.full(len(keys) - len(true), np.nan)])[kept]
     return keys[kept] // n_items, {"true": grades, "item": keys[kept] % n_items}
 
@@ -176,7 +191,9 @@ def add_background(
 
 def _add_catalogue(lists: Lists, known: Background) -> Lists:
     """Make the catalogue, and listed items outside it, the candidates of supplied lists."""
-    if lists.protocol == "rated" or lists.placement_choices is not None:
+    if lists.placement_choices is not None:
+        return replace(lists, background=replace(known, is_candidate=known.in_catalogue))
+    if lists.protocol == "rated":
         return lists
     is_candidate = np.asarray(known.in_catalogue).copy()
     is_candidate[lists.item_codes] = True

@@ -20,8 +20,8 @@ class CatalogueLists(GroupedLists):
     A catalogue has thousands of items for each test rating of a user, and a metric needs only the
     places of the rated items: the columns `ahead` (items with a higher estimate), `tied` (items
     with the same estimate) and `within` (the position among these). The rows are the labelled
-    items, sorted by user, `ahead` and `within`. They are valid for one tie tolerance and one rule
-    for ties.
+    items, and for measures beyond accuracy also the unlabelled items of the first ranks, sorted by
+    user, `ahead` and `within`. They are valid for one tie tolerance and one rule for ties.
 
     Parameters
     ----------
@@ -67,7 +67,12 @@ class CatalogueLists(GroupedLists):
     @property
     def unlabelled_by_user(self) -> Floats:
         """The number of items in each list without a true value."""
-        return (self.lengths - np.diff(self.offsets)).astype(np.float64)
+        return self.lengths - self.sum_by_user(~np.isnan(self.true))
+
+    @property
+    def excludes_history(self) -> bool:
+        """Whether the items that a user had in training are no candidates."""
+        return "+train" not in self.protocol
 
     @property
     def impossible_by_user(self) -> Floats:
@@ -123,7 +128,8 @@ class CatalogueLists(GroupedLists):
         items = np.empty((len(self), k), dtype=object)
         is_listed = np.arange(k) < self.lengths[:, None]
         is_labelled = np.zeros(items.shape, dtype=bool)
-        rows, ranks = rows[ranks < k], ranks[ranks < k]
+        is_kept = (ranks < k) & ~np.isnan(self.true[rows])  # others are in `unlabelled_items`
+        rows, ranks = rows[is_kept], ranks[is_kept]
         is_labelled[self.user_of_row[rows], ranks] = True
         items[self.user_of_row[rows], ranks] = np.asarray(self.items)[rows]
         is_other = is_listed & ~is_labelled
@@ -142,7 +148,8 @@ class CatalogueLists(GroupedLists):
             The lists keep fewer ranks.
         """
         _, items, _ = self.list_items(rows, ranks, k)
-        rows, ranks = rows[ranks < k], ranks[ranks < k]
+        is_kept = (ranks < k) & ~np.isnan(self.true[rows])
+        rows, ranks = rows[is_kept], ranks[is_kept]
         others = np.setdiff1d(np.arange(k), ranks)
         estimated, true = np.empty(k), np.full(k, np.nan)
         estimated[ranks], true[ranks] = self.estimated[rows], self.true[rows]
@@ -151,8 +158,9 @@ class CatalogueLists(GroupedLists):
 
     def select_labelled(self) -> GroupedLists:
         """Return the lists without their unlabelled items, as rows."""
-        values = {field.name: getattr(self, field.name) for field in fields(GroupedLists)}
-        columns = self.without_columns("ahead", "tied", "within").columns
+        labelled = self.select_rows(~np.isnan(self.true))
+        values = {field.name: getattr(labelled, field.name) for field in fields(GroupedLists)}
+        columns = labelled.without_columns("ahead", "tied", "within").columns
         return GroupedLists(**{**values, "columns": columns})
 
     @staticmethod

@@ -187,6 +187,11 @@ class GroupedLists(ReadOnlyArrays):
         return np.asarray(keys[place] == wanted) if len(keys) else np.zeros(len(wanted), dtype=bool)
 
     @property
+    def excludes_history(self) -> bool:
+        """Whether the items that a user had in training are no candidates."""
+        return False
+
+    @property
     def has_candidates(self) -> bool:
         """Whether each list was chosen from more candidates, whose number is known."""
         return self.candidates is not None

@@ -156,9 +156,10 @@ def sum_random_exposures(
         return None
     depth = int(lists.n_items.max(initial=1)) if metric.k is None else metric.k
     sums = np.append(0.0, np.cumsum(metric.weigh_ranks(depth, convention)))
-    n_shown = sums[np.minimum(lists.n_items, depth)][kept]
-    share = n_shown / np.asarray(lists.candidates)[kept]
-    n_shown, share = n_shown[n_shown > 0], share[n_shown > 0]
+    n_shown = sums[np.minimum(lists.n_items, depth)]
+    kept = kept & (n_shown > 0)
+    n_candidates = lists.n_items if lists.candidates is None else lists.candidates
+    n_shown, share = n_shown[kept], n_shown[kept] / n_candidates[kept]
     is_sure = share == 1
     columns = {
         "shown": share,
@@ -171,7 +172,13 @@ def sum_random_exposures(
     }
     is_candidate = known.is_candidate.astype(np.float64)
     totals = {name: column.sum() * is_candidate for name, column in columns.items()}
-    users = {
-        "users": float(kept.sum()), "lists": float(len(share)), "slots": float(n_shown.sum()),
-    }  # fmt: skip
+    if lists.excludes_history:
+        owner, item = lists.history
+        place = np.cumsum(kept) - 1
+        item, owner = item[kept[owner]], place[owner[kept[owner]]]
+        for name, column in columns.items():
+            left_out = np.bincount(item, weights=column[owner], minlength=len(is_candidate))
+            totals[name] -= left_out * is_candidate
+    n_users = float(len(share))
+    users = {"users": n_users, "lists": n_users, "slots": float(n_shown.sum())}
     return ItemTotals(np.asarray(lists.item_ids), totals, describe_items(lists), users)

@@ -68,6 +68,26 @@ class Exposures(ReadOnlyArrays):
             by_user=_concat_columns([part.by_user for part in parts]),
         )
 
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return all arrays by name, for saving."""
+        parts = {"by_row": self.by_row, "by_user": self.by_user, "by_item": self.by_item}
+        arrays = {name: getattr(self, name) for name in ("item_ids", "offsets", "item", "share")}
+        return arrays | {
+            f"{part}.{name}": column for part, table in parts.items() for name, column in table.items()
+        }
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Exposures:
+        """Return the exposures from the result of `to_columns`."""
+        parts: dict[str, Any] = {"by_row": {}, "by_user": {}, "by_item": {}}
+        for name, column in columns.items():
+            part, dot, inner = name.partition(".")
+            if dot:
+                parts[part][inner] = column
+            else:
+                parts[name] = column
+        return cls(**parts)
+
     @property
     def n_users(self) -> int:
         """The number of users."""

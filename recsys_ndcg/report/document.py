@@ -166,8 +166,12 @@ def find_remarks(report: Report) -> list[str]:
 
 def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     mean, bounded = report.mean, report.bounded  # an unbounded metric has no scale
+    # random lists are the most novel, so only metrics of relevance are compared with chance
+    measurements = report.audit_data.measurements
+    of_relevance = [str(one) for one in measurements if not one.metric.needs]
+    audit_rows = {name: audit_rows[name] for name in of_relevance}
     for model, means in report.baselines.drop("chance").iterrows():
-        beaten = [name for name in report.metrics if means[name] >= mean[name]]
+        beaten = [name for name in of_relevance if means[name] >= mean[name]]
         if beaten:
             yield f"{model} is as good or better in {', '.join(beaten)}."
     counts = report.counts
@@ -266,8 +270,12 @@ def build_verdict(report: Report) -> str:
     One user is not enough evidence.
     """
     audit_table, summary = report.audit, report.summary
+    # a list that is more novel than random ones is not a better one
+    of_relevance = [str(one) for one in report.audit_data.measurements if not one.metric.needs]
+    if of_relevance:
+        audit_table, summary = audit_table.loc[of_relevance], summary.loc[of_relevance]
     has_chance = audit_table["chance"].notna() & (summary["users"] > 0).to_numpy()
-    name = next(iter(audit_table.index[has_chance]), report.metrics[0])
+    name = next(iter(audit_table.index[has_chance]), audit_table.index[0])
     row: dict[str, Any] = {**summary.loc[name], **audit_table.loc[name]}
     if not row["users"]:
         verdict = f"No user has a score in {name}: there is nothing to judge."
@@ -389,6 +397,7 @@ def _find_column_below_chance(
     chance, worst = totals.mean_of("chance"), totals.mean_of("worst")
     metrics = [measurement.metric for measurement in totals.measurements]
     bounded = [metric.bounded for metric in metrics]
+    of_relevance = [not metric.needs for metric in metrics]
     greater_is_better = [metric.greater_is_better for metric in metrics]
     with_best_ties = np.fmax(mean, totals.mean_of("highest"))
     with np.errstate(all="ignore"):
@@ -396,5 +405,5 @@ def _find_column_below_chance(
         max_error = np.sqrt(np.where(bounded, chance * (1 - chance), np.nan) / totals.n_scored)
         z = np.where(np.isnan(z), (mean - chance) / max_error, z)
         is_far = chance - with_best_ties > min_share * (chance - worst)
-        below = greater_is_better & is_far & (z <= -min_z)
+        below = greater_is_better & is_far & (z <= -min_z) & np.array(of_relevance)
     return int(np.where(below, z, 0.0).argmin()) if below.any() else None

@@ -136,6 +136,9 @@ class Report(Renderable, Mapping[str, float]):
             and self.audit_data.signatures == other.audit_data.signatures
             and self.users.tolist() == other.users.tolist()
             and self.scores.equals(other.scores)
+            and np.array_equal(
+                self.audit_data.totals.mean, other.audit_data.totals.mean, equal_nan=True
+            )
         )
 
     def __hash__(self) -> int:
@@ -307,7 +310,9 @@ class Report(Renderable, Mapping[str, float]):
         method : {'t', 'percentile', 'bca'}
             ``"t"``: Student's t for means, the delta method for pooled scores. ``"percentile"``:
             quantiles over resampled users (bootstrap). ``"bca"``: the same corrected for bias and
-            skewness, for few users whose scores are far from normal.
+            skewness, for few users whose scores are far from normal. Numbers of all lists
+            together, such as coverage, always have the interval of the jackknife over users: a
+            bootstrap is biased for them.
         draws, seed : int
             The number of resamples, and the seed.
         progress : bool
@@ -351,6 +356,13 @@ class Report(Renderable, Mapping[str, float]):
             tables = (np.where(scores.is_defined, part, 0.0) for part in parts_of_ratio)
             low, high, *ratios = bootstrap_intervals(
                 scores.per_user, *tables, progress=progress, level=level, **options
+            )
+        if totals.is_over_lists.any():
+            counts, spreads = self.audit_data.jackknife
+            ends_over_lists = mean_interval(counts, totals.mean, spreads, level)
+            low, high = (
+                np.where(totals.is_over_lists, other, own)
+                for own, other in zip((low, high), ends_over_lists, strict=True)
             )
         ends = [low, high, *map(totals.scores_from_ratios, ratios)]
         columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]

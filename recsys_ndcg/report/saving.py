@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from recsys_ndcg.files import Archive, to_json_value
 from recsys_ndcg.metrics import list_metric_names
 from recsys_ndcg.parallel import limit_threads
+from recsys_ndcg.ranking import Exposures
 from recsys_ndcg.scoring import Audit, Measurement, Scores, Signature, Totals
 from recsys_ndcg.version import __version__
 
@@ -88,6 +90,7 @@ def build_tracker_keys(names: Iterable[str], suffixes: Sequence[str] = ("",)) ->
 
 
 _FORMAT = "report 5"
+_EXPOSURES = "exposures."  # the beginning of the names of their columns
 #: The audit columns that need the lists: each is the mean of a role.
 _ROLE_OF_COLUMN = {
     "tie_low": "lowest",
@@ -130,7 +133,42 @@ def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
         "metrics": {str(metric): metric.to_dict() for metric in audit.measurements},
         **summary,
     }
+    totals = audit.totals_with_orders
+    if totals.is_over_lists.any():
+        head["over_lists"] = {
+            role: to_json_value(dict(zip(totals.names, values.tolist(), strict=True)))
+            for role, values in totals.values_over_lists.items()
+        }
     return Archive(head, audit.scores_to_save.columns())
+
+
+def _pack_exposures(scores: Scores) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the head and the columns of what was shown to whom, each set of exposures once."""
+    distinct = list({id(one): one for one in scores.exposures if one is not None}.values())
+    if not distinct:
+        return {}, {}
+    places = {id(one): place for place, one in enumerate(distinct)}
+    columns = {
+        f"{_EXPOSURES}{place}.{name}": column
+        for place, one in enumerate(distinct)
+        for name, column in one.to_columns().items()
+    }
+    return {"exposures": [places.get(id(one)) for one in scores.exposures]}, columns
+
+
+def _unpack_exposures(
+    head: dict[str, Any], columns: Mapping[str, NDArray[Any]]
+) -> tuple[Exposures | None, ...]:
+    """Return the exposures of each measurement from the result of `_pack_exposures`."""
+    by_place: dict[int, dict[str, NDArray[Any]]] = {}
+    for name, column in columns.items():
+        if name.startswith(_EXPOSURES):
+            place, _, inner = name.removeprefix(_EXPOSURES).partition(".")
+            by_place.setdefault(int(place), {})[inner] = column
+    distinct = {place: Exposures.from_columns(parts) for place, parts in by_place.items()}
+    return tuple(
+        None if place is None else distinct[place] for place in head.get("exposures", ())
+    )
 
 
 def save(report: Report, path: str | Path) -> None:
@@ -142,6 +180,8 @@ def save(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     archive = _build_archive(report, _summarise(report))
+    head, columns = _pack_exposures(report.audit_data.scores_to_save)
+    archive = Archive({**archive.head, **head}, {**archive.columns, **columns})
     with limit_threads(report.audit_data.n_jobs):
         archive.write(path, _FORMAT)
 
@@ -195,13 +235,21 @@ def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audi
     stored, registered = head["metrics"], list_metric_names()
     names = [*stored]
     measurements = tuple(Measurement.from_dict(name, stored[name], registered) for name in names)
-    scores = Scores.from_columns(measurements, columns)
+    signatures = {name: Signature(text) for name, text in head["signatures"].items()}
+    measurements = tuple(
+        one if one.metric.per_user else replace(one, convention=signatures[str(one)].convention)
+        for one in measurements
+    )
+    exposures = _unpack_exposures(head, columns)
+    by_user = {name: one for name, one in columns.items() if not name.startswith(_EXPOSURES)}
+    scores = replace(Scores.from_columns(measurements, by_user), exposures=exposures)
     means = {
         role: np.array([head["audit"][name][column] for name in names], dtype=np.float64)
         for column, role in _ROLE_OF_COLUMN.items()
     }
-    return Audit(
-        {name: Signature(text) for name, text in head["signatures"].items()},
-        Totals.of(scores).with_means(means),
-        scores,
-    )
+    known = {
+        role: np.array([values[name] for name in names], dtype=np.float64)
+        for role, values in head.get("over_lists", {}).items()
+    }
+    totals = replace(Totals.of(scores).with_means(means), known_values=known)
+    return Audit(signatures, totals, scores)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags
+from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, format_count, quote
 from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
@@ -76,6 +78,12 @@ class Accumulator:
         only a uniform sample of this size (1 MB) is checked, with `per_user=True` all users (8
         bytes each). With 'count', a user who comes again counts as another user.
 
+    protocol : {'rated', 'supplied'}
+        Whether the lists are the users' own test ratings, or recommendations, which measures beyond
+        accuracy need.
+    train, catalogue, features, base, groups
+        As for `recsys_ndcg.evaluate`.
+
     Raises
     ------
     UnknownMetricError, InvalidInputError
@@ -121,8 +129,19 @@ class Accumulator:
         *,
         per_user: bool = False,
         repeated: str = "raise",
+        protocol: str = "rated",
+        train: Any = None,
+        catalogue: Any = None,
+        features: Any = None,
+        base: Any = None,
+        groups: Any = None,
     ) -> None:
-        self._plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+        known = Background.of(train, catalogue, features, base, groups)
+        self._plan = Plan.of(
+            metrics, k=k, threshold=threshold, convention=convention, background=known
+        )
+        check_choice("protocol", protocol, ("rated", "supplied"))
+        self._protocol = protocol
         check_choice("repeated", repeated, ("raise", "count"))
         if not isinstance(per_user, bool):
             msg = f"per_user must be True or False, not {quote(per_user)}."
@@ -186,6 +205,9 @@ class Accumulator:
         rows = read_batch(users, estimated, true, items, mask, first=self._n_numbered or 0)
         numbered = self._count_numbered(len(estimated) if users is None else None)
         lists = group_rows(rows, self._plan.duplicates, GroupedLists)
+        if self._protocol != "rated":
+            lists = replace(lists, protocol=self._protocol)
+        lists = self._plan.add_background(lists)
         seen = self._seen
         if numbered is None and self._repeated == "raise":
             hashes = hash_ids(lists.users)
@@ -328,6 +350,8 @@ class Accumulator:
             "threshold": {str(plan.threshold): plan.threshold},
             "per_user": {str(self._per_user): self._per_user},
             "repeated": {repr(self._repeated): self._repeated},
+            "protocol": {repr(self._protocol): self._protocol},
+            "what is known besides the lists": {str(plan.background): str(plan.background)},
         }
         for name in Convention.field_names():
             chosen = [getattr(one.convention, name) for one in plan.measurements]

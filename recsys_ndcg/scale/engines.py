@@ -180,7 +180,8 @@ def build_lists(
         A user has the same item twice.
     """
     if PREDICTIONS in tables:
-        return RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
+        lists = RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
+        return plan.add_background(lists)
     with label_messages(""):  # warnings about all rows of a table were given already
         labels = Table(tables[LABELS]).read_rows(LABELS)
         results = Table(tables[RESULTS]).read_rows(RESULTS)
@@ -192,7 +193,7 @@ def build_lists(
         )
     if id_warnings is not None and len(labels.user) and len(results.user):
         id_warnings.append(set(messages))
-    return lists
+    return plan.add_background(lists)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +293,8 @@ class PartialReport:
             scores = replace(scores.take(np.argsort(place)), users=distinct)
             totals = Totals.of(scores)
             roles = {**self.totals.roles, **totals.roles}  # the sums of other roles are known
-            audit = Audit(signed, replace(totals, roles=roles), scores)
+            over_lists = {**self.totals.over_lists, **totals.over_lists}
+            audit = Audit(signed, replace(totals, roles=roles, over_lists=over_lists), scores)
         return Report.from_audit(audit, self.facts, plan)
 
 

@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
 from recsys_ndcg.metrics import Judged, OverLists, sum_random_exposures
-from recsys_ndcg.ranking import ItemTotals
+from recsys_ndcg.ranking import Exposures, ItemTotals
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
@@ -29,6 +29,7 @@ TablesByRole = dict[str, "Floats"]  # tables (n_users, n_measurements) by role
 
 #: Random order and the extreme orders are measured as one tie per list (`Measurement.all_tied`):
 #: for each role, the rule that breaks this tie.
+_MANY_USERS, _N_GROUPS = 1000, 200  # of the jackknife: above it, groups of users are left out
 _TIES_WHEN_ALL_TIED = dict(zip(ORDER_ROLES, ("expected", "worst", "best"), strict=True))
 
 
@@ -172,6 +173,35 @@ class Audit:
             return np.full(len(self.measurements), np.nan)
         return self.known_median() if callable(self.known_median) else self.known_median
 
+    @lazy_property
+    def jackknife(self) -> tuple[Positions, Floats]:
+        """The number of users left out in turn, and the spread of numbers of all lists together.
+
+        The spread is as `Moments.x_length` of the pseudo-values, so that `mean_interval` gives the
+        interval of the jackknife; NaN for other measurements, and if only totals are known. Of many
+        users, groups of equal size are left out in turn.
+        """
+        n = len(self.measurements)
+        counts, spreads = np.zeros(n, dtype=np.int64), np.full(n, np.nan)
+        if self.by_user is None:
+            return counts, spreads
+        shared: dict[Any, tuple[int, list[ItemTotals]]] = {}
+        for column, one in enumerate(self.by_user.exposures):
+            metric = self.measurements[column].metric
+            if one is None or not isinstance(metric, OverLists):
+                continue
+            kept = ~self.by_user.left_out[:, column] & (one.n_shown > 0)
+            key = id(one), kept.tobytes()
+            if key not in shared:
+                shared[key] = _leave_out(one, kept)
+            counts[column], parts = shared[key]
+            convention = self.measurements[column].convention
+            values = np.array([metric.value(part, convention) for part in parts])
+            if len(values) > 1:
+                centred = values - values.mean()
+                spreads[column] = (len(values) - 1) * np.sqrt((centred * centred).sum())
+        return counts, spreads
+
     @property
     def measurements(self) -> tuple[Measurement, ...]:
         """The measurements."""
@@ -243,7 +273,17 @@ class MeasuredLists:
 
     def measure_order_roles(self) -> TablesByRole:
         """Measure random, best and worst orders of the lists, or of their candidates if known."""
-        lists = CandidateLists.from_lists(self.lists, self._find_marked_items())
+        candidates = CandidateLists.from_lists(self.lists, self._find_marked_items())
+        needs_items = np.array([bool(one.metric.needs) for one in self.plan.measurements])
+        if self.lists.placement_choices is None or not needs_items.any():
+            return self._measure_orders(candidates)
+        # lists of a ranked catalogue count the unlabelled items, whose values are needed here
+        of_items, of_grades = self._measure_orders(candidates), self._measure_orders(self.lists)
+        return {
+            role: np.where(needs_items, table, of_grades[role]) for role, table in of_items.items()
+        }
+
+    def _measure_orders(self, lists: GroupedLists) -> TablesByRole:
         by_role = {
             role: [self._with_all_tied(measurement, ties) for measurement in self.plan.measurements]
             for role, ties in _TIES_WHEN_ALL_TIED.items()
@@ -267,7 +307,7 @@ class MeasuredLists:
             if not isinstance(one.metric, OverLists) or not one.metric.has_chance:
                 continue
             kept = ~scores.left_out[:, column]
-            if self.lists.has_candidates:
+            if self.lists.has_candidates or self.lists.placement_choices is not None:
                 totals[column] = sum_random_exposures(one.metric, one.convention, self.lists, kept)
             else:
                 random = self._with_all_tied(one, "expected")
@@ -357,6 +397,16 @@ class MeasuredLists:
             top = self.highest_grade if threshold is None else max(self.highest_grade, threshold)
         # `unlabelled_as` gives them a grade, so that unlabelled="zero" has no effect
         return replace(self._with_unlabelled_as_zero(measurement), unlabelled_as=top)
+
+
+def _leave_out(exposures: Exposures, kept: Flags) -> tuple[int, list[ItemTotals]]:
+    """Return the number of groups, and the sums by item without each group of users in turn."""
+    users = np.flatnonzero(kept)
+    n_groups = len(users) if len(users) <= _MANY_USERS else _N_GROUPS
+    whole = exposures.sum(kept)
+    return n_groups, [
+        whole - exposures.take(users[group::n_groups]).sum() for group in range(n_groups)
+    ]
 
 
 def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:

@@ -279,6 +279,8 @@ class Measurement:
             )
         if not facts.has_items:
             return f"{self} needs to know which items were recommended. Give the items' ids."
+        if facts.is_catalogue and self.metric.k is None:
+            return f"{self} of a ranked catalogue needs a cutoff. Write '{self}@10'."
         known = facts.background
         needs = self.metric.find_needs(self.convention)
         missing = needs - {"items"} - (known.known if known else frozenset())

@@ -132,6 +132,21 @@ class Plan:
         if self.threshold is not None and self.threshold_readers:
             yield from facts.find_threshold_suspicions(self.threshold)
 
+    def with_trainset(self, trainset: Any, **known: Any) -> Plan:
+        """Return the plan with a trainset of Surprise as training rows, its items as the catalogue.
+
+        Parameters
+        ----------
+        trainset : surprise.Trainset
+            The trainset; not read unless a metric needs it.
+        **known
+            What else is known, as for `Background.of`.
+        """
+        if not any(one.metric.needs for one in self.measurements):
+            return self
+        items = [trainset.to_raw_iid(item) for item in trainset.all_items()]
+        return replace(self, background=Background.of(trainset, items, **known))
+
     def add_background(self, lists: Lists) -> Lists:
         """Return lists with what is known besides them, and with all users of training if needed."""
         counts_train = any(one.convention.mean_over == "train" for one in self.measurements)

@@ -267,6 +267,11 @@ class Totals(MetricColumns):
         """Whether each measurement is of all lists together."""
         return np.array([not one.metric.per_user for one in self.measurements], dtype=bool)
 
+    @property
+    def values_over_lists(self) -> dict[str, Floats]:
+        """The measurements of all lists together in each role, NaN for others."""
+        return {role: self._values_over_lists(role) for role in ("own", *ORDER_ROLES)}
+
     def _values_over_lists(self, role: str) -> Floats:
         """Return the measurements of all lists together in a role, NaN for others."""
         values = self.known_values.get(role, np.full(len(self.measurements), np.nan)).copy()
@@ -309,8 +314,9 @@ class Totals(MetricColumns):
 
     @property
     def adjusted(self) -> Floats:
-        """(mean - chance) / (best - chance)."""
-        return adjust_for_chance(self.mean, self.mean_of("chance"), self.mean_of("best"))
+        """(mean - chance) / (best - chance), NaN for numbers of all lists together."""
+        adjusted = adjust_for_chance(self.mean, self.mean_of("chance"), self.mean_of("best"))
+        return np.where(self.is_over_lists, np.nan, adjusted)
 
 
 def _compute_share_decided_by_ties(scores: Scores, has_score: Flags) -> Means:

@@ -29,7 +29,7 @@ from recsys_ndcg.input import Rows, check_id_types, encode_ids, make_index, to_c
 from recsys_ndcg.lists import Grades
 from recsys_ndcg.metrics import check_k
 from recsys_ndcg.progress import progress_bar
-from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, Totals
 from recsys_ndcg.surprise.estimates import Estimates, MostPopular
 from recsys_ndcg.surprise.traps import warn_of_truncation
 
@@ -137,6 +137,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     k: Cutoffs = 10,
     threshold: float | None = None,
     convention: Convention | str | None = None,
+    features: Any = None,
+    base: Any = None,
+    groups: Any = None,
     exclude: str | None = "train",
     clip: bool = False,
     progress: bool = True,
@@ -155,6 +158,9 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
         As in `recsys_ndcg.evaluate`.
     convention : Convention or str, optional
         All other choices, or a library's name. Estimates that differ by less than 1e-9 are tied.
+    features, base, groups
+        As in `recsys_ndcg.evaluate`, for measures beyond accuracy; the trainset is `train`, and its
+        items are the `catalogue`.
     exclude : {'train', None}
         As in `rank_catalogue`.
     clip, progress : bool
@@ -202,6 +208,7 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     labels = read_testset(testset)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention).with_tie_tolerance()
     plan = plan.with_threshold(Grades.of(labels.true))
+    plan = plan.with_trainset(trainset, features=features, base=base, groups=groups)
     how: dict[str, Any] = {"exclude": exclude, "clip": clip}
     candidates = build_candidates(algo, trainset, **how, convention=choose_convention(plan))
     for metric in plan.metrics:
@@ -221,9 +228,12 @@ def evaluate_catalogue(  # noqa: PLR0913 - the contract
     with progress_bar(enabled=progress) as show:
         report_progress = partial(show, "Ranking by popularity")
         lists = Placement(candidates, labels, plain, shown=False).lists(report_progress)
+        lists = plain.add_background(lists)
         plain = plain.with_reasons_for_no_score(plain.facts_of(lists))
         scored = ~np.isnan(report.scores.per_user)
-        means = plain.measure(lists).mean(scored)
+        scores = plain.measure(lists)
+        totals = Totals.of(scores)
+        means = np.where(totals.is_over_lists, totals.mean, scores.mean(scored))
     table = pd.DataFrame([means], index=["MostPopular"], columns=report.metrics)
     return replace(report, known_baselines=table)
 
