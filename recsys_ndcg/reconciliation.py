@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.background import Background
 from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
-from recsys_ndcg.lists import Facts, GroupedLists, RankedLists
+from recsys_ndcg.evaluation import read_lists
+from recsys_ndcg.lists import Facts, GroupedLists
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable, format_number, format_signed
 from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature, Totals
 
@@ -43,12 +45,17 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
     reported: float | None = None,
+    train: Any = None,
+    catalogue: Any = None,
+    features: Any = None,
+    base: Any = None,
+    groups: Any = None,
 ) -> pd.DataFrame:
     """Return each metric as every preset computes it, and the choices that explain the differences.
 
     Parameters
     ----------
-    data, metrics, k, threshold, convention, columns
+    data, metrics, k, threshold, convention, columns, train, catalogue, features, base, groups
         As in `evaluate`; the presets are compared with your convention.
     reported : float, optional
         A published value of the metric. Rows are sorted by their distance to it. Further rows
@@ -81,8 +88,9 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     ranx      0.10        0.00
     lenskit   0.75        0.65  short_list=n +0.6500 (100%)
     """
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
-    lists = RankedLists.of(data, columns=columns, duplicates=plan.duplicates)
+    known = Background.of(train, catalogue, features, base, groups)
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
+    lists = plan.add_background(read_lists(data, plan, columns))
     return reconcile_lists(lists, plan, reported)
 
 

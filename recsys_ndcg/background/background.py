@@ -28,6 +28,7 @@ from recsys_ndcg.input import (
     check_id_types,
     encode_ids,
     read_background_rows,
+    read_item_table,
     to_column,
 )
 from recsys_ndcg.lazy import lazy_property
@@ -288,21 +289,7 @@ def _read_catalogue(data: Any) -> Ids:
 
 def _read_table(data: Any) -> Any:
     """Return the table in a file, and anything else as it is."""
-    if not is_file_source(data):
-        return data
-    path = str(data)
-    if path.endswith((".parquet", ".pq")):
-        return pd.read_parquet(path)
-    try:
-        table = pd.read_csv(path, sep=None, engine="python", dtype={"item": str})
-    except (OSError, ValueError, pd.errors.ParserError) as error:
-        msg = f"{path}: cannot be read ({error})."
-        raise InvalidInputError(msg) from None
-    for name in table.columns[:1]:  # ids that are whole numbers become integers, as in lists
-        numbers = pd.to_numeric(table[name], errors="coerce")
-        if numbers.notna().all() and (numbers.astype(np.int64).astype(str) == table[name]).all():
-            table[name] = numbers.astype(np.int64)
-    return table
+    return read_item_table(data) if is_file_source(data) else data
 
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:

@@ -12,9 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, ReadOnlyArrays
-from recsys_ndcg.errors import InvalidInputError, quote, suggest
+from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
 from recsys_ndcg.input import to_column
 
+_SEPARATOR = "|"  # as in the genres of MovieLens
 _KINDS = "numbers, texts (categories), sets, or vectors of equal length"
 
 
@@ -134,6 +135,9 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
     entries = column.astype(object).tolist()
     is_known = np.array([not _is_missing(one) for one in entries], dtype=bool)
     known = [one for one, has in zip(entries, is_known, strict=True) if has]
+    if any(_SEPARATOR in one for one in known if isinstance(one, str)):
+        warn(f"features: {name} has texts such as {quote(known[0])}: they are read as sets.")
+        known = [set(one.split(_SEPARATOR)) if isinstance(one, str) else one for one in known]
     if all(isinstance(one, str | bool | Real) for one in known):
         return _read_categories(name, known, is_known)
     lists = [_to_list(one) for one in known]

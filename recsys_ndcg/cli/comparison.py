@@ -19,7 +19,7 @@ from recsys_ndcg.cli.options import (
     parse_metric,
 )
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, print_message
-from recsys_ndcg.cli.sources import FormatOptions, ModelOptions, check_files_exist
+from recsys_ndcg.cli.sources import FormatOptions, ItemOptions, ModelOptions, check_files_exist
 from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
@@ -235,6 +235,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
     text_format: FormatOptions,
     metric_options: MetricOptions,
     convention: ConventionOptions,
+    items: ItemOptions,
     statistics: StatisticsOptions,
     gate: GateOptions,
     tables: TableOptions,
@@ -262,7 +263,7 @@ def compare(  # noqa: PLR0913 - one parameter per option
     models.check(files, convention, models.source, text_format)
     page.check(files, save=tables.save)
     gated = [*(one.metric for one in limits), *worse]
-    plan = convention.plan(names, ks, gated)
+    plan = items.add_to(convention.plan(names, ks, gated), statistics.train)
     progress = not output.quiet
     reports = models.source.evaluate_each(files, text_format, plan, gated, progress=progress)
     how = asdict(statistics) | {"baseline": statistics.baseline or other, "progress": progress}

@@ -16,7 +16,13 @@ from recsys_ndcg.cli.options import (
     parse_metric_names,
 )
 from recsys_ndcg.cli.output import FileOptions, OutputOptions, build_table_document, err, out
-from recsys_ndcg.cli.sources import DataOptions, FormatOptions, ScaleOptions, escape_surrogates
+from recsys_ndcg.cli.sources import (
+    DataOptions,
+    FormatOptions,
+    ItemOptionsWithTrain,
+    ScaleOptions,
+    escape_surrogates,
+)
 from recsys_ndcg.errors import emit_labelled_warnings, label_messages
 
 if TYPE_CHECKING:
@@ -37,6 +43,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     text_format: FormatOptions,
     metric_options: MetricOptions,
     convention: ConventionOptions,
+    items: ItemOptionsWithTrain,
     files: FileOptions,
     gate: BaselineGateOptions,
     output: OutputOptions,
@@ -65,6 +72,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         read["--fail-if-worse"] = models[other]
     files.check(read, output.form)
     plan = convention.plan(metric_options.names, ks, [*(one.metric for one in means), *metric])
+    plan = items.add_to(plan)
     if models:
         metric = metric or plan.metrics[:1]
         part = tuple(one for one in plan.measurements if one.metric in metric)
@@ -146,6 +154,7 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
         completion="metric",
     ),
     convention: ConventionOptions,
+    items: ItemOptionsWithTrain,
     reported: float | None = option("A published number to explain by the ten nearest values."),
     output: OutputOptions,
 ) -> None:
@@ -163,8 +172,9 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     from recsys_ndcg.evaluation import read_lists
     from recsys_ndcg.reconciliation import build_document, build_one_table, reconcile_lists
 
-    plan = convention.plan(parse_metric_names(metric), [10])
+    plan = items.add_to(convention.plan(parse_metric_names(metric), [10]))
     lists = read_lists(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
+    lists = plan.add_background(lists)
     with err.status("Computing the metric as each library does"):
         table = reconcile_lists(lists, plan, reported)
     if output.form == "text":

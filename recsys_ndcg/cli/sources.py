@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -65,6 +65,56 @@ class ScaleOptions:
     def files(self) -> dict[str, Path]:
         """The further files, by their names in messages."""
         return {f"FILE {place}": path for place, path in enumerate(self.more or (), start=2)}
+
+
+@dataclass(frozen=True)
+class ItemOptions:
+    """What is known besides the lists, for measures beyond accuracy."""
+
+    catalogue: Path | None = option(
+        "All items that can be recommended: a file with a column item. Chance is then a random "
+        "choice of them."
+    )
+    features: Path | None = option(
+        "Features of the items: a file with a column item and a column per feature. Texts such as "
+        "drama|war are sets."
+    )
+    base: Path | None = option(
+        "Recommendations of another model (user, item, and rank or estimated), for unexpected and "
+        "overlap."
+    )
+
+    def add_to(self, plan: Plan, train: Path | None) -> Plan:
+        """Return a plan with what the files say.
+
+        Raises
+        ------
+        InvalidInputError
+            A file is missing or cannot be read.
+        """
+        from recsys_ndcg.background import Background
+
+        files = {"train": train, **asdict(self)}
+        needs_train = any(one.needs for one in plan.metrics)
+        given = {name: path for name, path in files.items() if path is not None}
+        if not needs_train:
+            given.pop("train", None)
+        check_files_exist(*given.values())
+        return replace(plan, background=Background.of(**given))
+
+
+@dataclass(frozen=True)
+class ItemOptionsWithTrain(ItemOptions):
+    """The same, and the training rows."""
+
+    train: Path | None = option(
+        "The rows that the model was trained on (user, item): popularity, novelty, seen items."
+    )
+
+    def add_to(self, plan: Plan, train: Path | None = None) -> Plan:
+        """Return a plan with what the files say."""
+        files = ItemOptions(self.catalogue, self.features, self.base)
+        return files.add_to(plan, train or self.train)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 from recsys_ndcg.input.dispatch import read_background_rows as read_background_rows
 from recsys_ndcg.input.dispatch import read_file as read_file
+from recsys_ndcg.input.dispatch import read_item_table as read_item_table
 from recsys_ndcg.input.dispatch import read_ratings as read_ratings
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.file_kinds import FileKind as FileKind

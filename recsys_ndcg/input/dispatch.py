@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -242,6 +243,43 @@ def read_background_rows(data: Any, table: str) -> Rows:
         rows = read_rows(data, table="labels")
     rows.check_row_count(len(rows.user), "train=")
     return rows
+
+
+def read_item_table(source: FileSource) -> pd.DataFrame:
+    """Read a table of items from a file, all its columns.
+
+    In text, a column whose fields are all plain whole numbers becomes integers, all numbers floats;
+    an empty field is missing.
+
+    Raises
+    ------
+    InvalidInputError
+        The file cannot be read or parsed.
+    """
+    if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
+        return pd.DataFrame(read(FileKind.check_file(Path(source))))
+    content = Content.of(source)
+    _check_not_binary(content)
+    text = TextFormat().decode(content)
+    separator = TextFormat().find_separator(text) or ","
+    try:
+        table = pd.read_csv(
+            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""],
+            engine="python" if len(separator) > 1 else "c",
+        )  # fmt: skip
+    except (ValueError, pd.errors.ParserError) as error:
+        msg = f"{content.name}: cannot be read as a table ({error})."
+        raise InvalidInputError(msg) from None
+    return table.apply(_convert_numbers)
+
+
+def _convert_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of texts as numbers, if each text is one."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    if not len(column) or (numbers.isna() & column.notna()).any():
+        return column
+    is_whole = column.notna().all() and column.str.fullmatch(r"-?(0|[1-9][0-9]{0,17})").all()
+    return numbers.astype(np.int64) if is_whole else numbers.astype(np.float64)
 
 
 def _open_table(
