@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from recsys_ndcg.arrays import Floats, Positions, concat_ids, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import check_id_types, encode_ids
+from recsys_ndcg.ranking import Exposures
 from recsys_ndcg.scoring import Audit, Scores, Signature
 
 if TYPE_CHECKING:
@@ -71,6 +72,29 @@ class ModelScores(Scores):
     ) -> ModelScores:
         """Return the scores of one evaluation, its metrics renamed to `metric_names` if given."""
         scores = audit.scores_with_orders
+        if scores.exposures:
+            return cls._from_lists_together(audit, metric_names, report)
+        return cls._from_scores(scores, audit, metric_names, report)
+
+    @classmethod
+    def _from_lists_together(
+        cls, audit: Audit, metric_names: Sequence[str] | None, report: Report | None
+    ) -> ModelScores:
+        """Return scores in which numbers of all lists together have the jackknife's values."""
+        scores, values = audit.scores_with_orders, audit.pseudo_values
+        together = audit.totals.is_over_lists
+        chance = np.where(np.isnan(values), np.nan, audit.totals_with_orders.mean_of("chance"))
+        numerator = np.where(together, np.nan_to_num(values), scores.numerator)
+        denominator = np.where(together, ~np.isnan(values), scores.denominator)
+        roles = {**scores.roles, "chance": np.where(together, chance, scores.roles["chance"])}
+        filled = replace(scores, numerator=numerator, denominator=denominator, roles=roles)
+        own = np.where(together, values, scores.per_user)
+        return cls._from_scores(filled.replace_roles({**roles, "own": own}), audit, metric_names, report)
+
+    @classmethod
+    def _from_scores(
+        cls, scores: Scores, audit: Audit, metric_names: Sequence[str] | None, report: Report | None
+    ) -> ModelScores:
         own, is_known = scores.per_user, ~np.isnan(scores.per_user)
         roles = {role: np.where(is_known, scores.roles[role], np.nan) for role in _OTHER_ROLES}
         signatures = [audit.signatures[name] for name in scores.names]
@@ -88,6 +112,7 @@ class ModelScores(Scores):
             ),
             run_means=audit.totals.mean[None, :],
             report=report,
+            exposures=scores.exposures,
         )
 
     @classmethod
@@ -105,6 +130,7 @@ class ModelScores(Scores):
             measurements=sum((part.measurements for part in expanded), ()),
             signatures={name: text for part in expanded for name, text in part.signatures.items()},
             roles=roles,
+            exposures=_join_exposures(expanded),
             **tables,
         )
 
@@ -214,6 +240,13 @@ class ModelScores(Scores):
     def index_of_metric(self, name: str) -> int:
         """Return the column of a metric."""
         return self.names.index(name)
+
+
+def _join_exposures(parts: Sequence[ModelScores]) -> tuple[Exposures | None, ...]:
+    """Return the exposures of the metrics of all parts; empty if no part has any."""
+    padded = [part.exposures or (None,) * len(part.measurements) for part in parts]
+    joined = tuple(one for each in padded for one in each)
+    return joined if any(one is not None for one in joined) else ()
 
 
 def _common_parameters(parameters: Sequence[Mapping[str, Parameter]]) -> dict[str, Parameter]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Ids, divide
+from recsys_ndcg.arrays import Ids, column_norms, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level, warn
 from recsys_ndcg.input import make_index
 from recsys_ndcg.rendering import Document, Renderable
@@ -358,8 +358,7 @@ class Report(Renderable, Mapping[str, float]):
                 scores.per_user, *tables, progress=progress, level=level, **options
             )
         if totals.is_over_lists.any():
-            counts, spreads = self.audit_data.jackknife
-            ends_over_lists = mean_interval(counts, totals.mean, spreads, level)
+            ends_over_lists = self._intervals_over_lists(level)
             low, high = (
                 np.where(totals.is_over_lists, other, own)
                 for own, other in zip((low, high), ends_over_lists, strict=True)
@@ -367,6 +366,17 @@ class Report(Renderable, Mapping[str, float]):
         ends = [low, high, *map(totals.scores_from_ratios, ratios)]
         columns = ["mean_low", "mean_high", "pooled_low", "pooled_high"]
         return pd.DataFrame(dict(zip(columns, ends, strict=True)), index=self.metrics)
+
+    def _intervals_over_lists(self, level: float) -> tuple[Any, Any]:
+        """Return the jackknife's intervals of numbers of all lists together, NaN for others."""
+        totals = self.audit_data.totals
+        if self.audit_data.by_user is None:
+            unknown = np.full(len(self.metrics), np.nan)
+            return unknown, unknown
+        values = self.audit_data.pseudo_values
+        is_known = ~np.isnan(values)
+        norms = column_norms(np.where(is_known, values - totals.mean, 0.0))
+        return mean_interval(is_known.sum(axis=0), totals.mean, norms, level)
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return the signature of a metric: equal signatures on equal data mean equal numbers.

@@ -16,7 +16,7 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
 from recsys_ndcg.metrics import Judged, OverLists, sum_random_exposures
-from recsys_ndcg.ranking import Exposures, ItemTotals
+from recsys_ndcg.ranking import ItemTotals
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
@@ -174,33 +174,34 @@ class Audit:
         return self.known_median() if callable(self.known_median) else self.known_median
 
     @lazy_property
-    def jackknife(self) -> tuple[Positions, Floats]:
-        """The number of users left out in turn, and the spread of numbers of all lists together.
+    def pseudo_values(self) -> Floats:
+        """A value per user of each number of all lists together: shape (n_users, n_measurements).
 
-        The spread is as `Moments.x_length` of the pseudo-values, so that `mean_interval` gives the
-        interval of the jackknife; NaN for other measurements, and if only totals are known. Of many
-        users, groups of equal size are left out in turn.
+        They are the jackknife's: their mean is the number, and their variance gives its interval,
+        as for the mean of a score per user. θ + (n - 1)(mean of all θ without a user - θ without
+        this user), for each of the n users who were shown something. Of many users, groups are left
+        out in turn, and users of a group share a value, scaled so that the variance stays right.
+        NaN for other measurements and users.
         """
-        n = len(self.measurements)
-        counts, spreads = np.zeros(n, dtype=np.int64), np.full(n, np.nan)
-        if self.by_user is None:
-            return counts, spreads
-        shared: dict[Any, tuple[int, list[ItemTotals]]] = {}
-        for column, one in enumerate(self.by_user.exposures):
-            metric = self.measurements[column].metric
+        scores = self.scores
+        table = np.full(scores.per_user.shape, np.nan)
+        shared: dict[Any, list[ItemTotals]] = {}
+        for column, one in enumerate(scores.exposures):
+            metric, convention = self.measurements[column].metric, self.measurements[column].convention
             if one is None or not isinstance(metric, OverLists):
                 continue
-            kept = ~self.by_user.left_out[:, column] & (one.n_shown > 0)
-            key = id(one), kept.tobytes()
+            users = np.flatnonzero(~scores.left_out[:, column] & (one.n_shown > 0))
+            n_groups = len(users) if len(users) <= _MANY_USERS else _N_GROUPS
+            key = id(one), users.tobytes()
             if key not in shared:
-                shared[key] = _leave_out(one, kept)
-            counts[column], parts = shared[key]
-            convention = self.measurements[column].convention
-            values = np.array([metric.value(part, convention) for part in parts])
-            if len(values) > 1:
-                centred = values - values.mean()
-                spreads[column] = (len(values) - 1) * np.sqrt((centred * centred).sum())
-        return counts, spreads
+                whole = one.take(users).sum()
+                parts = (one.take(users[group::n_groups]).sum() for group in range(n_groups))
+                shared[key] = [whole - part for part in parts]
+            without = np.array([metric.value(part, convention) for part in shared[key]])
+            scale = (n_groups - 1) * np.sqrt(len(users) / max(n_groups, 1))
+            values = self.totals.mean[column] + scale * (without.mean() - without) if n_groups else without
+            table[users, column] = values[np.arange(len(users)) % max(n_groups, 1)]
+        return table
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -397,16 +398,6 @@ class MeasuredLists:
             top = self.highest_grade if threshold is None else max(self.highest_grade, threshold)
         # `unlabelled_as` gives them a grade, so that unlabelled="zero" has no effect
         return replace(self._with_unlabelled_as_zero(measurement), unlabelled_as=top)
-
-
-def _leave_out(exposures: Exposures, kept: Flags) -> tuple[int, list[ItemTotals]]:
-    """Return the number of groups, and the sums by item without each group of users in turn."""
-    users = np.flatnonzero(kept)
-    n_groups = len(users) if len(users) <= _MANY_USERS else _N_GROUPS
-    whole = exposures.sum(kept)
-    return n_groups, [
-        whole - exposures.take(users[group::n_groups]).sum() for group in range(n_groups)
-    ]
 
 
 def _measure_with_tie_range(lists: GroupedLists, plan: Plan) -> Scores:
