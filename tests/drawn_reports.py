@@ -10,7 +10,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS
+from tests.accuracy import METRICS
 from tests import strategies
 from tests.profiles import examples
 from tests.strategies import Sample

@@ -23,7 +23,10 @@ _OTHER_VALUES = {
 }
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers
 #: The fields that a report's signature adds; `defaults` replaces all choices at their default.
-REPORT_FIELDS = ["threshold", "short_below", "own", "protocol", "users", "version", "defaults"]
+REPORT_FIELDS = [
+    *("threshold", "short_below", "own", "value_of", "protocol", "users", "version"),
+    "defaults",
+]
 
 
 @dataclass(frozen=True, kw_only=True)

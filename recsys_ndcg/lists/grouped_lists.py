@@ -178,6 +178,22 @@ class GroupedLists(ReadOnlyArrays):
         """Whether the user of each row had its item in training."""
         return self.find_pairs(*self.history)
 
+    def count_items_by_background(self) -> dict[str, Floats]:
+        """Return the number of each user's listed items that are cold, outside, or were seen.
+
+        0 if it is unknown, and for `CatalogueLists`, whose items are all in the catalogue.
+        """
+        counts = {name: np.zeros(len(self)) for name in ("cold", "outside", "seen")}
+        known, codes = self.background, self.item_codes
+        if known is None or codes is None or self.placement_choices is not None:
+            return counts
+        if known.in_catalogue is not None:
+            counts["outside"] = self.sum_by_user(~known.in_catalogue[codes])
+        if known.history is not None:
+            counts["cold"] = self.sum_by_user(~known.in_train[codes])
+            counts["seen"] = self.sum_by_user(self.is_seen)
+        return counts
+
     def find_pairs(self, user: Positions, item: Positions) -> Flags:
         """Return whether the user and item of each row are among some pairs."""
         n_items = len(np.asarray(self.item_ids))

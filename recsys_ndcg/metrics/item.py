@@ -17,7 +17,7 @@ from recsys_ndcg.metrics.registry import register_metric
 
 @register_metric
 @dataclass(frozen=True)
-class Item(OfItems):
+class ItemMean(OfItems):
     r"""The mean of a numeric column of the features over the first k items, such as a price.
 
     .. math:: item@k = \frac{1}{\min(k, n)} \sum_{r \le k} v(i_r)

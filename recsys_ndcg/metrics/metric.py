@@ -80,6 +80,9 @@ class Metric:
     needs: ClassVar[frozenset[str]] = frozenset()
     #: The items of a user that its values depend on: "history" or "base" (`Background`).
     marks: ClassVar[tuple[str, ...]] = ()
+    #: Whether its value under ties is the mean over their orders; else it is the value of the
+    #: expected exposures, and its signature says so.
+    is_linear: ClassVar[bool] = True
     #: Whether it is a score of each user's list, or of all lists together (`OverLists`).
     per_user: ClassVar[bool] = True
     #: Its own rule for ties; None if it uses the convention's.
@@ -129,8 +132,8 @@ class Metric:
             if field.name != "k" and getattr(self, field.name) != field.default
         }
         options = [f"{name}={value!r}" for name, value in given.items()]
-        if self.column and [*given] == ["column"]:
-            options = [self.column]
+        if isinstance(self.column, str) and "column" in given:
+            options = [self.column, *(f"{one}={given[one]!r}" for one in given if one != "column")]
         options_text = f"({','.join(options)})" if options else ""
         return self.name + options_text + (f"@{self.k}" if self.k else "")
 

@@ -37,8 +37,6 @@ class OverLists(Metric):
     per_user: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"items"})
     reads: ClassVar[frozenset[str]] = ALL_LISTS
-    #: Whether its value under ties is the mean over their orders.
-    is_linear: ClassVar[bool] = True
     #: Whether chance is its value for the exposures of random order.
     has_chance: ClassVar[bool] = True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
@@ -53,6 +52,8 @@ class Popularity(OfItems):
         if convention.popularity_as == "max":
             return counts / np.nanmax(counts)
         if convention.popularity_as == "rank":
+            from scipy.stats import rankdata  # noqa: PLC0415 - scipy takes longer than pandas
+
             has_train = np.asarray(known.n_users_of) > 0
             ranks = np.where(np.isnan(counts), np.nan, 0.0)
             ranks[has_train] = rankdata(counts[has_train]) / has_train.sum()

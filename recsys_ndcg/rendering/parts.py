@@ -108,10 +108,15 @@ class Code:
         if len(self.names) < 2:
             return lines
         # a part that a short signature leaves out may differ, too
+        first = {part.partition(":")[0] for part in self.lines[0].split("|")}
         pairs = zip(
             self.names[1:], _find_differing(lines), _find_differing(self.lines), strict=True
         )
-        texts = ["|".join([name, *dict.fromkeys([*a, *b])]) for name, a, b in pairs if a or b]
+        texts = []
+        for name, differing, in_full in pairs:
+            left_out = [part for part in in_full if part.partition(":")[0] in first]
+            if differing or left_out:
+                texts.append("|".join([name, *dict.fromkeys([*differing, *left_out])]))
         exceptions = f", except: {'; '.join(texts)}" if texts else ""
         return [lines[0], f"other signatures are the same{exceptions}"]
 

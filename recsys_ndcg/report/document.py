@@ -235,9 +235,12 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         "unlisted": "Labelled items in no list",
         "impossible": "Predictions that the model could not make (was_impossible)",
         "duplicates": "Repeated rows that were merged",
+        "cold": "Listed items without training rows (cold)",
+        "outside": "Listed items that are not in the catalogue",
+        "seen": "Listed items that the user had in training",
     }
     for key, finding in findings.items():
-        if counts[key]:
+        if counts.get(key):
             yield f"{finding}: {counts[key]}."
     measurements = report.audit_data.measurements
     for measurement, (name, row) in zip(measurements, audit_rows.items(), strict=True):

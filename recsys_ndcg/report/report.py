@@ -19,7 +19,7 @@ from recsys_ndcg.report.document import build_report_document, find_remarks, fin
 from recsys_ndcg.report.explanation import explain_user
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
-from recsys_ndcg.scoring import Audit, Plan, Scores, Signature, find_metric_name
+from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Scores, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, bootstrap_intervals, mean_interval, ratio_interval
 
 if TYPE_CHECKING:
@@ -194,7 +194,8 @@ class Report(Renderable, Mapping[str, float]):
         the convention, from at least one metric; undefined scores are counted separately), and for
         each metric ``undefined ndcg@10`` and ``trivial ndcg@10``. Rows: unlabelled, unlisted
         (labels of items outside the lists), impossible (predictions that the model could not make),
-        duplicates (merged rows).
+        duplicates (merged rows); and if there are any: cold (listed items without training rows),
+        outside (not in the catalogue), seen (which the user had in training).
         """
         totals, protocol = self.audit_data.totals_with_orders, self.audit_data.protocol
         counts = dict(totals.counts)
@@ -202,6 +203,7 @@ class Report(Renderable, Mapping[str, float]):
         rows = {"ratings" if protocol == "rated" else "recommended": ratings}
         if protocol not in ("rated", "supplied"):
             rows = (rows if ratings < candidates else {}) | {"candidates": candidates}
+        counts = {name: n for name, n in counts.items() if n or name not in ITEM_COUNTS}
         counts = {"users": users, **rows, **counts}
         by_metric = {"undefined": totals.n_undefined, "trivial": totals.trivial}
         for name, numbers in by_metric.items():

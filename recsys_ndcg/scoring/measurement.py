@@ -234,6 +234,9 @@ class Measurement:
         is_catalogue = facts.is_catalogue
         if self.metric.needs and (reason := self._background_objection(facts, lists)):
             return reason
+        known = frozenset() if facts.background is None else facts.background.known
+        if self.convention.mean_over == "train" and "train" not in known:
+            return f"mean_over='train' needs {SOURCES['train']}."
         if self.unlabelled_as is not None and is_catalogue:
             return "Unlabelled items of a catalogue are only counted: they cannot get a grade."
         if not self.metric.depends_on_order:

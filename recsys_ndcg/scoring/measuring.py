@@ -199,6 +199,7 @@ class Block:
             repeats=np.zeros(len(lists), dtype=np.int64)
             if lists.repeats is None
             else lists.repeats,
+            **lists.count_items_by_background(),
         )
 
 

@@ -63,6 +63,9 @@ class ListCounts(ReadOnlyArrays):
         Predictions that the model could not make.
     repeats : array
         Rows merged into others: ``"duplicates"`` in `Totals.counts`, ``"repeats"`` in files.
+    cold, outside, seen : arrays
+        Listed items without training rows, outside the catalogue, and that the user had in
+        training; 0 if that is unknown.
     """
 
     n_items: Positions
@@ -75,11 +78,15 @@ class ListCounts(ReadOnlyArrays):
     unlisted: Positions
     impossible: Floats
     repeats: Positions
+    cold: Floats
+    outside: Floats
+    seen: Floats
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Return the counts from the columns with their names."""
-        return cls(**{each.name: columns[each.name] for each in fields(cls)})
+        """Return the counts from the columns with their names; older files lack some."""
+        none = np.zeros(len(columns["n_items"]))
+        return cls(**{each.name: columns.get(each.name, none) for each in fields(cls)})
 
     @property
     def activity(self) -> Floats:

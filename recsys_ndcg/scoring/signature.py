@@ -26,7 +26,11 @@ from recsys_ndcg.version import __version__
 
 #: Defaults of the fields that are not choices; a short signature leaves them out, too.
 _DEFAULTS_OF_OTHER_FIELDS = {"threshold": "none", "protocol": "rated"}
+_VALUE_OF = "value_of"  # of what a number is the value, if not the mean over orders of ties
 _CUSTOM_METRIC = "own"  # in signatures, the class of a metric that the user wrote
+
+
+_TEXTS = {_CUSTOM_METRIC, _VALUE_OF, "protocol", "version"}
 
 
 class Signature(str):  # noqa: SLOT000 - caches the parsed text
@@ -96,6 +100,8 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             values = one.metric.compute_fingerprint(one.metric.k or longest)
             fingerprint = "" if values is None else f"#{_fingerprint(values)}"
             texts[_CUSTOM_METRIC] = f"{one.metric.custom_class}{fingerprint}"
+        if not one.metric.is_linear and one.convention.ties == "expected":
+            texts[_VALUE_OF] = "expected_exposure"
         texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
         return cls.from_parts(str(one), texts)
 
@@ -322,7 +328,7 @@ def _normalise(texts: dict[str, str]) -> dict[str, str]:
 
 def _parse_value(name: str, text: str) -> Any:
     """Return a field's value; the text itself for functions, `own`, `protocol` and `version`."""
-    if text.startswith("callable(") or name in {_CUSTOM_METRIC, "protocol", "version"}:
+    if text.startswith("callable(") or name in _TEXTS:
         return text
     return int(text) if name in {"users", "short_below"} else parse_choice(name, text)
 

@@ -25,8 +25,9 @@ from recsys_ndcg.scoring.scores import (
 #: More roles whose means are kept: extreme orders of ties; the labelled share, and scores if
 #: unlabelled items were irrelevant or of the top grade.
 TIE_ROLES = ("lowest", "highest")
+ITEM_COUNTS = ("cold", "outside", "seen")
 LABEL_ROLES = ("judged", "zero", "top")
-_SUMMED_COUNTS = ("tied", "unlabelled", "unlisted", "missing", "impossible")
+_SUMMED_COUNTS = ("tied", "unlabelled", "unlisted", "missing", "impossible", *ITEM_COUNTS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg.convention import PRESETS
-from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scoring import Plan
+from tests.accuracy import METRICS
 from tests.errors import rejects
 from tests.profiles import examples
 from tests.scale.cases import predictions

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.metrics import METRICS, parse_metrics
+from recsys_ndcg.metrics import parse_metrics
 from recsys_ndcg.scoring import Measurement, Plan
 from recsys_ndcg.scoring.measuring import map_blocks
+from tests.accuracy import METRICS
 from tests import sample_lists, strategies, textbook
 from tests.profiles import examples
 from tests.textbook import Choices

@@ -10,7 +10,8 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.convention.presets import PRESETS
-from recsys_ndcg.metrics import METRICS, Metric
+from recsys_ndcg.metrics import Metric
+from tests.accuracy import METRICS
 from tests.metrics import test_against_textbook as against_textbook
 from tests.strategies import Sample
 from tests.test_public_api import METRIC_NAMES

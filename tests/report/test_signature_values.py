@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS
+from tests.accuracy import METRICS
 from tests import drawn_reports, strategies
 from tests.errors import assert_rejected
 from tests.profiles import examples, slow
