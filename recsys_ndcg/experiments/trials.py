@@ -51,6 +51,7 @@ def experiment(  # noqa: PLR0913 - the contract
     baseline: str | None = None,
     columns: Mapping[str, str] | None = None,
     rating_scale: tuple[float, float] | None = None,
+    features: Any = None,
     progress: bool | Callable[[str, float], object] = True,
     on_result: Callable[[Result], object] | None = None,
 ) -> Comparison:
@@ -101,6 +102,9 @@ def experiment(  # noqa: PLR0913 - the contract
         Maps our column names to the table's: ``{"rating": "stars"}``.
     rating_scale : pair of float, optional
         For a table or a file; by default its lowest and highest ratings.
+    features : table, optional
+        The features of the items, as in `recsys_ndcg.evaluate`, for measures such as
+        ``"diversity(genres)@10:catalogue"``.
     progress : bool or callable
         Whether a terminal or a notebook shows a progress bar; or a function that is called instead,
         with a title and the finished share, from 0 to 1.
@@ -163,7 +167,7 @@ def experiment(  # noqa: PLR0913 - the contract
     parsed = parse_models(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(model.given) for model in parsed.values())
     ratings = build_dataset(data, columns, rating_scale, plain=plain)
-    plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention)
+    plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention, features)
     split = CheckedSplits(ratings, splits)
     split.check_n_jobs(n_jobs)
     plan = split.resolve(plan)

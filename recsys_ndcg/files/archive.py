@@ -147,7 +147,11 @@ class Archive(NamedTuple):
         return False
 
     def to_parquet(
-        self, form: str, names: Sequence[str], extra: Mapping[str, NDArray[Any]]
+        self,
+        form: str,
+        names: Sequence[str],
+        extra: Mapping[str, NDArray[Any]],
+        lists: Mapping[str, tuple[NDArray[Any], NDArray[Any]]] | None = None,
     ) -> bytes:
         """Return a Parquet file with a row per user, and the head in the metadata of its schema.
 
@@ -160,6 +164,9 @@ class Archive(NamedTuple):
             ``"numerator.rr"``.
         extra : mapping of str to array
             Further columns, for other programs; `from_parquet` ignores them.
+        lists : mapping of str to pair of arrays, optional
+            Columns with a list per user: the offsets of the users, and the entries of all lists.
+            `from_parquet` returns an array of arrays for each.
 
         Raises
         ------
@@ -178,6 +185,9 @@ class Archive(NamedTuple):
             else:
                 layout[name] = [f"{name}.{column}" for column in names]
                 flat |= zip(layout[name], values.T, strict=True)
+        for name, (offsets, entries) in (lists or {}).items():
+            layout[name] = name
+            flat[name] = pa.ListArray.from_arrays(offsets.astype(np.int32), entries)
         stored = {"format": f"recsys_ndcg {form}", "columns": layout, **self.head}
         others = {name: column for name, column in extra.items() if name not in flat}
         table = pa.table(others | flat)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from inspect import getattr_static, isfunction
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
 from recsys_ndcg.catalogue import Leak, Ratings, Training
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, quote, warn
 from recsys_ndcg.folds.splits import UserKFold, get_ratings
@@ -19,6 +22,7 @@ from recsys_ndcg.lists import Facts, RankedLists, group_rows
 
 if TYPE_CHECKING:
     from recsys_ndcg.folds.measures import FoldPlan
+    from recsys_ndcg.scoring import Plan
 
     Split = tuple[Any, list[Any]]
 
@@ -113,9 +117,13 @@ class CheckedSplits:
         for place, column in enumerate(("user", "item")):
             columns[column] = to_column(list(map(itemgetter(place), ratings)), column)
         lists = group_rows(Rows(columns, "dataset"), first.duplicates, RankedLists)
-        if plan.rated is None:
-            lists = replace(lists, protocol="catalogue")
-        plan = plan.map(lambda one: one.resolve(one.facts_of(lists), lists))
+        rated, catalogue = plan.rated, plan.catalogue
+        if rated is not None:
+            rated = rated.resolve(rated.facts_of(lists), lists)
+        if catalogue is not None:
+            ranked = lists if rated is not None else replace(lists, protocol="catalogue")
+            catalogue = _resolve_catalogue(catalogue, ranked, plan.known)
+        plan = replace(plan, rated=rated, catalogue=catalogue)
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
         messages = chain.from_iterable(one.threshold_warnings(facts) for one in plans)
         for message in dict.fromkeys(messages):
@@ -225,3 +233,15 @@ def _iterate_splits(splitter: Any, data: Any) -> Iterator[Any]:
 
 def _is_trainset(one: Any) -> bool:
     return not isinstance(one, type) and all(hasattr(one, name) for name in _TRAINSET)
+
+
+def _resolve_catalogue(plan: Plan, lists: RankedLists, known: Mapping[str, Any]) -> Plan:
+    """Return a plan for ranked catalogues, resolved with all ratings before any fold is trained."""
+    if not any(one.metric.needs for one in plan.measurements):
+        return plan.resolve(plan.facts_of(lists), lists)
+    ids = np.asarray(lists.item_ids)
+    pairs = zip(lists.users[lists.user_of_row].tolist(), np.asarray(lists.items).tolist(), strict=True)
+    ready = replace(plan, background=Background.of([*pairs], ids, **known))
+    lists = ready.add_background(replace(lists, protocol="catalogue"))
+    # only the facts: these are all ratings, not lists
+    return replace(ready.resolve(ready.facts_of(lists)), background=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, itemgetter
 from typing import Any, NamedTuple
@@ -198,6 +198,8 @@ class PreparedFold(NamedTuple):
         if plan.rated is not None or plan.catalogue is not None:
             grades = Grades.of(to_floats(list(map(itemgetter(2), testset)), "rating"))
             plan = plan.map(lambda one: one.with_threshold(grades))
+        if plan.catalogue is not None:
+            plan = replace(plan, catalogue=plan.catalogue.with_trainset(trainset, **plan.known))
         return cls(plan, len(sizes))
 
     @property
@@ -241,7 +243,7 @@ def _merge(values: dict[str, Any], ranked: list[ProtocolScores], plan: FoldPlan)
 
 
 def _score(lists: GroupedLists, own: Plan, plan: FoldPlan, protocol: str) -> ProtocolScores:
-    by_metric = plan.names(protocol)
+    by_metric, lists = plan.names(protocol), own.add_background(lists)
     names = [by_metric.get(name, name) for name in own.names]
     if not plan.keep_per_user:
         totals = Totals.of(own.resolve_and_measure(lists))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recsys_ndcg.catalogue import choose_convention
@@ -20,8 +20,13 @@ ACCURACY = {one.__name__: Measure(one.__name__, one is fcp, one) for one in (rms
 
 
 def lower_is_better(name: str) -> bool:
-    """Return whether a measure is an error."""
-    return name in ACCURACY and not ACCURACY[name].greater_is_better
+    """Return whether less of a measure is better, as of an error."""
+    if name in ACCURACY:
+        return not ACCURACY[name].greater_is_better
+    try:
+        return not _parse_measure(name).greater_is_better
+    except InvalidInputError:  # a function of predictions, of which only the name is known
+        return False
 
 
 def make_measure(
@@ -116,9 +121,10 @@ def _parse_measure(one: Any) -> Measure:
     if isinstance(one, Metric):
         return _from_metric(one, "rated")
     if isinstance(one, str):
-        text, colon, protocol = one.strip().lower().partition(":")
-        if text in ACCURACY and not colon:
-            return ACCURACY[text]
+        text, colon, protocol = one.strip().partition(":")  # names of columns keep their case
+        protocol = protocol.lower()
+        if text.lower() in ACCURACY and not colon:
+            return ACCURACY[text.lower()]
         if colon and protocol not in _PROTOCOLS:
             msg = f"{one!r}: the protocol after the colon is unknown. "
             raise InvalidInputError(msg + suggest(protocol, _PROTOCOLS))
@@ -153,7 +159,8 @@ def _from_metric(metric: Metric, protocol: str) -> Measure:
         msg = f"{metric} needs a cutoff here. Write '{metric}@10', for example."
         raise InvalidInputError(msg)
     name = str(metric) if protocol == "rated" else f"{metric}:{protocol}"
-    return Measure(name, greater_is_better=True, metric=metric, protocol=protocol)
+    better = metric.greater_is_better
+    return Measure(name, greater_is_better=better, metric=metric, protocol=protocol)
 
 
 @dataclass(frozen=True)
@@ -171,6 +178,8 @@ class FoldPlan:
         Whether the trainset is measured, too.
     keep_per_user : bool
         Whether the scores of every user are kept.
+    known : mapping of str
+        What is known besides the trainset, as for `Background.of`: features, base, groups.
     """
 
     measures: Sequence[Measure]
@@ -178,9 +187,10 @@ class FoldPlan:
     catalogue: Plan | None
     return_train_measures: bool = False
     keep_per_user: bool = True
+    known: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - the options of cross-validation
         cls,
         measures: Any,
         threshold: float | None,
@@ -188,6 +198,7 @@ class FoldPlan:
         *,
         return_train_measures: bool = False,
         keep_per_user: bool = True,
+        features: Any = None,
     ) -> FoldPlan:
         """Parse measures, and give their metrics a convention with the plug-in's tie tolerance.
 
@@ -212,7 +223,8 @@ class FoldPlan:
             # metrics that have an error of Surprise's user by user
             errors = [one.name for one in parsed if one == ACCURACY.get(one.name)]
             rated = rated.with_metrics([METRICS[name]() for name in errors if name in METRICS])
-        plan = cls(parsed, rated, catalogue, return_train_measures, keep_per_user)
+        known = {} if features is None else {"features": features}
+        plan = cls(parsed, rated, catalogue, return_train_measures, keep_per_user, known)
         if catalogue is not None:
             choose_convention(catalogue)  # raises if two metrics rank differently
             if return_train_measures:
@@ -232,6 +244,7 @@ class FoldPlan:
         k: Cutoffs,
         threshold: float | None,
         convention: Convention | str | None,
+        features: Any = None,
     ) -> FoldPlan:
         """Return a plan with every metric under each protocol, unless its name has a protocol.
 
@@ -256,8 +269,10 @@ class FoldPlan:
             for place, each in enumerate(dict.fromkeys(protocols))
             for one in wanted
             for name in _add_protocol(one, each, ks, is_first=place == 0)
+            # of a user's own ratings, measures of what is recommended mean nothing
+            if len(protocols) == 1 or not _needs_recommendations(name, each)
         ]
-        plan = cls.of(measures, threshold, convention)
+        plan = cls.of(measures, threshold, convention, features=features)
         if plan.rated is None and plan.catalogue is None:
             msg = "No metric here ranks anything. Add one such as 'ndcg@10' to compare models by."
             raise InvalidInputError(msg)
@@ -287,3 +302,9 @@ def _add_protocol(given: Any, protocol: str, ks: list[int | None], *, is_first: 
         return [f"{one}:{named}" for one in parse_metrics(name, ks)] if is_first else []
     parsed = [given] if isinstance(given, Metric) else parse_metrics(name, ks)
     return [f"{one}:{protocol}" if protocol != "rated" else one for one in parsed]
+
+
+def _needs_recommendations(measure: Any, protocol: str) -> bool:
+    """Return whether a measure under a protocol needs lists of recommended items."""
+    one = _parse_measure(measure)
+    return protocol == "rated" and one.metric is not None and bool(one.metric.needs)

@@ -11,6 +11,7 @@ from recsys_ndcg.input.ids import encode_ids as encode_ids
 from recsys_ndcg.input.ids import format_id as format_id
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
+from recsys_ndcg.input.ids import unify_numbers as unify_numbers
 from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column

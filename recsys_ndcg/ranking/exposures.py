@@ -68,17 +68,26 @@ class Exposures(ReadOnlyArrays):
             by_user=_concat_columns([part.by_user for part in parts]),
         )
 
-    def to_columns(self) -> dict[str, NDArray[Any]]:
-        """Return all arrays by name, for saving."""
-        parts = {"by_row": self.by_row, "by_user": self.by_user, "by_item": self.by_item}
-        arrays = {name: getattr(self, name) for name in ("item_ids", "offsets", "item", "share")}
-        return arrays | {
-            f"{part}.{name}": column for part, table in parts.items() for name, column in table.items()
-        }
+    @property
+    def rows(self) -> dict[str, NDArray[Any]]:
+        """The columns with an entry per row, by name."""
+        further = {f"by_row.{name}": column for name, column in self.by_row.items()}
+        return {"item": self.item, "share": self.share, **further}
+
+    @property
+    def items(self) -> dict[str, NDArray[Any]]:
+        """The ids of the items and the columns that describe them, by name."""
+        further = {f"by_item.{name}": column for name, column in self.by_item.items()}
+        return {"item_ids": self.item_ids, **further}
+
+    @property
+    def users(self) -> dict[str, NDArray[Any]]:
+        """The columns with an entry per user, by name."""
+        return {f"by_user.{name}": column for name, column in self.by_user.items()}
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Exposures:
-        """Return the exposures from the result of `to_columns`."""
+        """Return the exposures from `rows`, `items`, `users` and ``"offsets"``."""
         parts: dict[str, Any] = {"by_row": {}, "by_user": {}, "by_item": {}}
         for name, column in columns.items():
             part, dot, inner = name.partition(".")

@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recsys_ndcg.arrays import compute_offsets
 from recsys_ndcg.files import Archive, to_json_value
+from recsys_ndcg.input import unify_numbers
 from recsys_ndcg.metrics import list_metric_names
 from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.ranking import Exposures
@@ -142,33 +144,39 @@ def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
     return Archive(head, audit.scores_to_save.columns())
 
 
-def _pack_exposures(scores: Scores) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the head and the columns of what was shown to whom, each set of exposures once."""
+def _list_exposures(scores: Scores) -> tuple[dict[str, Any], dict[str, Exposures]]:
+    """Return the head, and who was shown what by the beginning of the names of its columns."""
     distinct = list({id(one): one for one in scores.exposures if one is not None}.values())
     if not distinct:
         return {}, {}
-    places = {id(one): place for place, one in enumerate(distinct)}
-    columns = {
-        f"{_EXPOSURES}{place}.{name}": column
-        for place, one in enumerate(distinct)
-        for name, column in one.to_columns().items()
-    }
-    return {"exposures": [places.get(id(one)) for one in scores.exposures]}, columns
+    names = {id(one): f"{_EXPOSURES}{place}." for place, one in enumerate(distinct)}
+    head = {"exposures": [names.get(id(one)) for one in scores.exposures]}
+    return head, {names[id(one)]: one for one in distinct}
 
 
 def _unpack_exposures(
     head: dict[str, Any], columns: Mapping[str, NDArray[Any]]
 ) -> tuple[Exposures | None, ...]:
-    """Return the exposures of each measurement from the result of `_pack_exposures`."""
-    by_place: dict[int, dict[str, NDArray[Any]]] = {}
-    for name, column in columns.items():
-        if name.startswith(_EXPOSURES):
-            place, _, inner = name.removeprefix(_EXPOSURES).partition(".")
-            by_place.setdefault(int(place), {})[inner] = column
-    distinct = {place: Exposures.from_columns(parts) for place, parts in by_place.items()}
-    return tuple(
-        None if place is None else distinct[place] for place in head.get("exposures", ())
-    )
+    """Return the exposures of each measurement."""
+    found: dict[str | None, Exposures | None] = {None: None}
+    for start in dict.fromkeys(head.get("exposures", ())):
+        if start is None:
+            continue
+        parts = {
+            name.removeprefix(start): column
+            for name, column in columns.items()
+            if name.startswith(start)
+        }
+        for name, values in head.get("items", {}).get(start, {}).items():
+            parts[name] = np.array(values, dtype=None if name != "item_ids" else object)
+        if "offsets" not in parts:  # a list per user, in Parquet
+            parts["offsets"] = compute_offsets(np.array([len(one) for one in parts["item"]]))
+            for name in [*parts]:
+                if name in ("item", "share") or name.startswith("by_row."):
+                    parts[name] = np.concatenate([*parts[name], np.zeros(0, parts[name][0].dtype)])
+            parts["item_ids"] = unify_numbers(parts["item_ids"])
+        found[start] = Exposures.from_columns(parts)
+    return tuple(found[start] for start in head.get("exposures", ()))
 
 
 def save(report: Report, path: str | Path) -> None:
@@ -180,7 +188,14 @@ def save(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     archive = _build_archive(report, _summarise(report))
-    head, columns = _pack_exposures(report.audit_data.scores_to_save)
+    head, exposures = _list_exposures(report.audit_data.scores_to_save)
+    columns = {
+        f"{start}{name}": column
+        for start, one in exposures.items()
+        for name, column in {
+            "offsets": one.offsets, **one.rows, **one.users, **one.items
+        }.items()
+    }  # fmt: skip
     archive = Archive({**archive.head, **head}, {**archive.columns, **columns})
     with limit_threads(report.audit_data.n_jobs):
         archive.write(path, _FORMAT)
@@ -215,7 +230,18 @@ def report_to_parquet(report: Report) -> bytes:
     scores = report.scores
     score_columns = dict(zip(scores.names, scores.per_user.T, strict=True))
     archive = _build_archive(report, _summarise(report, ["audit"]))
-    return archive.to_parquet(_FORMAT, scores.names, score_columns)
+    head, exposures = _list_exposures(report.audit_data.scores_to_save)
+    lists = {}
+    for start, one in exposures.items():
+        lists |= {f"{start}{name}": (one.offsets, column) for name, column in one.rows.items()}
+        archive.columns.update({f"{start}{name}": each for name, each in one.users.items()})
+    if exposures:
+        head["items"] = {
+            start: {name: column.tolist() for name, column in one.items.items()}
+            for start, one in exposures.items()
+        }
+    archive.head.update(head)
+    return archive.to_parquet(_FORMAT, scores.names, score_columns, lists)
 
 
 def audit_from_parquet(content: bytes) -> Audit:

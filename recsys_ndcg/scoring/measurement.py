@@ -277,8 +277,8 @@ class Measurement:
             return (
                 f"{self} measures what was recommended, but these lists are the users' own test "
                 "ratings (protocol 'rated'). Give recommendations: {'labels': test, 'results': "
-                "lists}, or rank the catalogue with evaluate_catalogue (\"{self}:catalogue\" in "
-                "searches)."
+                "lists}, or rank the catalogue: evaluate_catalogue(), or in cross-validation and "
+                f"searches '{self}:catalogue'."
             )
         if not facts.has_items:
             return f"{self} needs to know which items were recommended. Give the items' ids."

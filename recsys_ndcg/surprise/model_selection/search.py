@@ -31,6 +31,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
     threshold: float | None
     convention: Convention | str | None
     keep_per_user: bool
+    features: Any
     progress: bool
     _known: Mapping[str, Measure] = MappingProxyType({})
     _folds: list[FoldRuns]
@@ -56,6 +57,7 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
             self.convention,
             return_train_measures=self.return_train_measures,
             keep_per_user=self.keep_per_user,
+            features=self.features,
         )
         if self.refit and hasattr(data, "folds_files"):
             msg = "refit needs all ratings in one dataset, not load_from_folds(). Remove refit."
@@ -268,10 +270,12 @@ class GridSearchCV(MeasuredSearch, model_selection.GridSearchCV):  # type: ignor
         threshold: float | None = None,
         convention: Convention | str | None = None,
         keep_per_user: bool = False,
+        features: Any = None,
         progress: bool = True,
     ) -> None:
         self.threshold, self.convention = threshold, convention
         self.keep_per_user, self.progress = keep_per_user, progress
+        self.features = features
         super().__init__(
             _check_class(algo_class),
             _check_lists(param_grid),
@@ -299,7 +303,7 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
         The seed of the combinations. Surprise 1.1.5 ignores it if all parameters have lists.
     measures, cv, refit, return_train_measures, n_jobs, pre_dispatch, joblib_verbose
         As for `GridSearchCV`.
-    threshold, convention, keep_per_user, progress
+    threshold, convention, keep_per_user, features, progress
         As for `GridSearchCV`.
 
     Raises
@@ -325,11 +329,13 @@ class RandomizedSearchCV(MeasuredSearch, model_selection.RandomizedSearchCV):  #
         threshold: float | None = None,
         convention: Convention | str | None = None,
         keep_per_user: bool = False,
+        features: Any = None,
         progress: bool = True,
     ) -> None:
         check_integer("n_iter", n_iter, 1)
         self.threshold, self.convention = threshold, convention
         self.keep_per_user, self.progress = keep_per_user, progress
+        self.features = features
         super().__init__(
             _check_class(algo_class),
             _check_lists(param_distributions, is_random=True),

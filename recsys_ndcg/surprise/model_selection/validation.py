@@ -98,6 +98,7 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     *,
     threshold: float | None = None,
     convention: Convention | str | None = None,
+    features: Any = None,
     progress: bool = True,
 ) -> CrossValidation:
     """Run cross-validation as in Surprise, also with ranking metrics.
@@ -126,6 +127,9 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     convention : Convention or str, optional
         All other choices, or a library's name: each metric is then measured as in that library.
         Estimates that differ by less than 1e-9 are tied.
+    features : table, optional
+        The features of the items, as in `recsys_ndcg.evaluate`. The other knowledge of measures
+        such as ``"coverage@10:catalogue"`` is each fold's trainset.
     progress : bool
         Whether to show a progress bar for long jobs, in a terminal or a notebook.
 
@@ -170,7 +174,13 @@ def cross_validate(  # noqa: PLR0913, PLR0917 - Surprise's signature, and a few 
     std         0.001         0.000                   0.010
     pooled      0.877         0.771                   0.079
     """
-    plan = FoldPlan.of(measures, threshold, convention, return_train_measures=return_train_measures)
+    plan = FoldPlan.of(
+        measures,
+        threshold,
+        convention,
+        return_train_measures=return_train_measures,
+        features=features,
+    )
     _check_algorithm(algo)
     splits = CheckedSplits(data, cv, KFold, "cv")
     splits.check_n_jobs(n_jobs)
