@@ -18,6 +18,7 @@ from recsys_ndcg.arrays import (
     compute_offsets,
     concat_ids,
     concat_ranges,
+    sort_distinct,
 )
 from recsys_ndcg.background.features import Feature, combine_features, read_features
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
@@ -319,7 +320,7 @@ def _count_train(
     user: Positions, item: Positions, n_users: int, n_items: int
 ) -> dict[str, Any]:
     """Return the fields that come from training rows."""
-    keys = np.unique(user * n_items + item)
+    keys = sort_distinct(user * n_items + item)
     users, items = np.divmod(keys, n_items)
     return {
         "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),

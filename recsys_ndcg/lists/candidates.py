@@ -10,9 +10,10 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Floats, Positions, compute_offsets
+from recsys_ndcg.arrays import Floats, Positions, compute_offsets, sort_distinct
 from recsys_ndcg.background import Background, UserItems
 from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.input import check_id_types, encode_ids, to_column
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import format_rows
@@ -58,7 +59,7 @@ class CandidateLists(GroupedLists):
         """The number of ranks of each user's list and ideal list."""
         return np.maximum(self.lengths, np.diff(self.offsets)) + self.n_unlisted
 
-    @property
+    @lazy_property
     def other_items(self) -> tuple[Positions, Positions, Positions]:
         """The candidates without a row: the catalogue, and pairs of user and item to leave out.
 
@@ -68,10 +69,10 @@ class CandidateLists(GroupedLists):
         assert known is not None, "checked by the plan"  # noqa: S101
         is_candidate = np.asarray(known.is_candidate)
         user, item = self.user_of_row, np.asarray(self.item_codes).astype(np.int64)
-        pairs = np.unique(user * len(is_candidate) + item)
+        pairs = sort_distinct(user * len(is_candidate) + item)
         if self.without_history:
             owner, seen = self.history
-            pairs = np.union1d(pairs, owner * len(is_candidate) + seen)
+            pairs = sort_distinct(np.append(pairs, owner * len(is_candidate) + seen))
         user, item = np.divmod(pairs, len(is_candidate))
         kept = is_candidate[item]
         return np.flatnonzero(is_candidate), user[kept], item[kept]
@@ -138,7 +139,8 @@ def _add_marked(
     n_items = len(known.items)
     more = [each.of_users(np.asarray(lists.background_users)) for each in marked if each]
     keys = np.concatenate([user * n_items + item, *(owner * n_items + one for owner, one in more)])
-    kept = np.sort(np.unique(keys, return_index=True)[1])  # labelled candidates come first
+    order = np.argsort(keys, kind="stable")  # labelled candidates come first
+    kept = np.sort(order[np.diff(keys[order], prepend=-1) > 0])
     is_candidate = np.asarray(known.is_candidate)[keys % n_items]
     if lists.excludes_history:
         owner, item = lists.history

@@ -178,26 +178,34 @@ class GroupedLists(ReadOnlyArrays):
         """Whether the user of each row had its item in training."""
         return self.find_pairs(*self.history)
 
-    def count_items_by_background(self) -> dict[str, Floats]:
+    def count_items_by_background(self, needs: frozenset[str]) -> dict[str, Floats]:
         """Return the number of each user's listed items that are cold, outside, or were seen.
 
-        0 if it is unknown, and for `CatalogueLists`, whose items are all in the catalogue.
+        0 if it is unknown or not needed, and for `CatalogueLists`, whose items are all inside.
+
+        Parameters
+        ----------
+        needs : frozenset of str
+            What the metrics need to know, and which items of a user they depend on.
         """
         counts = {name: np.zeros(len(self)) for name in ("cold", "outside", "seen")}
         known, codes = self.background, self.item_codes
-        if known is None or codes is None or self.placement_choices is not None:
+        if not needs or known is None or codes is None or self.placement_choices is not None:
             return counts
         if known.in_catalogue is not None:
             counts["outside"] = self.sum_by_user(~known.in_catalogue[codes])
-        if known.history is not None:
+        if known.history is not None and "train" in needs:
             counts["cold"] = self.sum_by_user(~known.in_train[codes])
+        if "history" in needs:
             counts["seen"] = self.sum_by_user(self.is_seen)
         return counts
 
     def find_pairs(self, user: Positions, item: Positions) -> Flags:
         """Return whether the user and item of each row are among some pairs."""
         n_items = len(np.asarray(self.item_ids))
-        keys = np.sort(user * n_items + item)
+        keys = user * n_items + item
+        if (keys[1:] < keys[:-1]).any():
+            keys = np.sort(keys)
         wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
         place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
         return np.asarray(keys[place] == wanted) if len(keys) else np.zeros(len(wanted), dtype=bool)

@@ -130,22 +130,7 @@ class Exposures(ReadOnlyArrays):
         """Return the sums by item, of all users or of those for whom `mask` is true."""
         if mask is not None and not mask.all():
             return self.take(mask).sum()
-        share, n_shown = self.share, np.repeat(self.n_shown, np.diff(self.offsets))
-        is_sure = share == 1
-        columns = {
-            "shown": share,
-            "squares": share if is_sure.all() else share * share,
-            "sure": is_sure.astype(np.float64),
-            "per_list": share / n_shown,
-            "cosine": share / np.sqrt(n_shown),
-            "cosine_squares": share * share / n_shown,
-            **self.by_row,
-        }
-        sums = {name: self._add_up(column) for name, column in columns.items()}
-        unsure = np.where(is_sure, 0.0, share)
-        sums["log_missed"] = (
-            np.zeros(len(self.item_ids)) if is_sure.all() else self._add_up(np.log1p(-unsure))
-        )
+        sums = self._add_up(self._weigh_rows())
         users = {
             "users": float(self.n_users),
             "lists": float((self.n_shown > 0).sum()),
@@ -154,8 +139,40 @@ class Exposures(ReadOnlyArrays):
         }
         return ItemTotals(self.item_ids, sums, dict(self.by_item), users)
 
-    def _add_up(self, column: Floats) -> Floats:
-        return np.bincount(self.item, weights=column, minlength=len(self.item_ids))
+    def _weigh_rows(self) -> dict[str, Floats | tuple[str, float]]:
+        """Return the columns that are summed by item, or the multiple of another column's sum."""
+        share, sizes = self.share, np.diff(self.offsets)
+        is_sure = bool((share == 1).all())
+        shown = self.n_shown[sizes > 0]
+        n_shown: Any = shown[0] if is_sure and len(shown) and (shown == shown[0]).all() else None
+        columns: dict[str, Any] = {"shown": share}
+        if is_sure:  # no ties at the cutoff: everything is a multiple of the number of lists
+            columns |= {"squares": ("shown", 1.0), "sure": ("shown", 1.0)}
+            columns["log_missed"] = ("shown", 0.0)
+        else:
+            columns["squares"] = share * share
+            columns["sure"] = (share == 1).astype(np.float64)
+            columns["log_missed"] = np.log1p(-np.where(share == 1, 0.0, share))
+        if n_shown is not None:
+            columns["per_list"] = ("shown", 1 / n_shown)
+            columns["cosine"] = ("shown", 1 / np.sqrt(n_shown))
+            columns["cosine_squares"] = ("shown", 1 / n_shown)
+        else:
+            by_row = np.repeat(self.n_shown, sizes)
+            columns["per_list"] = share / by_row
+            columns["cosine"] = share / np.sqrt(by_row)
+            columns["cosine_squares"] = share * share / by_row
+        return columns | dict(self.by_row)
+
+    def _add_up(self, columns: Mapping[str, Any]) -> dict[str, Floats]:
+        sums: dict[str, Floats] = {}
+        for name, column in columns.items():
+            if isinstance(column, tuple):
+                other, factor = column
+                sums[name] = sums[other] * factor
+            else:
+                sums[name] = np.bincount(self.item, weights=column, minlength=len(self.item_ids))
+        return sums
 
 
 @dataclass(frozen=True, eq=False)

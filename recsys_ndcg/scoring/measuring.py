@@ -70,7 +70,8 @@ class Block:
                 numerator[:, column], denominator[:, column] = self._get_fractions(one)
                 left_out[:, column] = self._find_left_out(one)
         key = "counts", self._get_graded(first), self._get_sorted(first), first.threshold
-        counts = self._cache.get_or_compute(key, lambda: self._count_items(first))
+        needs = frozenset[str]().union(*(one.metric.needs | {*one.metric.marks} for one in measurements))
+        counts = self._cache.get_or_compute(key, lambda: self._count_items(first, needs))
         exposures = tuple(self._get_exposures(one) for one in measurements)
         if not any(exposures):
             exposures = ()
@@ -183,7 +184,7 @@ class Block:
             left_out |= graded.lists.n_items < one.short_below
         return left_out
 
-    def _count_items(self, one: Measurement) -> ListCounts:
+    def _count_items(self, one: Measurement, needs: frozenset[str]) -> ListCounts:
         lists, graded = self.lists, self._get_graded(one)
         unknown = np.full(len(lists), np.nan)
         return ListCounts(
@@ -199,7 +200,7 @@ class Block:
             repeats=np.zeros(len(lists), dtype=np.int64)
             if lists.repeats is None
             else lists.repeats,
-            **lists.count_items_by_background(),
+            **lists.count_items_by_background(needs),
         )
 
 
