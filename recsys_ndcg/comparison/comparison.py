@@ -117,6 +117,16 @@ class Comparison(Renderable):
         return self.first_model.names
 
     @property
+    def metrics_of_users(self) -> list[str]:
+        """The names of the metrics that have a score per user."""
+        first = self.first_model
+        return [
+            name
+            for name, one in zip(first.names, first.metrics, strict=True)
+            if one.per_user
+        ]
+
+    @property
     def users(self) -> Ids:
         """The compared users."""
         return self.first_model.users
@@ -207,11 +217,14 @@ class Comparison(Renderable):
 
     @property
     def per_user(self) -> pd.DataFrame:
-        """The scores of every user: for each metric, a column per model."""
+        """The scores of every user: for each metric of users, a column per model."""
         tables = {
             name: pd.DataFrame(one.scores, make_index(self.users, "user"), self.models)
             for name, one in self.by_metric.items()
+            if one.metric.per_user
         }
+        if not tables:
+            return pd.DataFrame(index=make_index(self.users, "user"))
         return pd.concat(tables, axis=1, names=["metric", "model"])
 
     @property
@@ -307,7 +320,7 @@ class Comparison(Renderable):
         {'bob': 0.331, 'ann': -0.314}
         """
         check_integer("n", n, 1)
-        name = self._find_metric(metric)
+        name = self._find_metric_of_users(metric)
         return find_movers(self, name, *self._choose_pair(name, a, b), int(n))
 
     def overlap(
@@ -463,6 +476,8 @@ class Comparison(Renderable):
         if kind == "trade-off":
             other = None if against is None else self._find_metric(against)
             return plot_trade_off(self, name, other, colour)
+        if kind != "tiers":
+            name = self._find_metric_of_users(metric)
         return plot_metric(self, kind, name, *self._choose_pair(name, a, b))
 
     def document(
@@ -672,6 +687,24 @@ class Comparison(Renderable):
         if metric is None:
             return self.metrics[0]
         return find_metric_name(metric, self.metrics, "This comparison")
+
+    def _find_metric_of_users(self, metric: str | Metric | None) -> str:
+        """Return the name of a metric that has a score per user, by default the first such one.
+
+        Raises
+        ------
+        InvalidInputError
+            The metric is unknown, or a number of all lists together.
+        """
+        names = self.metrics_of_users
+        name = names[0] if metric is None and names else self._find_metric(metric)
+        if name not in names:
+            msg = (
+                f"{name} is a number of all lists together, without a score per user. Name a "
+                f"metric of users{': ' if names else ''}{', '.join(names)}."
+            )
+            raise InvalidInputError(msg)
+        return name
 
     def _find_model(self, name: str) -> str:
         """Return the name of a model.

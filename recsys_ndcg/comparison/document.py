@@ -79,6 +79,7 @@ def build_comparison_document(
     tables = [
         Section(kind, title, lead, [table_of(comparison, metric)])
         for kind in kinds
+        if kind != "segments" or metric in comparison.metrics_of_users
         for title, lead, table_of in [_SECTIONS[kind]]
     ]
     n_models = len(comparison.models)
@@ -105,7 +106,7 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     table = board.reset_index().assign(
         rank=[str(low) if low == high else f"{low}–{high}" for low, high in ranks]
     )
-    for name in ("chance", "adjusted", "spread"):
+    for name in ("chance", "adjusted", "won", "tied", "lost", "spread"):
         if table[name].isna().all():
             del table[name]
     names = ["tier", "model", "mean", "half", "pooled", "chance", "adjusted", "won", "tied", "lost"]
@@ -140,6 +141,9 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
         difference_interval=_format_differences(table, "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
+    if metric not in comparison.metrics_of_users:
+        names.remove("outcome")
+        note = note.replace("; wins: users for whom a is better", "")
     table = table.filter([*names, *margins, *_users_column_if_it_varies(table)])
     return _to_shown_table(comparison, metric, "Pairs of models", table, note)
 
@@ -228,6 +232,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
         *_find_runs_remarks(comparison),
         *_find_order_remarks(by_metric),
         *_find_chance_remarks(by_metric),
+        *_find_novelty_remarks(by_metric),
         *_find_segment_remarks(comparison),
     ]
     return [escape_invisible(line) for line in lines]
@@ -332,6 +337,37 @@ def _describe_disagreement(
     )
 
 
+def _find_novelty_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
+    """Yield a remark if the best model beyond accuracy is worse than another in relevance.
+
+    Random lists are the most novel and cover the most items, so more of it alone is no merit.
+    """
+    relevance = next((one for one in by_metric if not one.metric.needs), None)
+    if relevance is None:
+        return
+    direction = relevance.significant_direction
+    for result in by_metric:
+        if not result.metric.needs or result.metric.needs_threshold:
+            continue
+        best = int(result.columns_by_mean[0])
+        others = [
+            int(b if a == best else a)
+            for (a, b), sign in zip(relevance.pairs, direction, strict=True)
+            if (a == best and sign < 0) or (b == best and sign > 0)
+        ]
+        if not others:
+            continue
+        ahead = max(others, key=lambda column: relevance.sign * relevance.means()[column])
+        chance = result.means("chance")[best]
+        random = f" (random lists: {format_size(chance)})" if not np.isnan(chance) else ""
+        models = result.models
+        yield (
+            f"{models[best]} has the best {result.name}, {format_size(result.means()[best])}"
+            f"{random}, but is significantly worse than {models[ahead]} in {relevance.name}: "
+            "lists that nobody likes are easily novel and different."
+        )
+
+
 def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
     """Yield remarks on segments with the opposite sign, and on Simpson's paradox."""
     segment_of_user, baseline = comparison.segment_of_user, comparison.baseline
@@ -340,8 +376,11 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
     n_outside = int(segment_of_user.isna().sum())
     if n_outside:
         yield f"{n_outside} of {len(segment_of_user)} users are in no segment."
+    names = comparison.metrics_of_users
+    if not names:
+        return
     table, alpha = comparison.segments, comparison.testing.alpha
-    for metric in comparison.metrics:
+    for metric in names:
         rows = table.loc[[metric]].droplevel("metric")
         reversed_rows = rows[rows["opposite_to_all"] & (rows["p_corrected"] <= alpha)].reset_index()
         opposite = [
@@ -357,6 +396,8 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
 
 def _find_chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
     result = by_metric[0]
+    if result.metric.needs:  # random lists are the most novel
+        return
     mean, chance = result.means(), result.means("chance")
     with np.errstate(invalid="ignore"):
         below = result.sign * (mean - chance) < 0

@@ -317,6 +317,8 @@ def make_pairwise(result: MetricComparison) -> pd.DataFrame:
         result.mean_tests, (*_PAIR_COLUMNS, "p", "p_corrected", "detectable", *margin_columns)
     )
     tests = tests.rename(columns={"low": "ci_low", "high": "ci_high"})
+    if not result.metric.per_user:
+        tests[["wins", "ties", "losses"]] = 0
     pooled = result.restore_sign(result.pooled_tests, _POOLED_COLUMNS).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
     table = pd.concat([models, tests, pooled], axis=1)
@@ -332,6 +334,8 @@ def _count_wins(result: MetricComparison, baseline: str) -> pd.DataFrame:
     """Count the users for whom each model is better than the baseline, equal, or worse."""
     tests, names = result.mean_tests, ["won", "tied", "lost"]
     counts = pd.DataFrame(index=[*result.models], columns=names, dtype="Int64")
+    if not result.metric.per_user:  # no user wins or loses
+        return counts
     for pair, (a, b) in enumerate(result.named_pairs):
         outcome = [tests.wins[pair], tests.ties[pair], tests.losses[pair]]
         if b == baseline:
@@ -358,9 +362,10 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     InvalidInputError
         The comparison has no segments.
     """
-    segment_of_user, by_metric = comparison.segment_of_user, comparison.by_metric
-    if segment_of_user is None:
-        msg = "There are no segments. Compare with segments, such as compare(..., by='activity')."
+    segment_of_user = comparison.segment_of_user
+    by_metric = {name: comparison.by_metric[name] for name in comparison.metrics_of_users}
+    if segment_of_user is None or not by_metric:
+        msg = "There are no segments of users' scores. Compare with segments, such as compare(..., by='activity')."
         raise InvalidInputError(msg)
     parts = []
     with progress_bar(enabled=comparison.progress) as show:

@@ -206,6 +206,15 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
     command : str, optional
         The command line that made the page, if there was one.
     """
+    of_users = comparison.metrics_of_users
+    if not of_users:
+        return _build_page_of_lists(comparison, command)
+    if of_users[0] != comparison.metrics[0]:  # users' charts are of the first metric
+        order = [of_users[0], *(name for name in comparison.metrics if name != of_users[0])]
+        models = comparison.model_scores.items()
+        comparison = replace(
+            comparison, model_scores={name: one.select_metrics(order) for name, one in models}
+        )
     metric = comparison.metrics[0]
     kinds = ["leaderboard", *(["segments"] if comparison.segment_of_user is not None else [])]
     brief = build_comparison_document(comparison, metric, kinds)
@@ -237,6 +246,19 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     # charts with nothing to show are left out
+    return replace(brief, sections=[one for one in sections if one.parts])
+
+
+def _build_page_of_lists(comparison: Comparison, command: str | None) -> Document:
+    """Return the document of a comparison in numbers of all lists together, without users."""
+    brief = build_comparison_document(comparison, comparison.metrics[0], ["leaderboard"])
+    board, *_ = brief.sections
+    sections = [
+        _build_leaderboard_section(comparison, board),
+        _build_remarks_section(comparison),
+        Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
+        build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
+    ]
     return replace(brief, sections=[one for one in sections if one.parts])
 
 
