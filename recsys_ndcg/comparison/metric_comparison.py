@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from recsys_ndcg.comparison.swaps import run_swap_test
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.arrays import (
     Flags,
     Floats,
@@ -22,8 +24,9 @@ from recsys_ndcg.arrays import (
 )
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
-from recsys_ndcg.metrics import Metric
+from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
+from recsys_ndcg.ranking import Exposures
 from recsys_ndcg.scoring import adjust_for_chance
 from recsys_ndcg.significance import (
     CORRECTIONS,
@@ -82,6 +85,11 @@ class MetricComparison(ReadOnlyArrays):
         The largest difference that does not matter.
     progress : bool
         Whether to show a progress bar for tests that take long.
+    exposures : tuple of Exposures
+        The lists of each model, if the metric is a number of all lists together, and they are
+        known.
+    convention : Convention
+        All choices.
     """
 
     name: str
@@ -95,6 +103,8 @@ class MetricComparison(ReadOnlyArrays):
     testing: Testing
     margin: float | None = None
     progress: bool = True
+    exposures: tuple[Exposures, ...] = ()
+    convention: Convention = field(default_factory=Convention)
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, name: str) -> MetricComparison:
@@ -105,12 +115,17 @@ class MetricComparison(ReadOnlyArrays):
             for table in _TABLES
         }
         fields |= {option: getattr(comparison, option) for option in _OPTIONS}
+        exposures = [one.exposures[column] for one in models.values() if one.exposures]
+        if len(exposures) == len(models) and all(one is not None for one in exposures):
+            fields["exposures"] = tuple(exposures)
+        fields["convention"] = comparison.first_model.measurements[column].convention
         return cls(name, comparison.first_model.metrics[column], tuple(models), **fields)
 
     def select_users(self, users: Flags) -> MetricComparison:
         """Return the scores of some users."""
         tables = {table: getattr(self, table)[users] for table in _TABLES}
-        return replace(self, **tables)
+        exposures = tuple(one.take(users) for one in self.exposures)
+        return replace(self, exposures=exposures, **tables)
 
     def scores_of(self, model: str) -> Floats:
         """Return the users' scores under one of the models."""
@@ -181,7 +196,21 @@ class MetricComparison(ReadOnlyArrays):
     @lazy_property
     def mean_tests(self) -> PairResults:
         """The tests of the means of sign · score, of which more is better."""
-        return self._test_pairs(self.scores, self.name, self.margin)
+        if not (self.exposures and self.testing.test == "randomisation"):
+            return self._test_pairs(self.scores, self.name, self.margin)
+        metric, convention = self.metric, self.convention
+        assert isinstance(metric, OverLists), "only these have exposures"  # noqa: S101
+        by_t = replace(self.testing, test="t")
+        results = compare_pairs(self.sign * self.scores, self.pairs, by_t, margin=self.margin)
+        with progress_bar(enabled=self.progress) as show:
+            return run_swap_test(
+                results,
+                self.exposures,
+                [(a, b) for a, b in self.pairs.tolist()],
+                lambda totals: self.sign * metric.value(totals, convention),
+                self.testing,
+                partial(show, f"Testing {self.name}"),
+            )
 
     @lazy_property
     def pooled_tests(self) -> PairResults:

@@ -131,13 +131,22 @@ class Exposures(ReadOnlyArrays):
         if mask is not None and not mask.all():
             return self.take(mask).sum()
         sums = self._add_up(self._weigh_rows())
-        users = {
-            "users": float(self.n_users),
-            "lists": float((self.n_shown > 0).sum()),
-            "slots": float(self.n_shown.sum()),
-            **{name: float(column.sum()) for name, column in self.by_user.items()},
-        }
+        users = {name: float(column.sum()) for name, column in self.list_users().items()}
         return ItemTotals(self.item_ids, sums, dict(self.by_item), users)
+
+    def list_users(self) -> dict[str, Floats]:
+        """Return what is summed over users: 1, whether they were shown something, and how much."""
+        ones = np.ones(self.n_users)
+        lists = (self.n_shown > 0).astype(np.float64)
+        return {"users": ones, "lists": lists, "slots": self.n_shown, **self.by_user}
+
+    def weigh(self, name: str) -> Floats:
+        """Return the column whose sums by item have a name in `ItemTotals.sums`."""
+        column: Any = self._weigh_rows()[name]
+        if isinstance(column, tuple):
+            other, factor = column
+            return self.weigh(other) * factor
+        return np.asarray(column, dtype=np.float64)
 
     def _weigh_rows(self) -> dict[str, Floats | tuple[str, float]]:
         """Return the columns that are summed by item, or the multiple of another column's sum."""
