@@ -1,9 +1,11 @@
+from recsys_ndcg.metrics.coverage import Coverage as Coverage
 from recsys_ndcg.metrics.judged import Judged as Judged
 from recsys_ndcg.metrics.metric import Metric as Metric
 from recsys_ndcg.metrics.metric import SavedMetric as SavedMetric
 from recsys_ndcg.metrics.metric import check_k as check_k
 from recsys_ndcg.metrics.ndcg import NDCG as NDCG
 from recsys_ndcg.metrics.over_lists import OverLists as OverLists
+from recsys_ndcg.metrics.over_lists import find_universe as find_universe
 from recsys_ndcg.metrics.over_lists import sum_random_exposures as sum_random_exposures
 from recsys_ndcg.metrics.registry import METRICS as METRICS
 from recsys_ndcg.metrics.registry import check_name_is_free as check_name_is_free

@@ -45,7 +45,7 @@ class Coverage(OverLists):
         """Return the expected number of items that are shown, over all items."""
         counted, n_items = find_universe(totals, convention)
         covered = float((totals.covered * counted).sum())
-        return _scale(covered, n_items, convention)
+        return self.scale(covered, n_items, convention)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the coverage if all lists are equal, and if no two share an item."""
@@ -53,13 +53,14 @@ class Coverage(OverLists):
         slots, lists = totals.users["slots"], totals.users["lists"]
         longest = min(slots, n_items)
         return (
-            _scale(slots / lists if lists else 0.0, n_items, convention),
-            _scale(longest, n_items, convention),
+            self.scale(slots / lists if lists else 0.0, n_items, convention),
+            self.scale(longest, n_items, convention),
         )
 
-
-def _scale(covered: float, n_items: int, convention: Convention) -> float:
-    if convention.coverage_as == "count":
-        return covered
-    share = covered / n_items if n_items else np.nan
-    return round(100 * share, 2) if convention.coverage_as == "percent" else share
+    @staticmethod
+    def scale(covered: float, n_items: int, convention: Convention) -> float:
+        """Return a number of items as `coverage_as` says."""
+        if convention.coverage_as == "count":
+            return covered
+        share = covered / n_items if n_items else np.nan
+        return round(100 * share, 2) if convention.coverage_as == "percent" else share

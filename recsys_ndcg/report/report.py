@@ -17,6 +17,7 @@ from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
 from recsys_ndcg.report.explanation import explain_user
+from recsys_ndcg.report.rarefaction import compute_rarefaction
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
 from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Scores, Signature, find_metric_name
@@ -581,6 +582,46 @@ class Report(Renderable, Mapping[str, float]):
             raise InvalidInputError(msg)
         options: dict[str, Any] = {"tables": [data], "train": train, "columns": columns}
         return Segments.from_groups(assign_segments(groups, self.scores, **options), self)
+
+    def rarefaction(
+        self, metric: str | Metric | None = None, users: Iterable[int] | None = None
+    ) -> pd.Series[float]:
+        """Return the expected coverage of fewer users, to compare it with smaller test sets.
+
+        Coverage grows with the number of users: 200 users of one model cover less than 900 of the
+        same model. This is its mean over all choices of m of the users, computed exactly.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            A coverage of the report, by default the first.
+        users : iterable of int, optional
+            The numbers of users; by default twenty up to all.
+
+        Returns
+        -------
+        pandas.Series
+            The coverage, indexed by the number of users.
+
+        Raises
+        ------
+        InvalidInputError
+            The metric is no coverage of the report, a number of users is out of range, or the
+            lists are not known.
+
+        References
+        ----------
+        Hurlbert (1971), doi:10.2307/1934145
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> lists = {"labels": {"ann": {"b"}}, "results": {"ann": ["b", "a"], "bob": ["b", "c"]}}
+        >>> report = rn.evaluate(lists, metrics="coverage@2", catalogue=[*"abcd"])
+        >>> report.rarefaction().to_dict()
+        {1: 0.5, 2: 0.75}
+        """
+        return compute_rarefaction(self.audit_data, metric, users)
 
     @property
     def truth(self) -> pd.Series[int]:

@@ -2,7 +2,10 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
+from functools import reduce
 from itertools import combinations, permutations, product
+from operator import add
 from typing import Any
 
 import pytest
@@ -106,3 +109,54 @@ def test_chance_is_the_number_of_random_lists(
         assert chance == pytest.approx(mean([LINEAR[name](one, world) for one in tops]), abs=1e-9)
     else:
         assert chance == pytest.approx(OF_EXPOSURE[name](expect_shown(tops), world), abs=1e-9)
+
+
+@given(world=worlds(max_list=3), k=st.integers(1, 3))
+def test_rarefaction_is_the_mean_coverage_of_fewer_users(world: World, k: int) -> None:
+    """Over all choices of the users and all orders of ties."""
+    found = evaluate(world, f"coverage@{k}").rarefaction()
+    tops = all_tops(world, k)
+    for size, value in found.items():
+        chosen = list(combinations(world.lists, int(str(size))))
+        wanted = mean(
+            [coverage({u: one[u] for u in users}, world) for one in tops for users in chosen]
+        )
+        assert value == pytest.approx(wanted, abs=1e-9)
+
+
+@given(world=worlds(max_list=3), k=st.integers(1, 3))
+def test_sums_of_parts_are_the_whole(world: World, k: int) -> None:
+    """Users measured one by one, with item ids of their own, in any order."""
+    names = [f"{name}@{k}" for name in (*LINEAR, *OF_EXPOSURE)]
+    whole = evaluate(world, names)
+    parts = [
+        evaluate(replace(world, lists={user: one}), names).audit_data.totals
+        for user, one in reversed(world.lists.items())
+    ]
+    merged = reduce(add, parts)
+    assert merged.mean.tolist() == pytest.approx(whole.mean.tolist(), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["coverage", "gini", "entropy"])
+@given(k=st.integers(1, 2), n_items=st.integers(2, 4), n_users=st.integers(1, 3))
+def test_worst_and_best_are_the_ends_of_all_lists(
+    name: str, k: int, n_items: int, n_users: int
+) -> None:
+    """Of as many lists of the same length."""
+    items = list(range(1, n_items + 1))
+    tops = [
+        dict(enumerate(one))
+        for one in product([list(top) for top in combinations(items, k)], repeat=n_users)
+    ]
+    world = World({}, {}, [(0, 1)], items)
+    values = [
+        coverage(one, world)
+        if name == "coverage"
+        else OF_EXPOSURE[name](dict(Counter(i for top in one.values() for i in top)), world)
+        for one in tops
+    ]
+    lists = {user: {item: -float(r) for r, item in enumerate(items[:k])} for user in range(n_users)}
+    drawn = World(lists, {0: {1}}, [(0, 1)], items)
+    row = evaluate(drawn, f"{name}@{k}").audit.iloc[0]
+    ends = (max(values), min(values)) if name == "gini" else (min(values), max(values))
+    assert (row["worst"], row["best"]) == pytest.approx(ends, abs=1e-12)

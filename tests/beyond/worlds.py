@@ -50,7 +50,7 @@ def evaluate(world: World, metrics: Any, *, catalogue: bool = True, **options: A
         for user, items in world.base.items()
         for rank, item in enumerate(items)
     ]
-    features = pd.DataFrame(
+    features = None if not world.features else pd.DataFrame(
         {"item": [*world.features], "genres": [*world.features.values()],
          "price": [world.price[item] for item in world.features]}
     )  # fmt: skip
