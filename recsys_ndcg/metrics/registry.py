@@ -98,7 +98,7 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
 
 
 def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]:
-    """Return the parameters in brackets; a single parameter needs no name."""
+    """Return the parameters in brackets; a single parameter, or a column, needs no name."""
     names = [field.name for field in fields(kind) if field.name != "k"]
     if not names:
         msg = f"{metric!r}: {kind.name} has no option in brackets; use '{kind.name}@10'."
@@ -106,7 +106,7 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
     options: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals and len(names) == 1:
+        if not equals and (len(names) == 1 or names[0] == "column"):
             name, value = names[0], name
         name = next((known for known in names if known.lower() == name.lower()), name)
         if name not in names or name in options:

@@ -101,7 +101,9 @@ class Exposures(ReadOnlyArrays):
         """Return the sums by item, of all users or of those for whom `mask` is true."""
         if mask is not None and not mask.all():
             return self.take(mask).sum()
-        share, n_shown = self.share, np.repeat(self.n_shown, np.diff(self.offsets))
+        # rows of users who were shown nothing have the share 0
+        n_shown = np.where(self.n_shown > 0, self.n_shown, 1.0)
+        share, n_shown = self.share, np.repeat(n_shown, np.diff(self.offsets))
         is_sure = share == 1
         columns = {
             "shown": share,
