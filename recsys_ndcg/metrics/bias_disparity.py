@@ -139,7 +139,7 @@ class BiasDisparity(OverItemGroups):
         if not self.user_group:
             return np.ones(len(known.users), dtype=bool)
         code = [str(name) for name in known.groups].index(self.user_group)
-        return np.asarray(known.group_of) == code
+        return np.asarray(known.group_of == code)
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the preference in training or in the lists, or the change."""

@@ -131,7 +131,7 @@ class OverItemGroups(OverLists):
             by_user=self.describe_users(ranking),
             by_item={
                 **describe_items(lists),
-                "group": groups + 1.0,
+                "group": (groups + 1).astype(np.float64),
                 **self.describe_more_of_items(known, ranking.convention),
             },
         )
@@ -189,7 +189,7 @@ class ByPopularity(OverItemGroups):
 def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:
     """Return the sum of a number of every item over each group."""
     codes = totals.by_item["group"].astype(np.int64)
-    return np.bincount(codes, weights=values)[1:]
+    return np.bincount(codes, weights=values)[1:].astype(np.float64)
 
 
 def find_universe_flags(totals: ItemTotals, convention: Convention) -> Floats:
