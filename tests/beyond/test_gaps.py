@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.report.gaps import GapOptions, MetricGaps
+from recsys_ndcg.report.gaps import GapOptions, GroupMeans, MetricGaps
 from tests.beyond.textbook import mean
 
 LEVEL = 0.9
@@ -58,6 +58,19 @@ def test_p_is_the_share_of_permutations_with_a_larger_t(scores: list[float], n_g
     for p, t in zip(found.p, own.values(), strict=True):
         wanted = mean([one >= t * (1 - 1e-9) for one in most])
         assert abs(p - wanted) < 5 * math.sqrt(0.25 / draws) + 1 / draws
+
+
+@given(scores=st.lists(st.floats(0, 1), min_size=6, max_size=20))
+def test_t_has_variances_that_are_not_taken_for_chance(scores: list[float]) -> None:
+    """As by hand."""
+    codes = np.array([place % 3 for place in range(len(scores))])
+    values = np.round(scores, 3)
+    means = GroupMeans.of(values, codes, np.bincount(codes))
+    gap, error = means.compute_gaps(np.triu_indices(3, 1))
+    wanted = [*largest_t(values.tolist(), codes.tolist()).values()]
+    kept = np.isfinite(wanted)
+    found = np.abs(gap[kept])
+    assert found == pytest.approx(np.array(wanted)[kept] * error[kept], rel=1e-9, abs=1e-9)
 
 
 @given(

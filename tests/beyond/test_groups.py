@@ -369,3 +369,25 @@ def test_users_without_lists_have_defined_numbers() -> None:
     assert found.iloc[[0, 1, 2, 3, 5, 6, 7]].isna().all()
     assert found["ee_l(maker)@2"] > 0
     assert found.iloc[-4:].tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("outside", "shown"), [("count", 2), ("ignore", 1)])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_items_outside_the_catalogue_count_or_not(outside: str, shown: int) -> None:
+    """Item 4 is not in the catalogue, and its category x has one item there that nobody had."""
+    world = World({"ann": {1: 2.0, 4: 1.0}}, {"ann": {1}}, [("ann", 3)], [1, 2, 3])
+    convention = rn.Convention(outside=outside)
+    found = evaluate(world, "rsp(maker,group=y)@2", convention=convention)
+    assert found.mean.iloc[0] == shown
+    name = "bias_disparity(maker,item_group=y,which=BR)@2"
+    assert evaluate(world, name, convention=convention).mean.iloc[0] == pytest.approx(3)
+
+
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_users_who_are_unknown_are_in_no_group() -> None:
+    """Only in that of all users."""
+    world = World({"ann": {1: 1.0}, "zed": {2: 1.0}}, {"ann": {1}}, [("ann", 1)], [1, 2])
+    names = [
+        f"bias_disparity(maker,{one}item_group=y,which=BR)@1" for one in ("user_group=new,", "")
+    ]
+    assert evaluate(world, names).mean.tolist() == [2.0, 1.0]
