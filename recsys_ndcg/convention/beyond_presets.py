@@ -18,6 +18,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "overlap": _LISTS,
         "serendipity": _LISTS,
         "coverage": {**_COUNT, "coverage_as": "count"},
+        "user_coverage": _LISTS,
     },
     "replay": {
         "novelty": {**_LISTS, "list_over": "k", "novelty_as": "share"},
@@ -41,6 +42,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     },
     "recpack": {
         "coverage": {**_LABELLED, **_COUNT},
+        "ips_hit": {"mean_over": "labelled"},
     },
     "recmetrics": {
         "novelty": {**_ROWS, "list_over": "k"},
@@ -74,6 +76,15 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
             "gini_as": "equality",
         },
         "entropy": {**_LABELLED, "entropy_over": "lists"},
+        "reo": _LABELLED,
+        "rsp": {**_LABELLED, **_COUNT},
+        "popreo": {**_LABELLED, "universe": "train"},
+        "poprsp": {**_LABELLED, "universe": "train", "outside": "count"},
+        "bias_disparity": _COUNT,
+        "item_gap": _LABELLED,
+        "score": _LABELLED,
+        "user_coverage": _LABELLED,
+        "n_retrieved": _LABELLED,
     },
     "warprec": {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},
@@ -83,5 +94,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
         "gini": {**_LABELLED, "inequality_over": "n-1"},
         "entropy": {**_LABELLED, "log_base": "e"},
+        "popreo": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
+        "poprsp": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
     },
 }  # fmt: skip

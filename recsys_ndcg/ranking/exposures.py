@@ -167,7 +167,8 @@ class Exposures(ReadOnlyArrays):
             columns["cosine"] = ("shown", 1 / np.sqrt(n_shown))
             columns["cosine_squares"] = ("shown", 1 / n_shown)
         else:
-            by_row = np.repeat(self.n_shown, sizes)
+            # rows of users who were shown nothing have the share 0
+            by_row = np.repeat(np.where(self.n_shown > 0, self.n_shown, 1.0), sizes)
             columns["per_list"] = share / by_row
             columns["cosine"] = share / np.sqrt(by_row)
             columns["cosine_squares"] = share * share / by_row

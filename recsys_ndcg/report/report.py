@@ -17,6 +17,7 @@ from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import saving
 from recsys_ndcg.report.document import build_report_document, find_remarks, find_warnings
 from recsys_ndcg.report.explanation import explain_user
+from recsys_ndcg.report.gaps import GapOptions, build_gaps, find_known_groups
 from recsys_ndcg.report.rarefaction import compute_rarefaction
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
@@ -582,6 +583,87 @@ class Report(Renderable, Mapping[str, float]):
             raise InvalidInputError(msg)
         options: dict[str, Any] = {"tables": [data], "train": train, "columns": columns}
         return Segments.from_groups(assign_segments(groups, self.scores, **options), self)
+
+    def gaps(  # noqa: PLR0913 - all are inputs
+        self,
+        groups: Any = None,
+        metric: str | Metric | None = None,
+        *,
+        of: str = "metrics",
+        data: Any = None,
+        train: Any = None,
+        columns: Mapping[str, str] | None = None,
+        level: float = 0.95,
+        draws: int = 2000,
+        seed: int = 0,
+        progress: bool = True,
+    ) -> pd.DataFrame:
+        """Return how much the mean scores of groups of users differ, with simultaneous intervals.
+
+        Among fifty groups some differ by chance. All intervals of a metric hold at once with the
+        probability `level`, so that the chance of finding any gap that is not there is 1 - level.
+
+        Parameters
+        ----------
+        groups : optional
+            As in `by`; by default the ``groups=`` of `evaluate`.
+        metric : str or Metric, optional
+            One metric; by default all that have a score per user.
+        of : {'metrics', 'pairs', 'groups'}
+            A row per metric, per metric and pair of groups, or per metric and group.
+        data, train, columns
+            As in `by`.
+        level : float
+            Between 0 and 1.
+        draws, seed : int
+            The number of random permutations of the users, and their seed.
+        progress : bool
+            Whether to show a progress bar, if the output is a terminal or a notebook.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``of="metrics"``: groups, users, mean_gap (the mean absolute difference of all pairs of
+            groups), mean_low, mean_high, largest_gap, largest_low, largest_high, by_chance (the
+            mean gap of random groups of these sizes), lowest, highest (the groups), and p of the
+            largest gap. ``"pairs"``: group, other, gap (mean minus mean), low, high, p.
+            ``"groups"``: group, users, mean, low, high. NaN if a group has no score, or no group
+            has two users.
+
+        Raises
+        ------
+        InvalidInputError
+            There is only one group, or no such metric, or an option is out of range.
+
+        Notes
+        -----
+        The test of pairs is single-step max-T: the largest absolute Welch's t of all pairs, over
+        random permutations of the users (Westfall & Young 1993). It is exact if no group differs. A
+        variance below that of all groups is moderated towards it (Smyth 2004), as if the group had
+        ten more users. The intervals of the mean and the largest gap are what the intervals of the
+        pairs allow. Those of groups are of Student's t, for independent groups (Šidák 1967).
+
+        References
+        ----------
+        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Smyth (2004),
+        doi:10.2202/1544-6115.1027; Šidák (1967), doi:10.1080/01621459.1967.10482935
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> rows = {n: [(4, 5), (3, 2)] if n % 6 else [(4, 1), (3, 2)] for n in range(60)}
+        >>> table = rn.evaluate(rows).gaps({n: "abc"[n % 3] for n in rows}, draws=99)
+        >>> table.loc["ndcg@10", ["mean_gap", "mean_low", "mean_high"]].round(3).tolist()
+        [0.068, 0.031, 0.113]
+        >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p"].tolist()
+        (['a', 'b'], [0.01])
+        """
+        known = find_known_groups(self.audit_data.lists) if groups is None else groups
+        options = GapOptions(level, draws, seed)
+        segment_of_user = assign_segments(
+            known, self.scores, tables=[data], train=train, columns=columns
+        )
+        return build_gaps(self.scores, segment_of_user, metric, of, options, progress=progress)
 
     def rarefaction(
         self, metric: str | Metric | None = None, users: Iterable[int] | None = None

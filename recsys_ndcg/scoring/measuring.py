@@ -95,7 +95,8 @@ class Block:
     def _get_exposures(self, one: Measurement) -> Exposures | None:
         """Return who was shown what, for a measurement of all lists together; else None."""
         metric = one.metric
-        if metric.per_user or one.no_score_reason or not isinstance(metric, OverLists):
+        # candidates that are not drawn yet were shown to nobody
+        if one.no_score_reason or not isinstance(metric, OverLists) or self.lists.is_cut_short:
             return None
         key = self._ranking_key(one)
         return self._cache.get_or_compute(

@@ -1,5 +1,6 @@
 from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
 from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_intervals
+from recsys_ndcg.significance.intervals import find_t_quantile as find_t_quantile
 from recsys_ndcg.significance.intervals import mean_interval as mean_interval
 from recsys_ndcg.significance.intervals import ratio_interval as ratio_interval
 from recsys_ndcg.significance.paired import PairResults as PairResults

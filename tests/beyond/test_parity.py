@@ -33,7 +33,9 @@ def test_a_preset_returns_the_libraries_number(library: str, measure: str, name:
     ask = ASKS[library, measure]
     report = evaluate_input(name, ask, library)
     tolerance = 2e-6 if {library, measure} & SINGLE_PRECISION else 1e-9
+    gaps = report.gaps() if ask.read == "gap" else None
     values = {
+        "gap": math.nan if gaps is None else gaps["mean_gap"].iloc[0],
         "mean": report.mean.iloc[0],
         "pooled": report.pooled.iloc[0],
         "sum": report.mean.iloc[0] * report.audit_data.totals.n_scored[0],

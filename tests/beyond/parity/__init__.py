@@ -25,16 +25,20 @@ class Ask:
         Our metric, without the cutoff.
     choices : dict
         Changes of the library's preset, for an option of the library.
-    read : {'mean', 'pooled', 'sum'}
-        Whether the library's number is the mean over users, pooled, or a sum over users.
+    read : {'mean', 'pooled', 'sum', 'gap'}
+        Whether the library's number is the mean over users, pooled, a sum over users, or the mean
+        absolute difference of the groups of users.
     k : int, optional
         Another cutoff than the input's; 0 for none.
+    train : {'train', 'test'}
+        The part of the input that is given as training rows.
     """
 
     metric: str
     choices: dict[str, Any] = field(default_factory=dict)
     read: str = "mean"
     k: int | None = None
+    train: str = "train"
 
 
 @cache
@@ -80,7 +84,7 @@ def evaluate_input(name: str, ask: Ask, preset: str | None = None) -> rn.Report:
             },
             metrics=metric,
             threshold=1,
-            train=[tuple(row) for row in given["train"]],
+            train=[tuple(row) for row in given["train"]] if ask.train == "train" else test,
             catalogue=given["catalogue"],
             features=table,
             base=pd.DataFrame(base, columns=["user", "item", "estimated"]),

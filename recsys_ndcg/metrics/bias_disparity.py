@@ -1,0 +1,158 @@
+"""Bias disparity: how recommendations change a group's preference for a category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import suggest
+from recsys_ndcg.metrics.item_groups import (
+    OverItemGroups,
+    check_option,
+    find_universe_flags,
+    sum_by_group,
+)
+from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_universe
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import ItemTotals, Ranking
+
+
+@register_metric
+@dataclass(frozen=True)
+class BiasDisparity(OverItemGroups):
+    r"""How much more of a category a group of users is recommended than it had in training.
+
+    .. math:: bias\_disparity@k = \frac{B_R - B_S}{B_S}, \quad
+        B_S = \frac{\sum_{u \in G} |H_u \cap C|}{\sum_{u \in G} |H_u|} \Big/ \frac{|C|}{|I|}, \quad
+        B_R = \frac{\sum_{u \in G} |L_u \cap C|}{\sum_{u \in G} |L_u|} \Big/ \frac{|C|}{|I|}
+
+    with L_u the first k items of user u's list, H_u the user's training items, G a group of users,
+    C a category of items and I the catalogue.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features with the categories.
+    user_group : str
+        The group of users (``groups=``); by default all users.
+    item_group : str
+        The category.
+    which : {'BD', 'BS', 'BR'}
+        The disparity, or one of its parts: the preference in training, or in the lists.
+
+    Notes
+    -----
+    BS and BR are at least 0, and 1 if the category has its share of the catalogue. At least -1, no
+    unit; 0 if recommendations keep the preference, higher means more of the category. Of all lists
+    together; B_S is of all training users of the group, with and without lists. Undefined for a
+    group without training items (BS, BD), a group that had nothing of the category (BD), and a
+    group without lists (BR, BD).
+
+    References
+    ----------
+    Tsintzou, Pitoura & Tsaparas (2018), arXiv:1811.01461
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a", "b"]})
+    >>> options = {"train": [("ann", "b"), ("ann", "c"), ("ann", "d"), ("ann", "a")]}
+    >>> options |= {"catalogue": [*"abcd"], "features": {"item": [*"abcd"], "maker": [*"xyyy"]}}
+    >>> names = [f"bias_disparity(maker,item_group=x,which={one})@2" for one in ("BS", "BR", "BD")]
+    >>> rn.evaluate(lists, metrics=names, **options).mean.tolist()
+    [1.0, 2.0, 1.0]
+    """
+
+    name = "bias_disparity"
+    needs = frozenset({"items", "train", "features"})
+    reads = ALL_LISTS | {"missing_feature"}
+    bounded = False
+    reads_catalogue = True
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+    user_group: str = ""
+    item_group: str = ""
+    which: str = "BD"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        check_option(self, "which", ("BD", "BS", "BR"))
+
+    def find_needs(self, convention: Convention) -> frozenset[str]:
+        """Return what it needs to know: also the groups of users, if one is named."""
+        return super().find_needs(convention) | ({"groups"} if self.user_group else set())
+
+    def background_objection(self, known: Background, convention: Convention) -> str:
+        """Return that a group is not named, or does not exist."""
+        reason = super().background_objection(known, convention)
+        if reason:
+            return reason
+        if not self.item_group:
+            labels = known.get_feature(self.column).labels
+            return (
+                f"{self} has no category of items. Name one: "
+                f"'{self.name}({self.column},item_group={labels[0] if labels else 'x'})@10'."
+            )
+        names = [str(name) for name in known.groups]
+        if self.user_group and self.user_group not in names:
+            found = suggest(self.user_group, names)
+            return f"{self}: groups= has no group {self.user_group!r}. {found}"
+        return self.find_group_objection(known, convention, self.item_group)
+
+    def find_groups(self, known: Background, convention: Convention) -> Positions:
+        """Return 0 for items of the category, -1 for others."""
+        codes, names = self.name_groups(known, convention)
+        return np.where((codes >= 0) & (names[codes] == self.item_group), 0, -1)
+
+    def describe_shown(
+        self, ranking: Ranking, rows: Positions, share: Floats
+    ) -> Mapping[str, Floats]:
+        """Return what the group of users was shown."""
+        lists = ranking.lists
+        known = lists.background
+        assert known is not None, "checked by the plan"  # noqa: S101
+        users = np.asarray(lists.background_users)
+        belongs = np.append(self._find_members(known), not self.user_group)[users]
+        return {"own": share * belongs[lists.user_of_row[rows]]}
+
+    def describe_more_of_items(
+        self,
+        known: Background,
+        convention: Convention,  # noqa: ARG002 - all users count the same
+    ) -> Mapping[str, Floats]:
+        """Return how many users of the group had each item in training."""
+        assert known.history is not None, "checked by the plan"  # noqa: S101
+        belongs = np.repeat(self._find_members(known), np.diff(known.history.offsets))
+        items = known.history.items[belongs]
+        return {"owners": np.bincount(items, minlength=len(known.items)).astype(np.float64)}
+
+    def _find_members(self, known: Background) -> Flags:
+        """Return whether each user of the background is in the group."""
+        if not self.user_group:
+            return np.ones(len(known.users), dtype=bool)
+        code = [str(name) for name in known.groups].index(self.user_group)
+        return np.asarray(known.group_of == code)
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return the preference in training or in the lists, or the change."""
+        inside, counted = find_universe_flags(totals, convention), find_universe(totals, convention)
+        size = _find_share(totals, inside)
+        source = _find_share(totals, totals.by_item["owners"]) / size if size else np.nan
+        lists = _find_share(totals, totals.sums["own"] * counted[0]) / size if size else np.nan
+        if self.which != "BD":
+            return source if self.which == "BS" else lists
+        return (lists - source) / source if source else np.nan
+
+
+def _find_share(totals: ItemTotals, values: Floats) -> float:
+    """Return the share of the category in a sum over items, NaN if the sum is 0."""
+    whole = float(values.sum())
+    return float(sum_by_group(totals, values).sum()) / whole if whole else np.nan

@@ -1,0 +1,225 @@
+"""Expected exposure: whether groups of items get the attention that their relevance deserves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.item_groups import (
+    OverItemGroups,
+    Pairs,
+    find_relevant,
+    sum_by_group,
+    weigh_by_patience,
+)
+from recsys_ndcg.metrics.metric import ORDER
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import ItemTotals, Ranking
+
+
+class ExpectedExposure(OverItemGroups):
+    """The exposure of groups of items, and the exposure that they have in ideal lists."""
+
+    needs = frozenset({"items", "catalogue", "features"})
+    needs_threshold = True
+    bounded = False
+    reads_catalogue = True
+
+    def exposure_key(self) -> Hashable:
+        """Return a key that all three metrics share."""
+        return "expected exposure", self.k, self.column
+
+    def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
+        """Return the probability that a user looks at each rank."""
+        return weigh_by_patience(n_ranks, convention)
+
+    def find_more(self, ranking: Ranking) -> Pairs:
+        """Return the relevant items of each user that are in the catalogue."""
+        user, item = find_relevant(ranking)
+        kept = _in_catalogue(ranking)[item]
+        return user[kept], item[kept]
+
+    def describe_more(
+        self, ranking: Ranking, user: Positions, item: Positions
+    ) -> Mapping[str, Floats]:
+        """Return how much more than other items each relevant item is shown in ideal lists."""
+        relevant, others = self._find_ideal(ranking, user)
+        return {"more": (relevant - others)[user] if len(item) else np.zeros(0)}
+
+    def describe_users(self, ranking: Ranking) -> Mapping[str, Floats]:
+        """Return how much other items are shown in each user's ideal list."""
+        return {"others": self._find_ideal(ranking, self.find_more(ranking)[0])[1]}
+
+    def _find_ideal(self, ranking: Ranking, owner: Positions) -> tuple[Floats, Floats]:
+        """Return the exposure of a relevant item, and of any other, in each user's ideal list.
+
+        It has all relevant items in random order, then all others, up to k.
+        """
+        n_items = int(_in_catalogue(ranking).sum())
+        n_relevant = np.bincount(owner, minlength=len(ranking.lists))
+        depth = n_items if self.k is None else min(self.k, n_items)
+        sums = np.append(0.0, np.cumsum(self.weigh_ranks(depth, ranking.convention)))
+        first = sums[np.minimum(n_relevant, depth)]
+        relevant: Floats = first / np.maximum(n_relevant, 1)
+        others: Floats = (sums[-1] - first) / np.maximum(n_items - n_relevant, 1)
+        return relevant, others
+
+    def find_exposures(self, totals: ItemTotals) -> tuple[Floats, Floats]:
+        """Return the mean exposure of each group, and its mean exposure in ideal lists."""
+        n_users = totals.users["users"]
+        if not n_users:
+            return np.full((2, 1), np.nan)[0], np.full(1, np.nan)
+        sizes = sum_by_group(totals, totals.by_item["catalogue"])
+        ideal = sum_by_group(totals, totals.sums["more"]) + totals.users["others"] * sizes
+        return sum_by_group(totals, totals.shown) / n_users, ideal / n_users
+
+
+def _in_catalogue(ranking: Ranking) -> Flags:
+    known: Background | None = ranking.lists.background
+    assert known is not None, "checked by the plan"  # noqa: S101
+    return np.asarray(known.in_catalogue)
+
+
+@register_metric
+@dataclass(frozen=True)
+class EEL(ExpectedExposure):
+    r"""Expected exposure loss: how far the exposure of groups is from that in ideal lists.
+
+    .. math:: ee\_l@k = \sum_g (\epsilon_g - \epsilon^*_g)^2, \quad
+        \epsilon_g = \frac{1}{|U|} \sum_u \sum_{r \le k} \gamma^{r-1} [i_{ur} \in g]
+
+    with g a category of a column of the features, such as the provider, and \epsilon^* the same for
+    ideal lists, which have all relevant items of the catalogue in random order, then all others in
+    random order.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff, of the lists and of the ideal lists.
+    column : str
+        The column of the features with the groups.
+
+    Notes
+    -----
+    At least 0, no unit; lower is better. Of all lists together: exposure is added up over users
+    before groups are compared. Loss = disparity (`EED`) - 2 relevance (`EER`) + a constant. The
+    patience \gamma is 0.5 (`Convention.patience`). Undefined for no users. Ties in the estimates
+    are a random ranking, so their exposure is exact.
+
+    References
+    ----------
+    Diaz, Mitra, Ekstrand, Biega & Carterette (2020), doi:10.1145/3340531.3411962
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["b", "a"]})
+    >>> options = {"features": {"item": [*"ab"], "maker": [*"xy"]}, "catalogue": [*"ab"]}
+    >>> names = ["ee_l(maker)@2", "ee_d(maker)@2", "ee_r(maker)@2"]
+    >>> rn.evaluate(lists, metrics=names, **options).mean.tolist()
+    [0.5, 1.25, 1.0]
+    """
+
+    name = "ee_l"
+    reads = ORDER | {"patience", "missing_feature"}
+    greater_is_better = False
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
+        """Return the squared distance of the exposures from the ideal."""
+        exposure, ideal = self.find_exposures(totals)
+        return float(np.square(exposure - ideal).sum())
+
+
+@register_metric
+@dataclass(frozen=True)
+class EED(ExpectedExposure):
+    r"""Expected exposure disparity: how unequal the exposure of groups is.
+
+    .. math:: ee\_d@k = \sum_g \epsilon_g^2
+
+    with \epsilon_g the exposure of a group, as in `EEL`.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features with the groups.
+
+    Notes
+    -----
+    At least 0, no unit; lower means less disparity, which counts as better. Undefined for no users.
+
+    References
+    ----------
+    Diaz, Mitra, Ekstrand, Biega & Carterette (2020), doi:10.1145/3340531.3411962
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["b", "a"]})
+    >>> options = {"features": {"item": [*"ab"], "maker": [*"xy"]}, "catalogue": [*"ab"]}
+    >>> rn.evaluate(lists, metrics="ee_d(maker)@2", **options).mean.tolist()
+    [1.25]
+    """
+
+    name = "ee_d"
+    reads = ORDER | {"patience", "missing_feature"}
+    greater_is_better = False
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
+        """Return the sum of the squared exposures."""
+        return float(np.square(self.find_exposures(totals)[0]).sum())
+
+
+@register_metric
+@dataclass(frozen=True)
+class EER(ExpectedExposure):
+    r"""Expected exposure relevance: how much of the exposure goes where ideal lists have it.
+
+    .. math:: ee\_r@k = \sum_g \epsilon_g \epsilon^*_g
+
+    with \epsilon_g the exposure of a group and \epsilon^*_g that in ideal lists, as in `EEL`.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features with the groups.
+
+    Notes
+    -----
+    At least 0, no unit; higher is better. Undefined for no users.
+
+    References
+    ----------
+    Diaz, Mitra, Ekstrand, Biega & Carterette (2020), doi:10.1145/3340531.3411962
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["b", "a"]})
+    >>> options = {"features": {"item": [*"ab"], "maker": [*"xy"]}, "catalogue": [*"ab"]}
+    >>> rn.evaluate(lists, metrics="ee_r(maker)@2", **options).mean.tolist()
+    [1.0]
+    """
+
+    name = "ee_r"
+    reads = ORDER | {"patience", "missing_feature"}
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
+        """Return the product of the exposures and the ideal ones."""
+        exposure, ideal = self.find_exposures(totals)
+        return float((exposure * ideal).sum())

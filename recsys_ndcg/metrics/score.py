@@ -1,0 +1,63 @@
+"""Mean estimate of the recommended items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.of_items import LISTS, OfItems
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import Ranking
+
+
+@register_metric
+class Score(OfItems):
+    r"""The mean estimate of the first k items: what the model promises its user.
+
+    .. math:: score@k = \frac{1}{\min(k, n)} \sum_{r \le k} s(i_r)
+
+    with s(i) the model's estimate.
+
+    Notes
+    -----
+    Any number, in units of the estimates; higher counts as better. Undefined for an empty list. It
+    is no measure of quality: compare groups of users with it (`Report.gaps`), not models. Chance
+    is known if lists have all candidates.
+
+    References
+    ----------
+    Deldjoo et al. (2021), doi:10.1007/s11257-020-09285-1, for groups of users
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> labels, results = [("ann", "a", 1)], [("ann", "a", 0.5), ("ann", "b", 0.25)]
+    >>> names = ["user", "item", "true"], ["user", "item", "estimated"]
+    >>> import pandas as pd
+    >>> data = {"labels": pd.DataFrame(labels, columns=names[0])}
+    >>> data["results"] = pd.DataFrame(results, columns=names[1])
+    >>> rn.evaluate(data, metrics=["score@1", "score@2"]).mean.to_dict()
+    {'score@1': 0.5, 'score@2': 0.375}
+    """
+
+    name = "score"
+    also_called = ("meanscore",)
+    reads = LISTS
+    # estimates of candidates outside the list are unknown, so there is no chance level
+    same_denominator = False
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return the estimates."""
+        estimated = ranking.lists.columns.get("estimated")
+        return np.zeros(0) if estimated is None else np.asarray(estimated, dtype=np.float64)
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:  # noqa: ARG002
+        """Return that there are no estimates."""
+        if not lists.order_only:
+            return ""
+        return (
+            f"{self} is a mean of estimates, but these lists have only ranks. Give a column "
+            "'estimated', or measure something else."
+        )
