@@ -127,9 +127,7 @@ def evaluate(  # noqa: PLR0913 - the contract
     (np.float64(0.924), np.float64(0.944))
     """
     background = Background.of(train, catalogue, features, base, groups)
-    plan = Plan.of(
-        metrics, k=k, threshold=threshold, convention=convention, background=background
-    )
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=background)
     with limit_threads(n_jobs):
         return evaluate_by_plan(
             data, plan, columns, memory_limit=memory_limit, per_user=per_user, progress=progress

@@ -10,8 +10,8 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests.accuracy import METRICS
 from tests import strategies
+from tests.accuracy import METRICS
 from tests.profiles import examples
 from tests.strategies import Sample
 from tests.textbook import Choices

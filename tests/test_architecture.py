@@ -15,9 +15,9 @@ from tests.package_size import FILES, MODULES, SourceFile
 #: From the bottom up; a module imports only from rooms above its own in this list.
 ROOMS = [
     "version", "lazy", "errors", "arrays", "parallel", "files", "progress", "datasets", "glossary",
-    "significance", "convention", "input", "lists", "ranking", "metrics", "scoring", "catalogue",
-    "rendering", "report", "scale", "evaluation", "comparison", "reconciliation", "folds",
-    "surprise", "experiments", "cli", "__main__", "__init__",
+    "significance", "convention", "input", "background", "lists", "ranking", "metrics", "scoring",
+    "catalogue", "rendering", "report", "scale", "evaluation", "comparison", "reconciliation",
+    "folds", "surprise", "experiments", "cli", "__main__", "__init__",
 ]  # fmt: skip
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "base", "misc"}
 OPTIONAL = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -110,7 +110,7 @@ class Background(ReadOnlyArrays):
     groups: tuple[Any, ...] = ()
 
     @classmethod
-    def of(
+    def of(  # noqa: C901 - five sources, each read if it is given
         cls,
         train: Any = None,
         catalogue: Any = None,
@@ -268,7 +268,7 @@ class Background(ReadOnlyArrays):
 
 def _list_ids(ids: Any) -> Ids:
     """Return a column of ids as an array."""
-    return ids.values if isinstance(ids, EncodedIds) else np.asarray(ids)
+    return ids.ids[ids.codes] if isinstance(ids, EncodedIds) else np.asarray(ids)
 
 
 def _read_catalogue(data: Any) -> Ids:
@@ -316,9 +316,7 @@ def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str,
     return ids, dict(zip(names, np.split(codes.astype(np.int64), ends[:-1]), strict=True))
 
 
-def _count_train(
-    user: Positions, item: Positions, n_users: int, n_items: int
-) -> dict[str, Any]:
+def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -> dict[str, Any]:
     """Return the fields that come from training rows."""
     keys = sort_distinct(user * n_items + item)
     users, items = np.divmod(keys, n_items)

@@ -45,6 +45,11 @@ class Feature(ReadOnlyArrays):
     labels: tuple[Any, ...] = ()
 
     @property
+    def entries(self) -> NDArray[Any]:
+        """The entries, a row per item."""
+        return self.values
+
+    @property
     def memberships(self) -> Floats:
         """A column per category or member, 0 or 1: shape (n_items, n_labels)."""
         if self.kind == "category":
@@ -90,7 +95,7 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     ([7, 8], 'set', ('drama', 'war'))
     """
     frame = _to_frame(table)
-    items = to_column(frame.index if "item" not in frame else frame["item"], "features: item")
+    items = to_column(frame.get("item", frame.index), "features: item")
     frame = frame.drop(columns="item", errors="ignore")
     if not len(items) or not len(frame.columns):
         msg = (
@@ -119,9 +124,7 @@ def _to_frame(table: Any) -> pd.DataFrame:
         except ValueError as error:
             msg = f"features: {error}. Give columns of equal length, one of them 'item'."
             raise InvalidInputError(msg) from None
-    msg = (
-        f"features must be a table indexed by item, or with a column 'item', not {quote(table)}."
-    )
+    msg = f"features must be a table indexed by item, or with a column 'item', not {quote(table)}."
     raise InvalidInputError(msg)
 
 
@@ -218,8 +221,8 @@ def combine_features(features: Mapping[str, Feature], name: str = "") -> Feature
         return columns[0]
     is_known = np.logical_and.reduce([one.is_known for one in columns])
     if all(one.kind == "number" for one in columns):
-        return Feature("", "vector", np.stack([one.values for one in columns], axis=1), is_known)
-    codes = [_encode_rows(one.values) for one in columns]
+        return Feature("", "vector", np.stack([one.entries for one in columns], axis=1), is_known)
+    codes = [_encode_rows(one.entries) for one in columns]
     return Feature("", "columns", np.stack(codes, axis=1), is_known)
 
 

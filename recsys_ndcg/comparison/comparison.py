@@ -120,11 +120,7 @@ class Comparison(Renderable):
     def metrics_of_users(self) -> list[str]:
         """The names of the metrics that have a score per user."""
         first = self.first_model
-        return [
-            name
-            for name, one in zip(first.names, first.metrics, strict=True)
-            if one.per_user
-        ]
+        return [name for name, one in zip(first.names, first.metrics, strict=True) if one.per_user]
 
     @property
     def users(self) -> Ids:

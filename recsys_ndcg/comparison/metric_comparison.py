@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.comparison.swaps import run_swap_test
-from recsys_ndcg.convention import Convention
 from recsys_ndcg.arrays import (
     Flags,
     Floats,
@@ -22,6 +20,8 @@ from recsys_ndcg.arrays import (
     column_sums,
     divide,
 )
+from recsys_ndcg.comparison.swaps import run_swap_test
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
@@ -206,10 +206,10 @@ class MetricComparison(ReadOnlyArrays):
             return run_swap_test(
                 results,
                 self.exposures,
-                [(a, b) for a, b in self.pairs.tolist()],
-                lambda totals: self.sign * metric.value(totals, convention),
-                self.testing,
-                partial(show, f"Testing {self.name}"),
+                pairs=[(a, b) for a, b in self.pairs.tolist()],
+                value=lambda totals: self.sign * metric.value(totals, convention),
+                how=self.testing,
+                show=partial(show, f"Testing {self.name}"),
             )
 
     @lazy_property
@@ -394,7 +394,10 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     segment_of_user = comparison.segment_of_user
     by_metric = {name: comparison.by_metric[name] for name in comparison.metrics_of_users}
     if segment_of_user is None or not by_metric:
-        msg = "There are no segments of users' scores. Compare with segments, such as compare(..., by='activity')."
+        msg = (
+            "There are no segments of users' scores. Compare with segments, such as "
+            "compare(..., by='activity')."
+        )
         raise InvalidInputError(msg)
     parts = []
     with progress_bar(enabled=comparison.progress) as show:

@@ -89,7 +89,9 @@ class ModelScores(Scores):
         roles = {**scores.roles, "chance": np.where(together, chance, scores.roles["chance"])}
         filled = replace(scores, numerator=numerator, denominator=denominator, roles=roles)
         own = np.where(together, values, scores.per_user)
-        return cls._from_scores(filled.replace_roles({**roles, "own": own}), audit, metric_names, report)
+        return cls._from_scores(
+            filled.replace_roles({**roles, "own": own}), audit, metric_names, report
+        )
 
     @classmethod
     def _from_scores(

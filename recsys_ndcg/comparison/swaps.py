@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats
+from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.ranking import Exposures, ItemTotals
 from recsys_ndcg.significance import PairResults, Testing, compute_drawn_p, exclude_zero
 
 _CHUNK = 64  # draws at a time
 
 
-def run_swap_test(
+def run_swap_test(  # noqa: PLR0913 - all are inputs
     results: PairResults,
     exposures: Sequence[Exposures],
+    *,
     pairs: Sequence[tuple[int, int]],
     value: Callable[[ItemTotals], float],
     how: Testing,
@@ -75,9 +76,8 @@ def run_swap_test(
     observed = np.abs(results.difference) / error
     standard = np.sort(np.abs(drawn) / error, axis=0)
     slack = 1e-9 * np.maximum(observed, 1.0)  # sums differ in their last digits
-    p = np.array([
-        compute_drawn_p(each, limit) for each, limit in zip(standard.T, observed - slack, strict=True)
-    ])  # fmt: skip
+    limits = zip(standard.T, observed - slack, strict=True)
+    p = np.array([compute_drawn_p(each, limit) for each, limit in limits])
     p = np.where(np.isnan(results.p), np.nan, p)
     correction = how.corrected_by
     if correction.function:
@@ -100,14 +100,16 @@ class _SwappedLists:
         self._rows = {}
         for name in self._sums[0].sums:
             matrices = [
-                csr_array((one.weigh(name), one.item, one.offsets), shape=(one.n_users, len(one.item_ids)))
+                csr_array(
+                    (one.weigh(name), one.item, one.offsets), shape=(one.n_users, len(one.item_ids))
+                )
                 for one in (mine, theirs)
             ]
             self._rows[name] = (matrices[1] - matrices[0]).T.tocsr()
         users = [one.list_users() for one in (mine, theirs)]
         self._users = {name: users[1][name] - users[0][name] for name in users[0]}
 
-    def draw(self, flags: Floats) -> list[tuple[ItemTotals, ItemTotals]]:
+    def draw(self, flags: Flags) -> list[tuple[ItemTotals, ItemTotals]]:
         """Return both models' sums for each row of flags: whether each user's lists are swapped."""
         swaps = flags.astype(np.float64)
         moved = {name: (matrix @ swaps.T).T for name, matrix in self._rows.items()}

@@ -167,7 +167,7 @@ def experiment(  # noqa: PLR0913 - the contract
     parsed = parse_models(models, each, baseline, fingerprint)
     plain = not any(is_algorithm(model.given) for model in parsed.values())
     ratings = build_dataset(data, columns, rating_scale, plain=plain)
-    plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention, features)
+    plan = FoldPlan.of_protocols(protocol, metrics, k, threshold, convention, features=features)
     split = CheckedSplits(ratings, splits)
     split.check_n_jobs(n_jobs)
     plan = split.resolve(plan)

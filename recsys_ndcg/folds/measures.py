@@ -237,13 +237,14 @@ class FoldPlan:
         return plan
 
     @classmethod
-    def of_protocols(
+    def of_protocols(  # noqa: PLR0913 - the options of an experiment
         cls,
         protocol: Any,
         metrics: Any,
         k: Cutoffs,
         threshold: float | None,
         convention: Convention | str | None,
+        *,
         features: Any = None,
     ) -> FoldPlan:
         """Return a plan with every metric under each protocol, unless its name has a protocol.

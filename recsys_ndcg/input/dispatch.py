@@ -236,7 +236,13 @@ def read_background_rows(data: Any, table: str) -> Rows:
     if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):
         pairs = [(user, item) for user, item, _ in data.all_ratings()]
         users = to_column([data.to_raw_uid(user) for user, _ in pairs], "train: user")
-        return Rows({"user": users, "item": to_column([data.to_raw_iid(i) for _, i in pairs], "train: item")}, "train")
+        return Rows(
+            {
+                "user": users,
+                "item": to_column([data.to_raw_iid(i) for _, i in pairs], "train: item"),
+            },
+            "train",
+        )
     if _is_table(data, None) and not hasattr(data, "tocoo"):
         rows = _open_table(data, None, None, _RATINGS_COLUMNS).read_rows("train")
     else:

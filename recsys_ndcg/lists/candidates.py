@@ -13,8 +13,8 @@ import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 from recsys_ndcg.arrays import Floats, Positions, compute_offsets, sort_distinct
 from recsys_ndcg.background import Background, UserItems
 from recsys_ndcg.errors import InvalidInputError, quote
-from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.input import check_id_types, encode_ids, to_column
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists.grouped_lists import GroupedLists
 from recsys_ndcg.lists.preparation import format_rows
 

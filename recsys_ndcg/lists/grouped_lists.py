@@ -371,7 +371,7 @@ class GroupedLists(ReadOnlyArrays):
         place = codes[: len(self)]
         sizes, n_unlisted = np.zeros((2, len(ids)), dtype=np.int64)
         sizes[place], n_unlisted[place] = np.diff(self.offsets), self.n_unlisted
-        by_user = {}
+        by_user: dict[str, Any] = {}
         for name in self._list_arrays_by_user():
             known = getattr(self, name)
             by_user[name] = np.zeros(len(ids), dtype=known.dtype)

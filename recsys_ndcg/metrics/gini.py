@@ -57,7 +57,7 @@ class Gini(OverLists):
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return 1, or the patience to the power of the number of ranks before."""
         patience = convention.patience
-        return np.ones(n_ranks) if patience is None else patience ** np.arange(n_ranks)
+        return np.power(1.0 if patience is None else patience, np.arange(n_ranks))
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the index of the exposures."""

@@ -46,9 +46,9 @@ class Popularity(OfItems):
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the popularity of every item."""
-        counts = count_popularity(known, convention)
+        counts: Floats = count_popularity(known, convention)
         if convention.popularity_as == "share":
-            return counts / np.asarray(known.n_rows).sum()
+            return np.asarray(counts / np.asarray(known.n_rows).sum())
         if convention.popularity_as == "max":
             return counts / np.nanmax(counts)
         if convention.popularity_as == "rank":

@@ -21,8 +21,8 @@ class Simpson(OverLists):
 
     Notes
     -----
-    In [0, 1), no unit; higher is more even, which counts as better. Exact under ties: the mean of x²
-    over their orders is (Σp)² + Σp(1-p). 1 - simpson is the Herfindahl-Hirschman index.
+    In [0, 1), no unit; higher is more even, which counts as better. Exact under ties: the mean of
+    x² over their orders is (Σp)² + Σp(1-p). 1 - simpson is the Herfindahl-Hirschman index.
 
     References
     ----------

@@ -110,7 +110,8 @@ class Exposures(ReadOnlyArrays):
     @lazy_property
     def n_shown(self) -> Floats:
         """The (expected) number of items that each user was shown."""
-        return np.bincount(self.user_of_row, weights=self.share, minlength=self.n_users)
+        shown = np.bincount(self.user_of_row, weights=self.share, minlength=self.n_users)
+        return shown.astype(np.float64, copy=False)
 
     def take(self, users: Any) -> Self:
         """Return the exposures of some users, given by a slice, positions or flags."""
@@ -145,7 +146,7 @@ class Exposures(ReadOnlyArrays):
         column: Any = self._weigh_rows()[name]
         if isinstance(column, tuple):
             other, factor = column
-            return self.weigh(other) * factor
+            return np.asarray(self.weigh(other) * factor)
         return np.asarray(column, dtype=np.float64)
 
     def _weigh_rows(self) -> dict[str, Floats | tuple[str, float]]:
@@ -181,7 +182,8 @@ class Exposures(ReadOnlyArrays):
                 other, factor = column
                 sums[name] = sums[other] * factor
             else:
-                sums[name] = np.bincount(self.item, weights=column, minlength=len(self.item_ids))
+                total = np.bincount(self.item, weights=column, minlength=len(self.item_ids))
+                sums[name] = total.astype(np.float64, copy=False)
         return sums
 
 

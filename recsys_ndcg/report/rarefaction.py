@@ -93,7 +93,9 @@ def compute_rarefaction(
             check_integer("users", size, 1, n_users)
     totals = kept.sum()
     counted, n_items = find_universe(totals, one.convention)
-    values = [one.metric.scale(count, n_items, one.convention) for count in rarefy(kept, counted, sizes)]
+    values = [
+        one.metric.scale(count, n_items, one.convention) for count in rarefy(kept, counted, sizes)
+    ]
     return pd.Series(values, index=pd.Index(sizes, name="users"), name=name)
 
 
@@ -117,10 +119,14 @@ def _mean_product(misses: Floats, m: int, n_users: int) -> float:
     means[0] = 1.0
     for count, miss in enumerate(misses.tolist(), start=1):
         j = np.arange(1, count + 1)
-        means[1 : count + 1] = j / count * miss * means[:count] + (1 - j / count) * means[1 : count + 1]
+        means[1 : count + 1] = (
+            j / count * miss * means[:count] + (1 - j / count) * means[1 : count + 1]
+        )
     drawn = np.arange(max(0, m - (n_users - n)), min(m, n) + 1)
     logs = (
-        _log_choose(n, drawn) + _log_choose(n_users - n, m - drawn) - _log_choose(n_users, np.array(m))
+        _log_choose(n, drawn)
+        + _log_choose(n_users - n, m - drawn)
+        - _log_choose(n_users, np.array(m))
     )
     return float((np.exp(logs) * means[drawn]).sum())
 

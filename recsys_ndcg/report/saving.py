@@ -231,7 +231,7 @@ def report_to_parquet(report: Report) -> bytes:
     score_columns = dict(zip(scores.names, scores.per_user.T, strict=True))
     archive = _build_archive(report, _summarise(report, ["audit"]))
     head, exposures = _list_exposures(report.audit_data.scores_to_save)
-    lists = {}
+    lists: dict[str, Any] = {}
     for start, one in exposures.items():
         lists |= {f"{start}{name}": (one.offsets, column) for name, column in one.rows.items()}
         archive.columns.update({f"{start}{name}": each for name, each in one.users.items()})

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,8 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import CandidateLists, Facts, GroupedLists, digest_labels
 from recsys_ndcg.metrics import Judged, OverLists, sum_random_exposures
-from recsys_ndcg.ranking import ItemTotals
 from recsys_ndcg.parallel import get_thread_limit, limit_threads
+from recsys_ndcg.ranking import ItemTotals
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.measuring import Block, map_blocks
 from recsys_ndcg.scoring.plan import Plan
@@ -187,7 +188,10 @@ class Audit:
         table = np.full(scores.per_user.shape, np.nan)
         shared: dict[Any, list[ItemTotals]] = {}
         for column, one in enumerate(scores.exposures):
-            metric, convention = self.measurements[column].metric, self.measurements[column].convention
+            metric, convention = (
+                self.measurements[column].metric,
+                self.measurements[column].convention,
+            )
             if one is None or not isinstance(metric, OverLists):
                 continue
             users = np.flatnonzero(~scores.left_out[:, column] & (one.n_shown > 0))
@@ -199,7 +203,11 @@ class Audit:
                 shared[key] = [whole - part for part in parts]
             without = np.array([metric.value(part, convention) for part in shared[key]])
             scale = (n_groups - 1) * np.sqrt(len(users) / max(n_groups, 1))
-            values = self.totals.mean[column] + scale * (without.mean() - without) if n_groups else without
+            values = (
+                self.totals.mean[column] + scale * (without.mean() - without)
+                if n_groups
+                else without
+            )
             table[users, column] = values[np.arange(len(users)) % max(n_groups, 1)]
         return table
 

@@ -208,7 +208,11 @@ class Measurement:
         lists : GroupedLists, optional
             The lists, for the first offending rows in the message.
         """
-        return self._list_objection(facts, lists) or self._metric_objection(facts, lists)
+        return (
+            self._background_objection(facts, lists)
+            or self._list_objection(facts, lists)
+            or self._metric_objection(facts, lists)
+        )
 
     def candidate_chance_objection(self, facts: Facts) -> str:
         """Return why chance is not exact for a list chosen from candidates; "" if it is.
@@ -232,11 +236,6 @@ class Measurement:
     def _list_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         """Return why these lists cannot be ranked for the metric; "" if they can."""
         is_catalogue = facts.is_catalogue
-        if self.metric.needs and (reason := self._background_objection(facts, lists)):
-            return reason
-        known = frozenset() if facts.background is None else facts.background.known
-        if self.convention.mean_over == "train" and "train" not in known:
-            return f"mean_over='train' needs {SOURCES['train']}."
         if self.unlabelled_as is not None and is_catalogue:
             return "Unlabelled items of a catalogue are only counted: they cannot get a grade."
         if not self.metric.depends_on_order:
@@ -273,6 +272,16 @@ class Measurement:
 
     def _background_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         """Return what the metric needs besides the lists and does not have; "" if nothing."""
+        known = facts.background
+        is_known = frozenset() if known is None else known.known
+        if self.convention.mean_over == "train" and "train" not in is_known:
+            return f"mean_over='train' needs {SOURCES['train']}."
+        return self._items_objection(facts, lists, is_known) if self.metric.needs else ""
+
+    def _items_objection(
+        self, facts: Facts, lists: GroupedLists | None, is_known: frozenset[str]
+    ) -> str:
+        """Return why a measure of recommended items cannot be computed; "" if it can."""
         if facts.protocol == "rated":
             return (
                 f"{self} measures what was recommended, but these lists are the users' own test "
@@ -285,8 +294,7 @@ class Measurement:
         if facts.is_catalogue and self.metric.k is None:
             return f"{self} of a ranked catalogue needs a cutoff. Write '{self}@10'."
         known = facts.background
-        needs = self.metric.find_needs(self.convention)
-        missing = needs - {"items"} - (known.known if known else frozenset())
+        missing = self.metric.find_needs(self.convention) - {"items"} - is_known
         if missing:
             needed = "; ".join(SOURCES[name] for name in SOURCES if name in missing)
             return f"{self} needs {needed}."

@@ -70,7 +70,9 @@ class Block:
                 numerator[:, column], denominator[:, column] = self._get_fractions(one)
                 left_out[:, column] = self._find_left_out(one)
         key = "counts", self._get_graded(first), self._get_sorted(first), first.threshold
-        needs = frozenset[str]().union(*(one.metric.needs | {*one.metric.marks} for one in measurements))
+        needs = frozenset[str]().union(
+            *(one.metric.needs | {*one.metric.marks} for one in measurements)
+        )
         counts = self._cache.get_or_compute(key, lambda: self._count_items(first, needs))
         exposures = tuple(self._get_exposures(one) for one in measurements)
         if not any(exposures):

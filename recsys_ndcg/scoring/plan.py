@@ -148,7 +148,7 @@ class Plan:
         return replace(self, background=Background.of(trainset, items, **known))
 
     def add_background(self, lists: Lists) -> Lists:
-        """Return lists with what is known besides them, and with all users of training if needed."""
+        """Return lists with what is known besides them, and all training users if they count."""
         counts_train = any(one.convention.mean_over == "train" for one in self.measurements)
         return add_background(lists, self.background, with_train_users=counts_train)
 

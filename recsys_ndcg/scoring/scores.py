@@ -339,7 +339,8 @@ class Scores(MetricColumns, ReadOnlyArrays):
 
     def replace_all_columns(self, columns: Mapping[str, NDArray[Any]]) -> Self:
         """Return these scores with all arrays replaced, even the users."""
-        return replace(self, **vars(Scores.from_columns(self.measurements, columns)))
+        replaced: dict[str, Any] = vars(Scores.from_columns(self.measurements, columns))
+        return replace(self, **replaced)
 
     def equals(self, other: Scores) -> bool:
         """Return whether numerators, denominators and users left out are equal."""
@@ -392,7 +393,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
     def sum_exposures(self) -> tuple[ItemTotals | None, ...]:
         """Return the sums by item of each measurement of all lists together; None for others."""
         shared: dict[Any, ItemTotals] = {}
-        totals = []
+        totals: list[ItemTotals | None] = []
         for column, one in enumerate(self.exposures):
             if one is None:
                 totals.append(None)

@@ -22,7 +22,7 @@ LOWER_IS_BETTER = {"popularity", "seen"}
 
 
 def score(name: str, world: World, user: Any, order: Any, k: int) -> float:
-    """The mean value of the first k items."""
+    """Return the mean value of the first k items."""
     return textbook.mean([VALUES[name](world, user, item) for item in order[:k]])
 
 
@@ -40,7 +40,7 @@ def test_the_score_is_the_mean_over_all_orders_of_ties(name: str, world: World, 
 @pytest.mark.parametrize("name", VALUES)
 @given(world=worlds(max_list=3), k=st.integers(1, 4))
 def test_chance_best_worst_and_z_are_those_of_all_draws(
-    name: str, world: World, k: int, catalogue: bool
+    name: str, world: World, k: int, *, catalogue: bool
 ) -> None:
     """Drawn from the catalogue, or if it is unknown, all orders of the list."""
     report = evaluate(world, f"{name}@{k}", catalogue=catalogue)

@@ -19,12 +19,12 @@ Tops = dict[Any, list[Any]]
 
 
 def coverage(tops: Tops, world: World) -> float:
-    """The share of the catalogue that somebody is shown."""
+    """Return the share of the catalogue that somebody is shown."""
     return len({item for top in tops.values() for item in top}) / len(world.catalogue)
 
 
 def simpson(tops: Tops, _: World) -> float:
-    """The probability that two recommendations differ."""
+    """Return the probability that two recommendations differ."""
     counts = Counter(item for top in tops.values() for item in top)
     total = sum(counts.values())
     return 1 - math.fsum((count / total) ** 2 for count in counts.values())
@@ -37,7 +37,7 @@ def personalization(tops: Tops, _: World) -> float:
 
 
 def gini(shown: dict[Any, float], world: World) -> float:
-    """The Gini index over the catalogue."""
+    """Return the Gini index over the catalogue."""
     counts = sorted(shown.get(item, 0.0) for item in world.catalogue)
     n, total = len(counts), math.fsum(counts)
     weighted = math.fsum((2 * j - n - 1) * x for j, x in enumerate(counts, start=1))
@@ -45,7 +45,7 @@ def gini(shown: dict[Any, float], world: World) -> float:
 
 
 def entropy(shown: dict[Any, float], _: World) -> float:
-    """The Shannon entropy in bits."""
+    """Return the Shannon entropy in bits."""
     total = math.fsum(shown.values())
     return -math.fsum(x / total * math.log2(x / total) for x in shown.values() if x)
 
@@ -55,7 +55,7 @@ OF_EXPOSURE = {"gini": gini, "entropy": entropy}
 
 
 def all_tops(world: World, k: int) -> list[Tops]:
-    """The first k items of every user, in every combination of orders."""
+    """Return the first k items of every user, in every combination of orders."""
     users = [*world.lists]
     orders = [[order[:k] for order in world.orders(user)] for user in users]
     return [dict(zip(users, tops, strict=True)) for tops in product(*orders)]
@@ -86,7 +86,7 @@ def test_the_number_is_that_of_all_orders_of_ties(name: str, world: World, k: in
 @pytest.mark.parametrize("name", [*LINEAR, *OF_EXPOSURE])
 @given(world=worlds(max_list=2), k=st.integers(1, 2))
 def test_chance_is_the_number_of_random_lists(
-    name: str, world: World, k: int, catalogue: bool
+    name: str, world: World, k: int, *, catalogue: bool
 ) -> None:
     """Drawn from the catalogue, or if it is unknown, the list in every order."""
     if not catalogue and name in ("coverage", "gini"):
@@ -94,15 +94,11 @@ def test_chance_is_the_number_of_random_lists(
     report = evaluate(world, f"{name}@{k}", catalogue=catalogue)
     chance = report.summary["chance"].iloc[0]
     users = [*world.lists]
-    pools = {
-        user: world.candidates if catalogue else sorted(world.lists[user]) for user in users
-    }
+    pools = {user: world.candidates if catalogue else sorted(world.lists[user]) for user in users}
     draws = [[*permutations(pools[user], min(len(world.lists[user]), k))] for user in users]
     if math.prod(map(len, draws)) > 5000:
         return
-    tops = [
-        {user: [*top] for user, top in zip(users, one, strict=True)} for one in product(*draws)
-    ]
+    tops = [{user: [*top] for user, top in zip(users, one, strict=True)} for one in product(*draws)]
     if name == "personalization" and len(users) < 2:
         assert math.isnan(chance)
     elif name in LINEAR:

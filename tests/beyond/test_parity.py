@@ -15,9 +15,7 @@ TABLES = [
     importlib.import_module(f"{parity.__name__}.{module.name}")
     for module in pkgutil.iter_modules(parity.__path__)
 ]
-ASKS: dict[tuple[str, str], Ask] = {
-    key: ask for table in TABLES for key, ask in table.ASKS.items()
-}
+ASKS: dict[tuple[str, str], Ask] = {key: ask for table in TABLES for key, ask in table.ASKS.items()}
 CASES = [(library, measure, name) for library, measure in ASKS for name in "AB"]
 
 

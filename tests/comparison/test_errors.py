@@ -212,6 +212,6 @@ def test_methods_of_a_comparison_check_their_arguments(tmp_path: Path) -> None:
     assert_rejected("no such user|no user", move(3).explain, "unknown", whole=False)
     assert_rejected("margin must be a number above 0", prove, "poor")
     assert_rejected("'good' is compared with itself", prove, "good", margin=0.1)
-    assert_rejected("There are no segments. Compare", lambda: found.segments)
+    assert_rejected("There are no segments of users' scores. Compare", lambda: found.segments)
     assert_rejected("'good' has no lists", saved.overlap, 3)
     assert_rejected("'good' has no lists", saved.movers(1).explain, "u0000")

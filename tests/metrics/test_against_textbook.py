@@ -16,8 +16,8 @@ from recsys_ndcg import parallel
 from recsys_ndcg.metrics import parse_metrics
 from recsys_ndcg.scoring import Measurement, Plan
 from recsys_ndcg.scoring.measuring import map_blocks
-from tests.accuracy import METRICS
 from tests import sample_lists, strategies, textbook
+from tests.accuracy import METRICS
 from tests.profiles import examples
 from tests.textbook import Choices
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from tests.accuracy import METRICS
 from tests import drawn_reports, strategies
+from tests.accuracy import METRICS
 from tests.errors import assert_rejected
 from tests.profiles import examples, slow
 from tests.strategies import Sample
