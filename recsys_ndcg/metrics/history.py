@@ -72,10 +72,10 @@ def find_missing_history(metric: Metric, lists: GroupedLists, convention: Conven
     if not is_missing.any():
         return ""
     first = int(np.argmax(is_missing))
-    names = quote(lists.users[user[first]].item()), quote(known.items[item[first]])
+    names = lists.users.tolist()[user[first]], known.items.tolist()[item[first]]
     return (
         f"{metric}: {int(is_missing.sum())} training rows have items without an entry in the "
-        f"features, the first user {names[0]} item {names[1]}. Add them, or choose "
+        f"features, the first user {quote(names[0])} item {quote(names[1])}. Add them, or choose "
         "missing_feature='drop' or 'zero'."
     )
 

@@ -5,9 +5,7 @@ from tests.beyond.parity import Ask
 ASKS = {
     ("evidently", "Serendipity"): Ask("serendipity(topics)"),
     ("recommenders", "serendipity(features)"): Ask("serendipity(topics)"),
-    ("recommenders", "serendipity(cooccurrence)"): Ask(
-        "serendipity", {"distance": "cooccurrence"}
-    ),
+    ("recommenders", "serendipity(cooccurrence)"): Ask("serendipity", {"distance": "cooccurrence"}),
     ("recommenders", "serendipity(cooccurrence, relevance)"): Ask(
         "serendipity", {"distance": "cooccurrence", "serendipity_by": "relevant"}
     ),
