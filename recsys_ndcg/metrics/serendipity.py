@@ -176,7 +176,8 @@ class Serendipity(OfItems):
             distances, counts = measure_distances(ranking.lists, self.column, ranking.convention)
             return distances, counts.astype(np.float64)
 
-        return ranking.get_or_compute(("distances", self.column), measure)
+        choices = ranking.convention.select_choices("distance", "missing_feature", "popularity_of")
+        return ranking.graded.get_or_compute(("distances", self.column, choices), measure)
 
     def _sum_above(self, ranking: Ranking) -> tuple[Floats, Floats]:
         values = self.get_values(ranking)

@@ -1,16 +1,20 @@
 """Comparisons of lists with the user's training items or a base model, over all orders of ties."""
 
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
+from recsys_ndcg.metrics import history
 from tests.beyond import textbook
 from tests.beyond.textbook import World, log_discount, mean
 from tests.beyond.worlds import evaluate, worlds
@@ -380,3 +384,82 @@ def test_what_is_missing_is_named(metric: str, options: dict[str, Any], message:
         rn.evaluate(
             lists, metrics=metric, threshold=1, convention=rn.Convention(**options), **known
         )
+
+
+@pytest.mark.parametrize(
+    ("metric", "choices"),
+    [
+        ("calibration(topics)@7", {"patience": 0.7}),
+        ("serendipity(topics)@7", {"serendipity_by": "history", "distance": "cosine"}),
+        ("serendipity(topics)@7", {"serendipity_by": "history"}),
+        ("serendipity@7", {"serendipity_by": "history", "distance": "cooccurrence"}),
+        ("efd@7", {}),
+        ("popularity_lift@7", {}),
+    ],
+)
+def test_the_last_digit_does_not_depend_on_the_order_of_many_tied_rows(
+    metric: str, choices: dict[str, Any]
+) -> None:
+    """Nor on the order of training rows, or on how many pairs are compared at once."""
+    generator = random.Random(7)  # noqa: S311 - not for secrets
+    items = list(range(40))
+    topics = [set(generator.sample("abcdefghij", generator.randint(1, 7))) for _ in items]
+    train = [(user, item) for user in range(9) for item in generator.sample(items, 15)]
+    results = [(user, item, float(item % 2)) for user in range(5) for item in items[:24]]
+    labels = [(user, item, 1.0) for user in range(5) for item in items[::3]]
+
+    def measure() -> list[float]:
+        report = rn.evaluate(
+            {
+                "labels": pd.DataFrame(labels, columns=["user", "item", "true"]),
+                "results": pd.DataFrame(results, columns=["user", "item", "estimated"]),
+            },
+            metrics=metric, threshold=1, train=train, features={"item": items, "topics": topics},
+            convention=rn.Convention(**choices),
+        )  # fmt: skip
+        return report.per_user[metric].tolist()
+
+    first = measure()
+    for _ in range(5):
+        generator.shuffle(results)
+        generator.shuffle(train)
+        assert measure() == first
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history, "_CHUNK", 50)
+        assert measure() == first
+
+
+@pytest.mark.parametrize("rule", ["drop", "zero"])
+@pytest.mark.parametrize("distance", ["cosine", "jaccard", "hamming", "category"])
+def test_items_without_features_are_left_out_or_differ_from_all(distance: str, rule: str) -> None:
+    """Also training items."""
+    lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a", "x", "b"]})
+    features = {"item": ["a", "b", "c"], "genre": ["war", "drama", "war"]}
+    convention = rn.Convention(serendipity_by="history", distance=distance, missing_feature=rule)
+    found = rn.evaluate(
+        lists, metrics="serendipity(genre)@3", threshold=1, features=features,
+        train=[("ann", "c"), ("ann", "y")], convention=convention,
+    ).mean.iloc[0]  # fmt: skip
+    # a is like c, b is not; x and y have no genre
+    wanted = {"drop": (0 + 1) / 2, "zero": (0.5 + 1 + 1) / 3}
+    assert found == pytest.approx(wanted[rule])
+
+
+@pytest.mark.parametrize("kind", ["columns", "vector"])
+def test_a_distance_can_be_of_all_columns_or_a_function(kind: str) -> None:
+    """Several columns: the number that differ; a function gets two arrays of rows."""
+    lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a"]})
+    tables = {
+        "columns": {"item": ["a", "b"], "genre": ["war", "war"], "year": [1.0, 2.0]},
+        "vector": {"item": ["a", "b"], "place": [[1.0, 2.0], [4.0, 6.0]]},
+    }
+    distance: Any = {
+        "columns": "by_column",
+        "vector": lambda first, second: np.sqrt(((first - second) ** 2).sum(axis=1)),
+    }[kind]
+    convention = rn.Convention(serendipity_by="history", distance=distance)
+    found = rn.evaluate(
+        lists, metrics="serendipity@1", threshold=1, features=tables[kind],
+        train=[("ann", "b")], convention=convention,
+    ).mean.iloc[0]  # fmt: skip
+    assert found == {"columns": 1.0, "vector": 5.0}[kind]
