@@ -53,7 +53,8 @@ class Divergence(Metric):
             result: Floats = (_compare(history, middle) + _compare(shown, middle)) / 2
         else:
             result = _compare(history, (1 - _ALPHA) * shown + _ALPHA * history)
-        return np.asarray(self.denominator(ranking) * np.maximum(result, 0.0))
+        result = np.where(self.denominator(ranking) > 0, result, 0.0)
+        return np.asarray(np.maximum(result, 0.0))  # rounding can put a sum just below 0
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1, or 0 if the list or the training items have no topic."""
@@ -115,10 +116,11 @@ class Calibration(Divergence):
 
     Notes
     -----
-    In [0, ln 100], or [0, ln 2] under ``"js"``, in nats; lower is better: 0 if the list has the
-    same shares. Undefined for an empty list, a user without training items, and if none of the
-    items has a topic. Items without topics are left out. Not linear: under ties it is that of the
-    expected shares, and there is no chance level.
+    At least 0 and at most ln 100, or ln 2 under ``"js"``, in units of nats; lower is better: 0 if
+    the list has the same shares. Undefined for an empty list, a user without training items, and
+    if none of the items has a topic. Items without topics are left out. Not linear: under ties it
+    is that of the expected shares, and there is no chance level. Under ``popularity_of="rows"``
+    a training item counts as often as it has rows.
 
     References
     ----------

@@ -24,7 +24,7 @@ class EFD(OfRelevantItems):
 
     Notes
     -----
-    At least 0, in bits; higher is better. Undefined for an empty list; a list without a relevant
+    At least 0, in units of bits; higher is better. Undefined for an empty list; a list without a relevant
     item scores 0. Its expectation under ties, its chance level and its z are exact.
 
     References

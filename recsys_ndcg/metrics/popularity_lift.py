@@ -40,10 +40,10 @@ class PopularityLift(Popularity):
     >>> lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a", "b"]})
     >>> metrics = ["popularity_lift@1", "popularity_lift@2"]
     >>> rn.evaluate(lists, metrics=metrics, train=train).mean.to_dict()
-    {'popularity_lift@1': -0.5, 'popularity_lift@2': 0.0}
+    {'popularitylift@1': -0.5, 'popularitylift@2': 0.0}
     """
 
-    name = "popularity_lift"
+    name = "popularitylift"
     also_called: ClassVar[tuple[str, ...]] = ("lift",)
 
     def numerator(self, ranking: Ranking) -> Floats:

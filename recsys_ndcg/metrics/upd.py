@@ -27,8 +27,8 @@ class UPD(Divergence):
 
     Notes
     -----
-    In [0, ln 2], in nats; lower is better: 0 if the list has the same shares. Undefined for an
-    empty list and a user without training items. Popularity is the number of users in training, or
+    At least 0 and at most ln 2, in units of nats; lower is better: 0 if the list has the same
+    shares. Undefined for an empty list and a user without training items. Popularity is the number of users in training, or
     of rows (`Convention.popularity_of`); items of equal popularity at a border are in the order of
     their ids. With ``patience=0.85`` an item at rank r counts 0.85^(r-1) in the list. Not linear:
     under ties it is that of the expected shares, and there is no chance level.

@@ -125,7 +125,7 @@ SCORES: dict[str, tuple[str, dict[str, Any], Score]] = {
     "efd": ("efd", {}, efd),
     "overlap": ("overlap", {}, overlap),
     "unexpected": ("unexpected", {}, unexpected),
-    "popularity_lift": ("popularity_lift", {}, lift),
+    "popularitylift": ("popularitylift", {}, lift),
     "ranks": ("serendipity", {}, by_ranks),
     **{
         f"{rule} {distance}": (
@@ -137,7 +137,7 @@ SCORES: dict[str, tuple[str, dict[str, Any], Score]] = {
         for distance in DISTANCES
     },
 }
-LOWER_IS_BETTER = {"overlap", "popularity_lift"}
+LOWER_IS_BETTER = {"overlap", "popularitylift"}
 
 
 @pytest.mark.parametrize("case", SCORES)
@@ -283,7 +283,7 @@ def test_a_divergence_is_that_of_the_expected_shares(
     [
         ("calibration(genres)@2", {}),
         ("upd@2", {}),
-        ("popularity_lift@2", {}),
+        ("popularitylift@2", {}),
         ("serendipity@2", {}),
         ("serendipity(genres)@2", {"serendipity_by": "history"}),
         ("serendipity(genres)@2", {"serendipity_by": "history", "distance": "cosine"}),
@@ -313,7 +313,7 @@ def test_repeated_training_rows_count_again_if_popularity_is_of_rows() -> None:
 
     def measure(popularity_of: str) -> float:
         convention = rn.Convention(popularity_of=popularity_of)
-        report = rn.evaluate(lists, metrics="popularity_lift@1", train=train, convention=convention)
+        report = rn.evaluate(lists, metrics="popularitylift@1", train=train, convention=convention)
         return float(report.mean.iloc[0])
 
     assert measure("users") == pytest.approx(1 / 1.5 - 1)
@@ -327,14 +327,14 @@ def test_lists_without_ends_measure_all_ranks() -> None:
         {"ann": [3, 2]}, {1: frozenset({"war"}), 2: frozenset(), 3: frozenset({"drama"})},
         dict.fromkeys((1, 2, 3), 0.0),
     )  # fmt: skip
-    names = ["epc", "overlap", "serendipity", "calibration(genres)", "popularity_lift"]
+    names = ["epc", "overlap", "serendipity", "calibration(genres)", "popularitylift"]
     found = evaluate(world, names, k=None, threshold=1).mean
     wanted = {
         "epc": 0.5 * log_discount(2) / sum(map(log_discount, (1, 2, 3))),
         "overlap": 2 / 3,
         "serendipity": 0.0,
         "calibration(genres)": math.log(1 / (0.99 / 2 + 0.01)),
-        "popularity_lift": (2 / 3 - 1),
+        "popularitylift": (2 / 3 - 1),
     }
     assert found.to_dict() == pytest.approx(wanted)
 
@@ -394,7 +394,7 @@ def test_what_is_missing_is_named(metric: str, options: dict[str, Any], message:
         ("serendipity(topics)@7", {"serendipity_by": "history"}),
         ("serendipity@7", {"serendipity_by": "history", "distance": "cooccurrence"}),
         ("efd@7", {}),
-        ("popularity_lift@7", {}),
+        ("popularitylift@7", {}),
     ],
 )
 def test_the_last_digit_does_not_depend_on_the_order_of_many_tied_rows(
