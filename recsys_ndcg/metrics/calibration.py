@@ -54,7 +54,7 @@ class Divergence(Metric):
         else:
             result = _compare(history, (1 - _ALPHA) * shown + _ALPHA * history)
         result = np.where(self.denominator(ranking) > 0, result, 0.0)
-        return np.asarray(np.maximum(result, 0.0))  # rounding can put a sum just below 0
+        return result.clip(0.0)  # rounding can put a sum just below 0
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1, or 0 if the list or the training items have no topic."""

@@ -347,6 +347,7 @@ FEATURES = {"item": ["a", "b"], "genre": [{"war"}, {"drama"}], "price": [1.0, 2.
     [
         ("overlap@2", {}, "needs base="),
         ("epc@2", {"train": None}, "needs train="),
+        ("epc@2", {"train": [("bob", "b")], "cold_item": "raise"}, "'ann' item 'a'. Leave"),
         ("serendipity@2", {}, "needs catalogue="),
         ("calibration(genre)@2", {}, "needs features="),
         ("calibration(price)@2", {"features": FEATURES}, "has numbers"),
@@ -463,3 +464,40 @@ def test_a_distance_can_be_of_all_columns_or_a_function(kind: str) -> None:
         train=[("ann", "b")], convention=convention,
     ).mean.iloc[0]  # fmt: skip
     assert found == {"columns": 1.0, "vector": 5.0}[kind]
+
+
+@pytest.mark.parametrize(
+    ("rule", "wanted"),
+    [
+        ("by_measure", (1.0, 2.0)), ("zero", (0.0, 0.0)), ("one_user", (2 / 3, 2.0)),
+        ("rarest", (2 / 3, 2.0)), ("drop", (math.nan, math.nan)),
+    ],
+)  # fmt: skip
+def test_cold_items_count_as_the_convention_says(rule: str, wanted: tuple[float, float]) -> None:
+    """Relevant items that nobody had in training."""
+    train = [("ann", "a"), ("bob", "a"), ("cid", "a"), ("ann", "b")]
+    lists = rn.RankedLists.from_labels({"ann": {"x"}}, {"ann": ["x"]})
+    report = rn.evaluate(
+        lists,
+        metrics=["epc@1", "efd@1"],
+        train=train,
+        threshold=1,
+        convention=rn.Convention(cold_item=rule),
+    )
+    assert report.mean.tolist() == pytest.approx(wanted, nan_ok=True)
+
+
+@pytest.mark.parametrize(("rule", "wanted"), [("n", 1.0), ("k", 1 / (1 + 1 / math.log2(3)))])
+def test_a_short_list_has_as_many_places_as_the_convention_says(rule: str, wanted: float) -> None:
+    """Places past the end of the list are unexpected."""
+    lists = rn.RankedLists.from_labels({"ann": {"x"}}, {"ann": ["x"]})
+    report = rn.evaluate(
+        lists,
+        metrics=["epc@2", "unexpected@2", "overlap@2"],
+        train=[("ann", "a")],
+        base={"ann": ["x", "y"], "bob": ["x"]},
+        threshold=1,
+        convention=rn.Convention(list_over=rule),
+    )
+    other = {"n": [0.0, 1.0], "k": [0.5, 0.5]}[rule]
+    assert report.mean.tolist() == pytest.approx([wanted, *other])
