@@ -54,13 +54,14 @@ class Divergence(Metric):
         else:
             result = _compare(history, (1 - _ALPHA) * shown + _ALPHA * history)
         result = np.where(self.denominator(ranking) > 0, result, 0.0)
-        return result.clip(0.0)  # rounding can put a sum just below 0
+        least: Floats = np.maximum(result, 0.0)  # rounding can put a sum just below 0
+        return least
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1, or 0 if the list or the training items have no topic."""
         history, shown = self._find_distributions(ranking)
         is_defined = (history > 0).any(axis=1) & (shown > 0).any(axis=1)
-        return is_defined.astype(np.float64)
+        return np.asarray(is_defined, dtype=np.float64)
 
     def tie_objection(self, convention: Convention) -> str:
         """Return that the order that ties need is not known."""

@@ -24,8 +24,8 @@ class EFD(OfRelevantItems):
 
     Notes
     -----
-    At least 0, in units of bits; higher is better. Undefined for an empty list; a list without a relevant
-    item scores 0. Its expectation under ties, its chance level and its z are exact.
+    At least 0, in units of bits; higher is better. Undefined for an empty list; a list without a
+    relevant item scores 0. Its expectation under ties, its chance level and its z are exact.
 
     References
     ----------

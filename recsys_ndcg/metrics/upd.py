@@ -28,10 +28,11 @@ class UPD(Divergence):
     Notes
     -----
     At least 0 and at most ln 2, in units of nats; lower is better: 0 if the list has the same
-    shares. Undefined for an empty list and a user without training items. Popularity is the number of users in training, or
-    of rows (`Convention.popularity_of`); items of equal popularity at a border are in the order of
-    their ids. With ``patience=0.85`` an item at rank r counts 0.85^(r-1) in the list. Not linear:
-    under ties it is that of the expected shares, and there is no chance level.
+    shares. Undefined for an empty list and a user without training items. Popularity is the number
+    of users in training, or of rows (`Convention.popularity_of`); items of equal popularity at a
+    border are in the order of their ids. With ``patience=0.85`` an item at rank r counts 0.85^(r-1)
+    in the list. Not linear: under ties it is that of the expected shares, and there is no chance
+    level.
 
     References
     ----------
