@@ -83,6 +83,8 @@ class Background(ReadOnlyArrays):
         The number of training rows of each item, and of its distinct training users.
     history : UserItems, optional
         The distinct training items of each user, in ascending order.
+    history_rows : UserItems, optional
+        The same with repeated rows; None if no row is repeated.
     in_catalogue : bool array, shape (n_items,), optional
         Whether each item is in the catalogue.
     is_candidate : bool array, shape (n_items,), optional
@@ -102,6 +104,7 @@ class Background(ReadOnlyArrays):
     n_rows: Floats | None = None
     n_users_of: Floats | None = None
     history: UserItems | None = None
+    history_rows: UserItems | None = None
     in_catalogue: Flags | None = None
     is_candidate: Flags | None = None
     features: Mapping[str, Feature] = field(default_factory=dict)
@@ -228,6 +231,7 @@ class Background(ReadOnlyArrays):
             n_users_of=spread(self.n_users_of),
             in_catalogue=spread(self.in_catalogue),
             history=move(self.history),
+            history_rows=move(self.history_rows),
             base=move(self.base),
             features={
                 name: one.reindex(positions, len(items)) for name, one in self.features.items()
@@ -318,12 +322,15 @@ def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str,
 
 def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -> dict[str, Any]:
     """Return the fields that come from training rows."""
-    keys = sort_distinct(user * n_items + item)
+    rows = np.sort(user * n_items + item)
+    keys = sort_distinct(rows)
     users, items = np.divmod(keys, n_items)
+    has_repeats = len(keys) < len(rows)
     return {
         "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),
         "n_users_of": np.bincount(items, minlength=n_items).astype(np.float64),
         "history": _group_items(users, items, n_users),
+        "history_rows": _group_items(*np.divmod(rows, n_items), n_users) if has_repeats else None,
     }
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 DESCRIPTIONS: dict[str, dict[str | float, str]] = {
     "popularity_of": {
         "users": "The popularity of an item is the number of its users in training.",
-        "rows": "The popularity of an item is the number of its rows in training.",
+        "rows": "The popularity of an item is the number of its rows in training; repeated rows "
+        "count in their user's history, too.",
     },
     "popularity_as": {
         "count": "Popularity is a count.",
@@ -108,7 +109,19 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
     "serendipity_by": {
         "ranks": "Serendipity: how much higher a relevant item stands than by its popularity.",
         "history": "Serendipity: the mean distance of the list from the user's training items.",
-        "hits": "Serendipity: the distance of relevant items from the user's training items.",
+        "relevant": "Serendipity: the mean distance of the list from the user's training items, 0 "
+        "for items that are not relevant.",
+        "hits": "Serendipity: 1 minus the sum of the similarities of relevant items to the user's "
+        "training items, for users with a relevant recommendation.",
+    },
+    "divergence": {
+        "kl": "Calibration: the Kullback-Leibler divergence of the list from the history.",
+        "js": "Calibration: the Jensen-Shannon divergence of list and history.",
+    },
+    "population": {
+        "train": "The share of the users who had an item is of the users of training.",
+        "known": "The share of the users who had an item is of all users in train=, base= or "
+        "groups=.",
     },
     "seen": {
         "count": "A recommended item that the user had in training counts like any other.",

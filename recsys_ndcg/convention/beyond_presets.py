@@ -15,27 +15,29 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "rectools": {
         "popularity": _ROWS,
         "novelty": _LISTS,
-        "overlap": _LISTS,
-        "serendipity": _LISTS,
+        "overlap": {**_LISTS, "undefined": 0.0},
+        "serendipity": _ROWS,
         "coverage": {**_COUNT, "coverage_as": "count"},
         "user_coverage": _LISTS,
     },
     "replay": {
         "novelty": {**_LISTS, "list_over": "k", "novelty_as": "share"},
         "unseen": {"mean_over": "train", "undefined": 1.0},
-        "unexpected": {**_LISTS, "list_over": "k"},
+        "unexpected": {**_LISTS, "list_over": "k", "undefined": 0.0},
         "coverage": _IGNORE,
     },
     "recommenders": {
         "novelty": {
             **_LISTS, "popularity_of": "rows", "novelty_model": "choice", "cold_item": "zero",
         },
+        "serendipity": {**_ROWS, "serendipity_by": "history", "distance": "cosine"},
         "coverage": {"universe": "train", "outside": "count"},
         "entropy": {},
     },
     "evidently": {
         "popularity": {**_LISTS, "cold_item": "drop"},
         "novelty": {**_LISTS, "cold_item": "drop"},
+        "serendipity": {**_ROWS, "serendipity_by": "hits", "distance": "cosine"},
         "coverage": _IGNORE,
         "gini": {"universe": "recommended", "inequality_over": "n-1"},
         "personalization": {"list_over": "full"},
@@ -89,8 +91,8 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "warprec": {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},
         "tail": {**_LABELLED, "tail": "pass", "list_over": "k"},
-        "efd": _LABELLED,
-        "epc": _LABELLED,
+        "efd": {**_LABELLED, "list_over": "k"},
+        "epc": {**_LABELLED, "list_over": "k", "population": "known"},
         "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
         "gini": {**_LABELLED, "inequality_over": "n-1"},
         "entropy": {**_LABELLED, "log_base": "e"},

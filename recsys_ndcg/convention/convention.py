@@ -90,7 +90,8 @@ class Convention:
     max_grade : float, optional
         The top grade, for ``ideal="max"``.
     popularity_of : {'users', 'rows'}
-        What measures popularity: an item's users in training, or its rows.
+        What measures popularity: an item's users in training, or its rows. Under ``"rows"`` a
+        training item of repeated rows also counts repeatedly in its user's history.
     popularity_as : {'count', 'share', 'max', 'rank'}
         Popularity as a count, over all training rows, over the largest, or as a rank in (0, 1].
     cold_item : {'by_measure', 'zero', 'one_user', 'rarest', 'drop', 'raise'}
@@ -135,9 +136,15 @@ class Convention:
         The long tail: all but the most popular items that reach, or pass, the share `tail_at` of
         the training rows (0.8); the rarest share `tail_at` of the items (0.1); or the items with
         at most `tail_at` rows.
-    serendipity_by : {'ranks', 'history', 'hits'}
-        How unexpected an item is: by its rank in popularity, or by its distance from the user's
-        training items, of all items or of relevant ones.
+    serendipity_by : {'ranks', 'history', 'relevant', 'hits'}
+        How unexpected an item is: by its rank in popularity (relevant items only), or by its mean
+        distance from the user's training items: of all items, of relevant ones (others count 0), or
+        1 minus the sum of the relevant items' similarities.
+    divergence : {'kl', 'js'}
+        How calibration compares list and history: Kullback-Leibler, or Jensen-Shannon.
+    population : {'train', 'known'}
+        In EPC, the users of whom an item's users are a share: those of training, or all users in
+        ``train=``, ``base=`` or ``groups=``.
     seen : {'count', 'raise'}
         A recommended item that the user had in training: counted, or an error.
     topics_over : {'all', 'relevant'}
@@ -147,8 +154,8 @@ class Convention:
     tail_at : float, optional
         The share or the count that ends the tail.
     patience : float, optional
-        In Gini, the weight of rank r is patience^(r-1); by default all ranks count the same. In
-        expected exposure and AWRF, too; there it is 0.5 by default.
+        In Gini and calibration, the weight of rank r is patience^(r-1); by default all ranks count
+        the same. In expected exposure and AWRF, too; there it is 0.5 by default.
 
     Raises
     ------
@@ -198,6 +205,8 @@ class Convention:
     entropy_over: str = "recommendations"
     tail: str = "reach"
     serendipity_by: str = "ranks"
+    divergence: str = "kl"
+    population: str = "train"
     seen: str = "count"
     topics_over: str = "all"
     parity_of: str = "hits"

@@ -193,6 +193,18 @@ class Metric:
         """
         return ""
 
+    def chance_objection(self, convention: Convention, *, has_candidates: bool) -> str:  # noqa: ARG002
+        """Return why chance, best and worst are unknown; "" if they are known.
+
+        Parameters
+        ----------
+        convention : Convention
+            All choices.
+        has_candidates : bool
+            Whether random lists are drawn from a catalogue, or are the lists in random order.
+        """
+        return ""
+
     def deviation(self, ranking: Ranking) -> Floats:
         """Return the standard deviation of the numerator under random order, NaN if unknown."""
         return np.full(len(ranking.n_items), np.nan)

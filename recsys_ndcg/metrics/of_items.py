@@ -55,7 +55,10 @@ class OfItems(Linear):
         return tuple(value for name, value in vars(self).items() if name != "k")
 
     def _find(self, ranking: Ranking) -> ItemValues:
-        key, largest = (type(self), self._options), self.greater_is_better
+        # rankings under several conventions share their sorts
+        choices = ranking.convention.select_choices(*sorted(self.reads - {"ties"}))
+        key = (type(self), self._options, choices, ranking.threshold)
+        largest = self.greater_is_better
         by_row, lists = self.values_by_row(ranking), ranking.lists
         if by_row is not None:
             others = self.value_of_others

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
@@ -39,7 +41,7 @@ class Popularity(OfItems):
     """
 
     name = "popularity"
-    also_called = ("arp", "averagepopularity", "avgrecpopularity")
+    also_called: ClassVar[tuple[str, ...]] = ("arp", "averagepopularity", "avgrecpopularity")
     needs = frozenset({"items", "train"})
     reads = POPULARITY | {"popularity_as"}
     greater_is_better = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking.ordering import sort_descending
+
+Value = TypeVar("Value")
 
 
 class GradedLists:
@@ -47,6 +50,10 @@ class GradedLists:
         return self._cache.get_or_compute(
             key, lambda: compute_relevance(self.lists.true, threshold)
         )
+
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """Return a value of these lists that does not depend on their order, computed once."""
+        return self._cache.get_or_compute(key, compute)
 
     @lazy_property
     def grades(self) -> Floats:

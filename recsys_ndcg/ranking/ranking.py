@@ -331,6 +331,14 @@ class Ranking:
         cells, means = self._get_cells(groups), groups.compute_means(values.by_row)
         return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
 
+    def order_by(self, values: ItemValues) -> tuple[TieGroups, Cells]:
+        """Return the groups of items that share their ranks, and the cells that they cover.
+
+        The rows of a group are in the order of their values, best first.
+        """
+        groups = self._order_groups(values.key, lambda: values.signed)
+        return groups, self._get_cells(groups)
+
     def deviation_of_items(self, values: ItemValues, weights: Floats) -> Floats:
         """Return the standard deviation of Σ w·v over all orders, as in `deviation`."""
         n_items = self.lists.n_candidates

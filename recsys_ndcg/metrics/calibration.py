@@ -1,0 +1,176 @@
+"""Calibration: how far the topics of a list are from those of the user's training items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats, row_sums
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
+from recsys_ndcg.metrics.history import (
+    find_missing_history,
+    get_background,
+    list_history,
+    sum_history,
+)
+from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import Ranking
+
+_ALPHA = 0.01  # the share of the history in the list's distribution, so that no topic is absent
+
+
+class Divergence(Metric):
+    """A divergence of the topics of the first k items from those of the user's training items.
+
+    A subclass has `topics` and `uses_js`. Under tied estimates it compares the expected
+    distribution of the list, which is not the mean over the orders, but at most that mean.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"items", "train"})
+    greater_is_better: ClassVar[bool] = False
+    best_first: ClassVar[bool] = False
+    bounded: ClassVar[bool] = False
+
+    def topics(self, known: Background, convention: Convention) -> Floats:
+        """Return a row for each item, with the share of each topic: sums of 1, or 0 for none."""
+        raise NotImplementedError
+
+    def uses_js(self, convention: Convention) -> bool:
+        """Return whether the divergence is that of Jensen and Shannon."""
+        raise NotImplementedError
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the divergence, 0 where it is undefined."""
+        history, shown = self._find_distributions(ranking)
+        if self.uses_js(ranking.convention):
+            middle = (history + shown) / 2
+            result: Floats = (_compare(history, middle) + _compare(shown, middle)) / 2
+        else:
+            result = _compare(history, (1 - _ALPHA) * shown + _ALPHA * history)
+        result = np.where(self.denominator(ranking) > 0, result, 0.0)
+        least: Floats = np.maximum(result, 0.0)  # rounding can put a sum just below 0
+        return least
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return 1, or 0 if the list or the training items have no topic."""
+        history, shown = self._find_distributions(ranking)
+        is_defined = (history > 0).any(axis=1) & (shown > 0).any(axis=1)
+        return np.asarray(is_defined, dtype=np.float64)
+
+    def tie_objection(self, convention: Convention) -> str:
+        """Return that the order that ties need is not known."""
+        if convention.ties not in ("best", "worst"):
+            return ""
+        return (
+            f"{self} compares all items of a list, so the {convention.ties} order of tied items is "
+            "not known. Choose ties='expected', or a rule by input order or item."
+        )
+
+    def chance_objection(self, convention: Convention, *, has_candidates: bool) -> str:  # noqa: ARG002
+        """Return that the mean over random orders is not computed."""
+        return "it is not linear in the items, so its mean over random orders is not computed"
+
+    def _find_distributions(self, ranking: Ranking) -> tuple[Floats, Floats]:
+        """Return the shares of the topics in the training items, and in the list."""
+        return ranking.get_or_compute((type(self), str(self)), lambda: self._count(ranking))
+
+    def _count(self, ranking: Ranking) -> tuple[Floats, Floats]:
+        lists = ranking.lists
+        topics = self.topics(get_background(lists), ranking.convention)
+        width, patience = ranking.width(self.k), ranking.convention.patience
+        weights = np.power(1.0 if patience is None else patience, np.arange(width))
+        rows, user, share = ranking.exposure(weights)
+        item = np.asarray(lists.item_codes)[rows]
+        order = np.lexsort((item, user))  # the sums do not depend on the order of the input
+        user, item, share = user[order], item[order], share[order]
+        shown = np.empty((len(lists), topics.shape[1]))
+        for number, column in enumerate(topics.T):
+            shown[:, number] = np.bincount(user, share * column[item], minlength=len(lists))
+        history = sum_history(lists, list_history(lists, ranking.convention), topics)
+        return _normalise(history), _normalise(shown)
+
+
+@register_metric
+@dataclass(frozen=True)
+class Calibration(Divergence):
+    r"""How far the topics of the first k items are from those of the user's training items.
+
+    .. math:: calibration@k = \sum_g p(g) \ln\frac{p(g)}{0.99 \, q(g) + 0.01 \, p(g)}
+
+    with p(g) the share of topic g in the user's training items, and q(g) in the first k items of
+    the list; an item with m topics counts 1/m for each. With ``patience=0.85`` an item at rank r
+    counts 0.85^(r-1) in the list. Under ``divergence="js"`` it is the Jensen-Shannon divergence,
+    \frac12 KL(p \| m) + \frac12 KL(q \| m) with m = (p + q)/2.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features with the topics: sets or categories.
+
+    Notes
+    -----
+    At least 0 and at most ln 100, or ln 2 under ``"js"``, in units of nats; lower is better: 0 if
+    the list has the same shares. Undefined for an empty list, a user without training items, and
+    if none of the items has a topic. Items without topics are left out. Not linear: under ties it
+    is that of the expected shares, and there is no chance level. Under ``popularity_of="rows"``
+    a training item counts as often as it has rows.
+
+    References
+    ----------
+    Steck (2018), doi:10.1145/3240323.3240372; Lin (1991), doi:10.1109/18.61115, for Jensen-Shannon
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> train = [("ann", "a"), ("ann", "b")]
+    >>> lists = rn.RankedLists.from_labels({"ann": {"c"}}, {"ann": ["c", "d"]})
+    >>> genres = {"item": [*"abcd"], "genre": ["drama", "war", "drama", "war"]}
+    >>> metrics = ["calibration(genre)@1", "calibration(genre)@2"]
+    >>> rn.evaluate(lists, metrics=metrics, train=train, features=genres).mean.round(3).to_dict()
+    {'calibration(genre)@1': 1.959, 'calibration(genre)@2': 0.0}
+    """
+
+    name = "calibration"
+    also_called = ("miscalibration",)
+    needs = frozenset({"items", "train", "features"})
+    reads = ORDER | {"missing_feature", "divergence", "patience", "popularity_of"}
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def topics(self, known: Background, convention: Convention) -> Floats:  # noqa: ARG002
+        """Return the share of each topic in every item."""
+        return _normalise(known.get_feature(self.column).memberships.astype(np.float64))
+
+    def uses_js(self, convention: Convention) -> bool:
+        """Return whether the convention says so."""
+        return convention.divergence == "js"
+
+    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
+        """Return that the column does not exist, or has no topics."""
+        return find_feature_objection(self, known, ("set", "category"))
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that items have no entry in the features, if that is an error."""
+        missing = find_missing_entries(self, lists, convention)
+        return missing or find_missing_history(self, lists, convention)
+
+
+def _normalise(table: Floats) -> Floats:
+    """Return rows that add up to 1, or are 0."""
+    total = row_sums(table)[:, None]
+    return np.divide(table, total, where=total > 0, out=np.zeros_like(table))
+
+
+def _compare(first: Floats, second: Floats) -> Floats:
+    """Return the Kullback-Leibler divergence of each row of two tables."""
+    has_some = first > 0
+    ratio = np.divide(first, second, where=has_some & (second > 0), out=np.ones_like(first))
+    return row_sums(first * np.log(ratio))

@@ -1,0 +1,118 @@
+"""Expected popularity complement: how unknown the relevant recommended items are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import GroupedLists, format_rows
+from recsys_ndcg.metrics.of_items import LISTS, OfItems
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import Ranking, weighted_sum
+
+
+class OfRelevantItems(OfItems):
+    r"""A mean of values of the relevant items, weighted by rank; other items count 0.
+
+    .. math:: \frac{\sum_{r \le k} D(r) \, rel(i_r) \, v(i_r)}{\sum_{r \le \min(k, n)} D(r)}
+
+    A subclass has `values_by_item`.
+    """
+
+    needs = frozenset({"items", "train"})
+    reads = LISTS | {"cold_item", "discount"}
+    needs_threshold = True
+
+    def weights(self, ranking: Ranking) -> Floats:
+        """Return the discount of each of the first ranks."""
+        return ranking.weights(self.k)
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return the value of every relevant row, 0 for other rows, NaN for rows left out."""
+        lists = ranking.lists
+        assert lists.background is not None, "checked by the plan"  # noqa: S101
+        by_item = self.values_by_item(lists.background, ranking.convention)
+        by_row = by_item[np.asarray(lists.item_codes)]
+        relevant = ranking.graded.compute_relevance(ranking.threshold)
+        return np.where(np.isnan(by_row) | (relevant > 0), by_row, 0.0)
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the discounts of the places of the list (`Convention.list_over`)."""
+        rule, n_items, k = ranking.convention.list_over, ranking.n_items, self.k
+        values = self.get_values(ranking)
+        if rule == "one":
+            return np.ones(len(n_items))
+        if rule == "n" and values.has_missing:
+            return weighted_sum(ranking.of_items(values.flags), self.weights(ranking))
+        if rule == "k" and k is not None:
+            n_places = np.full(len(n_items), k)
+        else:
+            n_places = n_items if k is None else np.minimum(n_items, k)
+        discounts = ranking.convention.compute_discounts(int(n_places.max(initial=1)))
+        sums: Floats = np.append(0.0, np.cumsum(discounts))[n_places]
+        return sums
+
+    def objection(self, convention: Convention, longest: int) -> str:
+        """Return why the weights of the ranks cannot be used."""
+        return convention.find_discount_objection(self.k or max(longest, 1))
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that nobody had some recommended items in training, if that is an error."""
+        known = lists.background
+        assert known is not None, "checked before"  # noqa: S101
+        is_cold = ~known.in_train[np.asarray(lists.item_codes)]
+        if convention.cold_item != "raise" or not is_cold.any():
+            return ""
+        return (
+            f"{self}: {int(is_cold.sum())} recommended items have no rows in train=, the first "
+            f"{format_rows(lists, is_cold)}. Leave them out, or choose another cold_item, such as "
+            "'rarest'."
+        )
+
+
+@register_metric
+class EPC(OfRelevantItems):
+    r"""Expected popularity complement: relevant items count more, the fewer users had them.
+
+    .. math:: epc@k = \frac{\sum_{r \le k} D(r) \, rel(i_r) \, (1 - \nu(i_r) / U)}
+        {\sum_{r \le \min(k, n)} D(r)}
+
+    with \nu(i) the number of training users of item i, U of all training users
+    (`Convention.population`), and D(r) the discount, 1/log2(r + 1). A cold item has the value 1.
+
+    Notes
+    -----
+    In [0, 1], no unit; higher is better. Undefined for an empty list; a list without a relevant
+    item scores 0. Its expectation under ties, its chance level and its z are exact.
+
+    References
+    ----------
+    Vargas & Castells (2011), doi:10.1145/2043932.2043955
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"]})
+    >>> rn.evaluate(lists, metrics=["epc@1", "epc@2"], train=train, threshold=1).mean.round(3)
+    epc@1    0.500
+    epc@2    0.307
+    Name: mean, dtype: float64
+    """
+
+    name = "epc"
+    also_called = ("expectedpopularitycomplement",)
+    reads = OfRelevantItems.reads | {"population"}
+    bounded = True
+
+    def values_by_item(self, known: Background, convention: Convention) -> Floats:
+        """Return 1 minus the share of the users who had every item in training."""
+        counts = np.asarray(known.n_users_of)
+        is_everyone = convention.population == "known"
+        shares = counts / max(len(known.users) if is_everyone else known.n_train_users, 1)
+        lowest = shares[counts > 0].min(initial=np.inf)
+        one_user = 1 / max(len(known.users) if is_everyone else known.n_train_users, 1)
+        cold = {"zero": 0.0, "one_user": 1 - one_user, "rarest": 1 - lowest, "drop": np.nan}
+        return np.where(counts > 0, 1 - shares, cold.get(convention.cold_item, 1.0))

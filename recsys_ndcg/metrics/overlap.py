@@ -1,0 +1,131 @@
+"""Share of the recommended items that a base model recommends, too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_places
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import Ranking
+
+
+@register_metric
+class Overlap(OfItems):
+    r"""The share of the first k items that are among the first k of a base model's list.
+
+    .. math:: overlap@k = \frac{|L_k \cap B_k|}{\min(k, n)}
+
+    with L_k the first k items of the list and B_k those of the base model.
+
+    Notes
+    -----
+    In [0, 1], no unit; lower counts as better, as in ``unexpected``. Undefined for an empty list,
+    and for a user without a list of the base model: RecTools scores 0 (``undefined=0.0``). To
+    compare with fewer items of the base model, as by RecTools' ref_k, give shorter lists in
+    ``base=``.
+
+    References
+    ----------
+    Murakami, Mori & Orihara (2008), doi:10.1007/978-3-540-78197-4_5, for comparisons with a
+    primitive model
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> base = {"ann": ["a", "c"]}
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"]})
+    >>> rn.evaluate(lists, metrics=["overlap@2", "unexpected@2"], base=base).mean.to_dict()
+    {'overlap@2': 0.5, 'unexpected@2': 0.5}
+    """
+
+    name = "overlap"
+    also_called = ("intersection",)
+    needs = frozenset({"items", "base"})
+    reads = LISTS
+    bounded = True
+    greater_is_better = False
+    marks = ("base",)
+
+    @property
+    def _options(self) -> tuple[object, ...]:
+        """Also the cutoff: it cuts the base model's lists."""
+        return (self.k, *super()._options)
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return whether the base model recommends each item, 0 or 1."""
+        return find_base_items(ranking.lists, self.k).astype(np.float64)
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of places, 0 without a list of the base model."""
+        places = super().denominator(ranking)
+        return np.where(_has_base(ranking.lists), places, 0.0)
+
+
+@register_metric
+class Unexpected(Overlap):
+    r"""The share of the first k items that a base model does not recommend: 1 - overlap@k.
+
+    .. math:: unexpected@k = 1 - \frac{|L_k \cap B_k|}{\min(k, n)}
+
+    with L_k the first k items of the list and B_k those of a base model, such as the most popular
+    items.
+
+    Notes
+    -----
+    In [0, 1], no unit; higher counts as better, but random lists are the most unexpected, so read
+    it with NDCG. Undefined for an empty list, and for a user without a list of the base model:
+    RePlay scores 0 (``undefined=0.0``). Under ``list_over="k"`` places past the end of a short list
+    count as unexpected.
+
+    References
+    ----------
+    Murakami, Mori & Orihara (2008), doi:10.1007/978-3-540-78197-4_5
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"]})
+    >>> rn.evaluate(lists, metrics="unexpected@2", base={"ann": ["a"]}).mean.to_dict()
+    {'unexpected@2': 0.5}
+    """
+
+    name = "unexpected"
+    also_called = ("unexpectedness",)
+    greater_is_better = True
+    value_of_others = 1.0
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return whether the base model does not recommend each item, 0 or 1."""
+        return 1.0 - super().values_by_row(ranking)
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the number of unexpected places: items, and ranks past the end of the list."""
+        shown = super().numerator(ranking)
+        if ranking.convention.list_over != "k" or self.k is None:
+            return shown
+        n_places = count_places(ranking, self.k)
+        return np.where(_has_base(ranking.lists), shown + n_places - self._count_shown(ranking), 0)
+
+    def _count_shown(self, ranking: Ranking) -> Floats:
+        n_items = ranking.n_items
+        return (n_items if self.k is None else np.minimum(n_items, self.k)).astype(np.float64)
+
+
+def find_base_items(lists: GroupedLists, k: int | None) -> Flags:
+    """Return whether each row's item is among the first k of the base model's list."""
+    known = lists.background
+    assert known is not None, "checked by the plan"  # noqa: S101
+    assert known.base is not None, "checked by the plan"  # noqa: S101
+    user, item = known.base.of_users(np.asarray(lists.background_users))
+    place = np.arange(len(user)) - np.searchsorted(user, user)
+    kept = np.ones(len(user), dtype=bool) if k is None else place < k
+    return lists.find_pairs(user[kept], item[kept])
+
+
+def _has_base(lists: GroupedLists) -> Flags:
+    known = lists.background
+    assert known is not None, "checked by the plan"  # noqa: S101
+    assert known.base is not None, "checked by the plan"  # noqa: S101
+    return np.asarray(known.base.count(np.asarray(lists.background_users)) > 0)

@@ -1,0 +1,248 @@
+"""Serendipity: relevant items that the user would not expect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import GroupedLists, format_rows
+from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
+from recsys_ndcg.metrics.history import (
+    find_distance_objection,
+    find_missing_history,
+    get_background,
+    measure_distances,
+)
+from recsys_ndcg.metrics.of_items import LISTS, OfItems
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
+
+_KINDS = ("set", "category", "number", "vector", "columns")
+
+
+@register_metric
+@dataclass(frozen=True)
+class Serendipity(OfItems):
+    r"""How unexpected the relevant recommended items are: by popularity, or by the user's history.
+
+    .. math:: serendipity@k = \frac{1}{\min(k, n)} \sum_{r \le k}
+        rel(i_r) \max\left(\frac{p(i_r) - r}{|I|}, 0\right)
+
+    with p(i) the rank of item i by its number of training users, 1 for the most popular items, and
+    I the catalogue: how many places a relevant item stands above its place by popularity. An item
+    that nobody had has p(i) = |I| + 1.
+
+    Other definitions (`Convention.serendipity_by`) compare with the user's training items H:
+    ``"history"`` is the mean over the list of d(i), the mean distance of item i from the items of
+    H; ``"relevant"`` counts 0 for items that are not relevant; ``"hits"`` is
+    1 - \sum_{r \le k} rel(i_r) (1 - d(i_r)).
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features that distances compare; by default all columns together. It is
+        not read by ``serendipity_by="ranks"`` and ``distance="cooccurrence"``.
+
+    Notes
+    -----
+    In [0, 1] by ranks, no unit; higher is better. By distance it is in the unit of the distance,
+    and under ``"hits"`` it can be negative. Undefined for an empty list; by distance also for a
+    user without training items; under ``"hits"`` also without a relevant item among the first k.
+    Its expectation under ties, its chance level and its z are exact, except that ``"hits"`` has no
+    score if items are tied, and ``"history"`` no chance level in a catalogue.
+
+    References
+    ----------
+    Ge, Delgado-Battenfeld & Jannach (2010), doi:10.1145/1864708.1864761; Zhang et al. (2012),
+    doi:10.1145/2124295.2124300, for distances from the history
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
+    >>> lists = rn.RankedLists.from_labels({"ann": {"c"}}, {"ann": ["c", "b"]})
+    >>> options = {"train": train, "catalogue": [*"abc"], "threshold": 1}
+    >>> rn.evaluate(lists, metrics="serendipity@2", **options).mean.to_dict()
+    {'serendipity@2': 0.5}
+    >>> by_users = rn.Convention(serendipity_by="history", distance="cooccurrence")
+    >>> rn.evaluate(lists, metrics="serendipity@1", convention=by_users, **options).mean.to_dict()
+    {'serendipity@1': 1.0}
+    """
+
+    name = "serendipity"
+    reads = LISTS | {"serendipity_by", "distance", "missing_feature", "seen", "popularity_of"}
+    needs_threshold = True
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def find_needs(self, convention: Convention) -> frozenset[str]:
+        """Return what it needs to know: the catalogue, or the features."""
+        if convention.serendipity_by == "ranks":
+            return frozenset({"items", "train", "catalogue"})
+        by_users = convention.distance == "cooccurrence"
+        return frozenset({"items", "train"}) | (set() if by_users else {"features"})
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return the value of every row; by ranks, its place by popularity if it is relevant."""
+        lists, rule = ranking.lists, ranking.convention.serendipity_by
+        relevant = ranking.graded.compute_relevance(ranking.threshold)
+        if rule == "ranks":
+            places = place_by_popularity(get_background(lists), ranking.convention)
+            return np.asarray(relevant * places[np.asarray(lists.item_codes)])
+        distances, counts = self._measure(ranking)
+        distances = np.where(counts[lists.user_of_row] > 0, distances, 0.0)
+        if rule == "history":
+            return distances
+        values = distances if rule == "relevant" else 1.0 - distances
+        return np.where(np.isnan(values) | (relevant > 0), values, 0.0)
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the values of the first k items."""
+        rule = ranking.convention.serendipity_by
+        if rule == "ranks":
+            _, mean = self._sum_above(ranking)
+            return weighted_sum(mean, self.weights(ranking)) / self._n_items(ranking)
+        total = super().numerator(ranking)
+        return self.denominator(ranking) - total if rule == "hits" else total
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of places; 0 if the user has nothing to compare with."""
+        rule = ranking.convention.serendipity_by
+        if rule == "ranks":
+            return super().denominator(ranking)
+        has_history = self._measure(ranking)[1] > 0
+        if rule == "hits":
+            hits = weighted_sum(ranking.relevance, self.weights(ranking))
+            return np.asarray(has_history & (hits > 0), dtype=np.float64)
+        return np.where(has_history, super().denominator(ranking), 0.0)
+
+    def deviation(self, ranking: Ranking) -> Floats:
+        """Return the standard deviation of the numerator over all orders of the list."""
+        if ranking.convention.serendipity_by != "ranks":
+            return super().deviation(ranking)
+        total, _ = self._sum_above(ranking)
+        return self._deviate(ranking, total[:, : ranking.width(self.k)]) / self._n_items(ranking)
+
+    def background_objection(self, known: Background, convention: Convention) -> str:
+        """Return that the column does not exist, or has no such distance."""
+        if "features" not in self.find_needs(convention):
+            return ""
+        objection = find_feature_objection(self, known, _KINDS)
+        return objection or find_distance_objection(
+            self, known.get_feature(self.column), convention
+        )
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that items have no features, or were seen, if that is an error."""
+        if convention.seen == "raise" and lists.is_seen.any():
+            return (
+                f"{self}: users had {int(lists.is_seen.sum())} recommended items in training, the "
+                f"first {format_rows(lists, lists.is_seen)}. Leave them out, or choose "
+                "seen='count'."
+            )
+        if "features" not in self.find_needs(convention):
+            return ""
+        missing = find_missing_entries(self, lists, convention)
+        return missing or find_missing_history(self, lists, convention)
+
+    def tie_objection(self, convention: Convention) -> str:
+        """Return why ties leave the score undefined: they decide who has a relevant item."""
+        if convention.serendipity_by == "ranks":
+            return ""
+        if convention.serendipity_by == "hits":
+            return (
+                f"{self} under serendipity_by='hits' counts users with a relevant item among the "
+                "first ranks, which depends on the order of tied items."
+            )
+        by_users = convention.distance == "cooccurrence"
+        return "" if by_users else super().tie_objection(convention)
+
+    def chance_objection(self, convention: Convention, *, has_candidates: bool) -> str:
+        """Return that the distances of all candidates from all histories are not computed."""
+        if convention.serendipity_by != "history" or not has_candidates:
+            return ""
+        return "the distances of all candidates from each user's training items are not computed"
+
+    def _measure(self, ranking: Ranking) -> tuple[Floats, Floats]:
+        """Return the mean distance of every row, and the number of items that it is from."""
+
+        def measure() -> tuple[Floats, Floats]:
+            distances, counts = measure_distances(ranking.lists, self.column, ranking.convention)
+            return distances, counts.astype(np.float64)
+
+        choices = ranking.convention.select_choices("distance", "missing_feature", "popularity_of")
+        return ranking.graded.get_or_compute(("distances", self.column, choices), measure)
+
+    def _sum_above(self, ranking: Ranking) -> tuple[Floats, Floats]:
+        values = self.get_values(ranking)
+        return ranking.get_or_compute(
+            ("above", values.key), lambda: sum_above_ranks(ranking, values)
+        )
+
+    def _n_items(self, ranking: Ranking) -> int:
+        """Return the number of items in the catalogue."""
+        return int(np.asarray(get_background(ranking.lists).in_catalogue).sum())
+
+    def _deviate(self, ranking: Ranking, by_rank: Floats) -> Floats:
+        r"""Return the standard deviation of \sum max(p - r, 0) over all random orders.
+
+        Hoeffding (1951): of the table of all candidates and ranks, less the means of its rows and
+        columns. All sums are of whole numbers.
+        """
+        lists, values = ranking.lists, self.get_values(ranking).by_row
+        n_shown = ranking.n_items if self.k is None else np.minimum(ranking.n_items, self.k)
+        last = np.minimum(np.maximum(values - 1, 0), n_shown[lists.user_of_row])
+        by_item = last * values - last * (last + 1) / 2
+        squares = last * values**2 - values * last * (last + 1)
+        squares = lists.sum_by_user(squares + last * (last + 1) * (2 * last + 1) / 6)
+        n = np.maximum(lists.n_candidates, 1).astype(np.float64)
+        rows, columns = lists.sum_by_user(by_item**2), (by_rank**2).sum(axis=1)
+        variance = n * (n * squares - rows - columns) + by_rank.sum(axis=1) ** 2
+        variance = np.where(variance < 1e-12 * n * n * squares, 0.0, variance)
+        deviation: Floats = np.sqrt(variance / np.maximum(n - 1, 1)) / n
+        return deviation
+
+
+def place_by_popularity(known: Background, convention: Convention) -> Floats:
+    """Return the rank of every item by popularity; equal counts share a rank without gaps.
+
+    An item that nobody had in training is past the last place of the catalogue.
+
+    Examples
+    --------
+    >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
+    >>> place_by_popularity(Background.of(train, catalogue=[*"abc"]), Convention())
+    array([1., 2., 4.])
+    """
+    table = known.n_users_of if convention.popularity_of == "users" else known.n_rows
+    counts = np.asarray(table)
+    distinct, code = np.unique(counts[counts > 0], return_inverse=True)
+    places = np.full(len(counts), np.asarray(known.in_catalogue).sum() + 1.0)
+    places[counts > 0] = len(distinct) - code
+    return places
+
+
+def sum_above_ranks(ranking: Ranking, values: ItemValues) -> tuple[Floats, Floats]:
+    """Return the sum and the mean of max(v - r, 0) over the items that may stand at each rank r.
+
+    The shape is (n_users, width). The values v are whole numbers, so the sums are exact.
+    """
+    groups, cells = ranking.order_by(values)
+    rank = groups.n_before[cells.group] + cells.place + 1
+    value = values.by_row[groups.rows].astype(np.int64)
+    step = int(max(value.max(initial=0), rank.max(initial=0))) + 1
+    # the values of each group descend: find the first that is not above the rank
+    keys = groups.group_of_row * step + (step - 1 - value)
+    end = np.searchsorted(keys, cells.group * step + (step - 1 - rank))
+    begin = groups.start[cells.group]
+    sums = np.append(0, np.cumsum(value))
+    above = (sums[end] - sums[begin] - rank * (end - begin)).astype(np.float64)
+    is_rank = np.arange(ranking.width(None)) < ranking.n_items[:, None]
+    total, mean = cells.fill_table(above), cells.fill_table(above / groups.size[cells.group])
+    return np.where(is_rank, total, 0.0), np.where(is_rank, mean, 0.0)
