@@ -7,6 +7,7 @@ from typing import Any
 
 _LISTS = {"mean_over": "lists"}
 _LABELLED = {"mean_over": "labelled", "missing_user": "skip"}
+_NDEVAL = {**_LABELLED, "ties": "text_asc"}
 _ROWS = {**_LISTS, "popularity_of": "rows"}
 _IGNORE = {"universe": "train", "outside": "ignore"}
 _COUNT = {"universe": "catalogue", "outside": "count"}
@@ -24,6 +25,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "unseen": {"mean_over": "train", "undefined": 1.0},
         "unexpected": {**_LISTS, "list_over": "k"},
         "coverage": _IGNORE,
+        "categories": {**_LISTS, "list_over": "k"},
     },
     "recommenders": {
         "novelty": {
@@ -73,6 +75,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
             **_LABELLED, **_IGNORE, "inequality_over": "n-1", "gini_as": "equality",
         },
         "entropy": {**_LABELLED, "entropy_over": "lists"},
+        "subtopic_recall": _LABELLED,
     },
     "warprec": {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},
@@ -82,5 +85,16 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
         "gini": {**_LABELLED, "inequality_over": "n-1"},
         "entropy": {**_LABELLED, "log_base": "e"},
+        "subtopic_recall": {**_LABELLED, "topics_over": "relevant"},
+    },
+    "lenskit_head": {"category_entropy": _LISTS},
+    "pyndeval": {
+        "subtopic_recall": {**_NDEVAL, "topics_over": "relevant"},
+        "alpha_ndcg": _NDEVAL,
+        "alpha_dcg": _NDEVAL,
+        "err_ia": _NDEVAL,
+        "nerr_ia": _NDEVAL,
+        "p_ia": _NDEVAL,
+        "map_ia": _NDEVAL,
     },
 }  # fmt: skip

@@ -143,7 +143,8 @@ class Convention:
     tail_at : float, optional
         The share or the count that ends the tail.
     patience : float, optional
-        In Gini, the weight of rank r is patience^(r-1); by default all ranks count the same.
+        In Gini and category_entropy, the weight of rank r is patience^(r-1); by default all ranks
+        count the same.
 
     Raises
     ------

@@ -106,7 +106,8 @@ def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]
     options: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals and len(names) == 1:
+        is_column = names[0] == "column" and not options  # then others may follow by name
+        if not equals and (len(names) == 1 or is_column):
             name, value = names[0], name
         name = next((known for known in names if known.lower() == name.lower()), name)
         if name not in names or name in options:

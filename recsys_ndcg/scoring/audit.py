@@ -325,6 +325,9 @@ class MeasuredLists:
             return all_tied.without_score("its score does not depend on the order")
         has_candidates = self.lists.has_candidates
         reason = measurement.candidate_chance_objection(self.facts) if has_candidates else ""
+        reason = reason or measurement.metric.chance_objection(
+            measurement.convention, self.facts.background, is_drawn=has_candidates
+        )
         return all_tied.without_score(reason) if reason else all_tied
 
     def _to_labelled_share(self, measurement: Measurement) -> Measurement:
