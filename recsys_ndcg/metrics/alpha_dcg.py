@@ -34,7 +34,8 @@ class AlphaDCG(Repeating):
     In [0, 1], no unit; higher is better. 1 only if each of the first k items is relevant and has
     all topics, so compare users with alpha_ndcg. Undefined for a user without relevant items that
     have topics. The mean over ties and chance are exact; the best and the worst order are not
-    known. The denominator is that of ndeval; others report the numerator.
+    known. The denominator is that of ndeval, which does not divide at k = 1; others report the
+    numerator.
 
     References
     ----------
@@ -52,7 +53,7 @@ class AlphaDCG(Repeating):
     """
 
     name = "alpha_dcg"
-    also_called = ("adcg",)
+    also_called = ("alphadcg", "adcg")
     reads = TOPICS | {"discount"}
 
     def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:

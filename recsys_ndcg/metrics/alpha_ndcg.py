@@ -53,7 +53,7 @@ class AlphaNDCG(Repeating):
     """
 
     name = "alpha_ndcg"
-    also_called = ("andcg",)
+    also_called = ("alphandcg", "andcg")
     reads = TOPICS | {"discount"}
     bounded = False
 

@@ -114,9 +114,8 @@ class Categories(OfTopics):
         n_with = np.bincount(topic, minlength=count_labels(feature))
         shown = lists.n_items if self.k is None else np.minimum(lists.n_items, self.k)
         lengths, index = np.unique(shown, return_inverse=True)
-        table = np.stack([
-            1.0 - compute_missed(np.full(len(n_with), len(candidates)), n_with, np.full(
-                len(n_with), length))
-            for length in lengths
-        ])  # fmt: skip
-        return row_sums(table)[index]
+        shape = len(lengths), len(n_with)
+        columns = np.full(shape, len(candidates)), np.tile(n_with, (len(lengths), 1))
+        places = np.repeat(lengths, len(n_with))
+        missed = compute_missed(columns[0].ravel(), columns[1].ravel(), places)
+        return row_sums(1.0 - missed.reshape(shape))[index]

@@ -7,7 +7,14 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics, count_labels, get_topics, list_topics
+from recsys_ndcg.metrics.of_topics import (
+    TOPICS,
+    OfTopics,
+    add_up,
+    count_labels,
+    get_topics,
+    list_topics,
+)
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -54,7 +61,7 @@ class CategoryEntropy(OfTopics):
     """
 
     name = "category_entropy"
-    also_called = ("topicentropy",)
+    also_called = ("categoryentropy", "topicentropy")
     reads = TOPICS | {"patience"}
     bounded = False
     reads_unlisted = False
@@ -65,10 +72,10 @@ class CategoryEntropy(OfTopics):
         n_topics = count_labels(feature)
         slot_keys, sums = self._sum_by_slot(ranking)
         user = slot_keys // n_topics
-        total = np.bincount(user, weights=sums, minlength=n_users)
+        total = add_up(user, sums, n_users)
         whole = np.where(total > 0, total + n_topics * _ADDED, 1.0)
         share = (sums + _ADDED) / whole[user]
-        bits = np.bincount(user, weights=-share * np.log2(share), minlength=n_users)
+        bits = add_up(user, -share * np.log2(share), n_users)
         n_others = n_topics - np.bincount(user, minlength=n_users)
         least = _ADDED / whole
         return np.where(total > 0, bits - n_others * (least * np.log2(least)), 0.0)
@@ -98,7 +105,7 @@ class CategoryEntropy(OfTopics):
     def _find_sums(self, ranking: Ranking) -> tuple[Positions, Floats]:
         feature, width = get_topics(ranking, self.column), ranking.width(self.k)
         patience = ranking.convention.patience
-        weights = np.ones(width) if patience is None else patience ** np.arange(width)
+        weights = (1.0 if patience is None else patience) ** np.arange(width, dtype=np.float64)
         rows, user, weight = ranking.exposure(weights)
         items = np.asarray(ranking.lists.item_codes)[rows].astype(np.int64)
         place, topic = list_topics(feature, items)
@@ -108,4 +115,4 @@ class CategoryEntropy(OfTopics):
         order = np.lexsort((n_of, -weight[place], slot))
         slot, terms = slot[order], (weight[place] / n_of)[order]
         slot_keys, index = np.unique(slot, return_inverse=True)
-        return slot_keys, np.bincount(index, weights=terms, minlength=len(slot_keys))
+        return slot_keys, add_up(index, terms, len(slot_keys))

@@ -36,7 +36,7 @@ class ERRIA(Repeating):
     In [0, 1], no unit; higher is better. 1 only if each of the first k items is relevant and has
     all topics, so compare users with nerr_ia. Undefined for a user without relevant items that have
     topics. The mean over ties and chance are exact; the best and the worst order are not known.
-    The denominator is that of ndeval; others divide by T alone.
+    The denominator is that of ndeval, which does not divide at k = 1; others divide by T alone.
 
     References
     ----------
@@ -54,6 +54,7 @@ class ERRIA(Repeating):
     """
 
     name = "err_ia"
+    also_called = ("erria",)
     reads = TOPICS
 
     def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:  # noqa: ARG002

@@ -56,7 +56,7 @@ class MAPIA(OfTopics):
     """
 
     name = "map_ia"
-    also_called = ("apia",)
+    also_called = ("mapia", "apia")
     reads = TOPICS
     needs_threshold = True
     cutoff = "possible"

@@ -51,6 +51,7 @@ class NERRIA(Repeating):
     """
 
     name = "nerr_ia"
+    also_called = ("nerria",)
     reads = TOPICS
     bounded = False
 

@@ -171,8 +171,9 @@ class TopicHits:
         slot_keys, group = np.divmod(keys, n_groups)
         slot_keys, first, slot = np.unique(slot_keys, return_index=True, return_inverse=True)
         before = compute_offsets(hits)[:-1]
-        columns = groups.user[group], groups.n_before[group], groups.size[group]
-        return cls(slot, slot_keys, slot_keys // n_topics, *columns, hits, before - before[first][slot])
+        spans = groups.user[group], groups.n_before[group], groups.size[group]
+        hits_before = before - before[first][slot]
+        return cls(slot, slot_keys, slot_keys // n_topics, *spans, hits, hits_before)
 
     def count_places(self, ranking: Ranking, k: int | None) -> Positions:
         """Return how many places of each group are among the first k."""
@@ -181,15 +182,15 @@ class TopicHits:
 
     def sum_by_slot(self, values: Floats) -> Floats:
         """Return the sum of values over the groups of each user and topic."""
-        return np.bincount(self.slot, weights=values, minlength=len(self.slot_keys))
+        return add_up(self.slot, values, len(self.slot_keys))
 
     def sum_by_user(self, values: Floats, n_users: int) -> Floats:
         """Return the sum of values over the topics and groups of each user."""
-        return np.bincount(self.user, weights=values, minlength=n_users)
+        return add_up(self.user, values, n_users)
 
     def add_up_slots(self, values: Floats, n_users: int) -> Floats:
         """Return the sum over the topics of each user."""
-        return np.bincount(self.slot_user, weights=values, minlength=n_users)
+        return add_up(self.slot_user, values, n_users)
 
     def count_shown(self, places: Positions, n_users: int) -> Floats:
         """Return the expected number of different topics among the first places, by user."""
@@ -242,6 +243,11 @@ class TopicHits:
         return total
 
 
+def add_up(index: Positions, values: Floats, n: int) -> Floats:
+    """Return the sums of values with the same index, each added in their order."""
+    return np.bincount(index, weights=values, minlength=n).astype(np.float64, copy=False)
+
+
 def compute_missed(size: Positions, hits: Positions, places: Positions) -> Floats:
     """Return C(t - m, s) / C(t, s): the probability that s of t items have none of m hits.
 
@@ -287,8 +293,8 @@ class Goals:
         n_shown = np.zeros(len(self.slot_keys), dtype=np.int64)
         users, first = np.unique(self.user, return_index=True)
         for weight in weights if len(users) else ():
-            terms = kept ** n_shown[self.slot]
-            gain = np.bincount(self.owner, weights=terms, minlength=len(self.user))
+            terms: Floats = np.power(kept, n_shown[self.slot])
+            gain = add_up(self.owner, terms, len(self.user))
             gain[~is_left] = -1.0
             best = np.zeros(n_users)
             best[users] = np.maximum.reduceat(gain, first)
@@ -365,7 +371,7 @@ def _find_goals(ranking: Ranking, column: str) -> Goals:
         item = np.concatenate([item, lists.unlisted["item"][more]])
     different, index = np.unique(item.astype(np.int64), return_inverse=True)
     ids = np.asarray(lists.item_ids)[different]
-    text = EncodedIds(ids, np.arange(len(ids))).text_ranks[index]
+    text = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks[index]
     order = np.lexsort((-text, user))
     user, item = user[order], different[index[order]]
     owner, topic = list_topics(feature, item)

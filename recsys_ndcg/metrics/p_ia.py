@@ -61,7 +61,7 @@ class PIA(OfItems):
     """
 
     name = "p_ia"
-    also_called = ("precisionia",)
+    also_called = ("pia", "precisionia")
     needs = frozenset({"items", "features"})
     reads = TOPICS
     needs_threshold = True

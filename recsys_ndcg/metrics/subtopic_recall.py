@@ -54,7 +54,7 @@ class SubtopicRecall(OfTopics):
     """
 
     name = "subtopic_recall"
-    also_called = ("srecall", "strec")
+    also_called = ("subtopicrecall", "srecall", "strec")
     reads = TOPICS | {"topics_over"}
     needs_threshold = True
 

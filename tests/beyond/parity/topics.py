@@ -6,7 +6,9 @@ _CUT = "(alpha=0.5; runs cut at k=3)"
 ASKS = {
     ("elliot", "SRecall"): Ask("subtopic_recall(topics)"),
     ("lenskit_head", "Entropy"): Ask("category_entropy(topics)"),
-    ("lenskit_head", "RankBiasedEntropy(0.85)"): Ask("category_entropy(topics)", {"patience": 0.85}),
+    ("lenskit_head", "RankBiasedEntropy(0.85)"): Ask(
+        "category_entropy(topics)", {"patience": 0.85}
+    ),
     ("pyndeval", f"ERR-IA@5{_CUT}"): Ask("err_ia(topics)", k=5),
     ("pyndeval", f"MAP-IA{_CUT}"): Ask("map_ia(topics)", k=0),
     ("pyndeval", f"P-IA@5{_CUT}"): Ask("p_ia(topics)", k=5),
