@@ -7,6 +7,7 @@ from typing import Any
 
 _LISTS = {"mean_over": "lists"}
 _LABELLED = {"mean_over": "labelled", "missing_user": "skip"}
+_NDEVAL = {**_LABELLED, "ties": "text_asc"}
 _ROWS = {**_LISTS, "popularity_of": "rows"}
 _IGNORE = {"universe": "train", "outside": "ignore"}
 _COUNT = {"universe": "catalogue", "outside": "count"}
@@ -25,6 +26,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "unseen": {"mean_over": "train", "undefined": 1.0},
         "unexpected": {**_LISTS, "list_over": "k", "undefined": 0.0},
         "coverage": _IGNORE,
+        "categories": {**_LISTS, "list_over": "k"},
     },
     "recommenders": {
         "novelty": {
@@ -87,6 +89,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "score": _LABELLED,
         "user_coverage": _LABELLED,
         "n_retrieved": _LABELLED,
+        "subtopic_recall": _LABELLED,
     },
     "warprec": {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},
@@ -98,5 +101,16 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "entropy": {**_LABELLED, "log_base": "e"},
         "popreo": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
         "poprsp": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
+        "subtopic_recall": {**_LABELLED, "topics_over": "relevant"},
+    },
+    "lenskit_head": {"category_entropy": _LISTS},
+    "pyndeval": {
+        "subtopic_recall": {**_NDEVAL, "topics_over": "relevant"},
+        "alpha_ndcg": _NDEVAL,
+        "alpha_dcg": _NDEVAL,
+        "err_ia": _NDEVAL,
+        "nerr_ia": _NDEVAL,
+        "p_ia": _NDEVAL,
+        "map_ia": _NDEVAL,
     },
 }  # fmt: skip

@@ -154,8 +154,8 @@ class Convention:
     tail_at : float, optional
         The share or the count that ends the tail.
     patience : float, optional
-        In Gini and calibration, the weight of rank r is patience^(r-1); by default all ranks count
-        the same. In expected exposure and AWRF, too; there it is 0.5 by default.
+        In Gini, calibration and category_entropy, the weight of rank r is patience^(r-1); by
+        default all ranks count the same. In expected exposure and AWRF, too, there 0.5 by default.
 
     Raises
     ------

@@ -117,7 +117,11 @@ class CandidateLists(GroupedLists):
             unlisted_offsets=compute_offsets(
                 np.bincount(owner[~is_candidate], minlength=len(lists))
             ),
-            unlisted={"true": lists.unlisted_true[~is_candidate]},
+            unlisted={
+                name: column[~is_candidate]
+                for name, column in lists.unlisted.items()
+                if name == "true" or (name == "item" and "item" in columns)
+            },
             missing=lists.missing,
             protocol=lists.protocol,
             lengths=lists.n_items,

@@ -72,7 +72,13 @@ class Divergence(Metric):
             "not known. Choose ties='expected', or a rule by input order or item."
         )
 
-    def chance_objection(self, convention: Convention, *, has_candidates: bool) -> str:  # noqa: ARG002
+    def chance_objection(
+        self,
+        convention: Convention,  # noqa: ARG002
+        known: Background | None,  # noqa: ARG002
+        *,
+        is_drawn: bool,  # noqa: ARG002
+    ) -> str:
         """Return that the mean over random orders is not computed."""
         return "it is not linear in the items, so its mean over random orders is not computed"
 

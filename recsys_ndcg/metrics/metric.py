@@ -185,23 +185,31 @@ class Metric:
         """Return why some rows of the lists cannot be measured, with the first; "" if all can."""
         return ""
 
-    def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
-        """Return why ties leave this metric's score undefined; "" if they do not.
-
-        If they do, its mean over their orders is not exact and the best order is unknown: chance,
-        best, worst, adjusted and the tie range are NaN.
-        """
-        return ""
-
-    def chance_objection(self, convention: Convention, *, has_candidates: bool) -> str:  # noqa: ARG002
-        """Return why chance, best and worst are unknown; "" if they are known.
+    def chance_objection(
+        self,
+        convention: Convention,  # noqa: ARG002 - some need it
+        known: Background | None,  # noqa: ARG002
+        *,
+        is_drawn: bool,  # noqa: ARG002
+    ) -> str:
+        """Return why its score in random order is not known; "" if it is.
 
         Parameters
         ----------
         convention : Convention
             All choices.
-        has_candidates : bool
-            Whether random lists are drawn from a catalogue, or are the lists in random order.
+        known : Background, optional
+            What is known besides the lists.
+        is_drawn : bool
+            Whether lists are drawn from candidates, not only put in random order.
+        """
+        return ""
+
+    def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
+        """Return why ties leave this metric's score undefined; "" if they do not.
+
+        If they do, its mean over their orders is not exact and the best order is unknown: chance,
+        best, worst, adjusted and the tie range are NaN.
         """
         return ""
 

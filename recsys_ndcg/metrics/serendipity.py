@@ -163,9 +163,15 @@ class Serendipity(OfItems):
         by_users = convention.distance == "cooccurrence"
         return "" if by_users else super().tie_objection(convention)
 
-    def chance_objection(self, convention: Convention, *, has_candidates: bool) -> str:
+    def chance_objection(
+        self,
+        convention: Convention,
+        known: Background | None,  # noqa: ARG002
+        *,
+        is_drawn: bool,
+    ) -> str:
         """Return that the distances of all candidates from all histories are not computed."""
-        if convention.serendipity_by != "history" or not has_candidates:
+        if convention.serendipity_by != "history" or not is_drawn:
             return ""
         return "the distances of all candidates from each user's training items are not computed"
 

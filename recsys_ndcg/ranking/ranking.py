@@ -353,6 +353,16 @@ class Ranking:
         deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
         return deviation
 
+    @property
+    def tie_groups(self) -> TieGroups:
+        """The groups of items that share their ranks, after a rule for ties without best or worst.
+
+        Under ``ties="expected"``, ``"best"`` and ``"worst"`` they are the ties as they are.
+        """
+        if self.convention.ties_ignore_ids_and_rows:
+            return self.sorted_lists.tie_groups
+        return self._single_groups
+
     def exposure(self, weights: Floats) -> tuple[Positions, Positions, Floats]:
         """Return row, user and the expected weight of its rank, where it is not 0.
 
@@ -362,9 +372,7 @@ class Ranking:
             The weight of each of the first ranks: with 1 for each of the first k, the result is
             the probability to stand among them.
         """
-        groups = self.sorted_lists.tie_groups
-        if not self.convention.ties_ignore_ids_and_rows:
-            groups = self._single_groups
+        groups = self.tie_groups
         sums = np.append(0.0, np.cumsum(weights))
         last = len(weights)
         end = np.minimum(groups.n_before + groups.size, last)
@@ -444,7 +452,8 @@ class Ranking:
         skipped = np.searchsorted(user * (len(order) + 1) + before, keys, side="right")
         index = np.tile(np.arange(width), n_users) + skipped - np.repeat(first, width)
         top = np.append(sign * values.by_item[order], -np.inf)[np.minimum(index, len(order))]
-        return top.reshape(n_users, width)
+        table: Floats = top.reshape(n_users, width)
+        return table
 
     @property
     def error(self) -> Floats:

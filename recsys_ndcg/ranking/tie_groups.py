@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,7 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.ranking.ordering import argsort_descending
 
 
-def compute_hits_so_far(
-    relevant: Floats, size: Positions, hits_before: Floats, place: Positions
-) -> Floats:
+def compute_hits_so_far(relevant: Any, size: Positions, hits_before: Any, place: Any) -> Floats:
     """Return E[rel_r · (relevant items at ranks up to r)] at places in tie groups.
 
     At the i-th place of a group of m items, ρ of them relevant, after H relevant items:

@@ -375,7 +375,9 @@ class MeasuredLists:
         has_candidates = self.lists.has_candidates
         reason = measurement.candidate_chance_objection(self.facts) if has_candidates else ""
         reason = reason or measurement.metric.chance_objection(
-            measurement.convention, has_candidates=has_candidates
+            measurement.convention,
+            self.facts.background,
+            is_drawn=has_candidates or self.lists.placement_choices is not None,
         )
         return all_tied.without_score(reason) if reason else all_tied
 

@@ -331,7 +331,9 @@ class Scores(MetricColumns, ReadOnlyArrays):
         return cls(
             measurements,
             columns["user"],
-            **{name: columns[name] for name in _TABLES_BEHIND_SCORES},
+            columns["numerator"],
+            columns["denominator"],
+            columns["left_out"],
             counts=counts,
             roles={name: table for name, table in columns.items() if name not in not_roles},
             label_digests=columns.get("truth"),

@@ -1,0 +1,121 @@
+"""Number of different categories of the recommended items."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats, row_sums
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import CandidateLists
+from recsys_ndcg.metrics.of_items import count_places
+from recsys_ndcg.metrics.of_topics import (
+    TOPICS,
+    OfTopics,
+    compute_missed,
+    count_labels,
+    find_hits,
+    get_topics,
+    list_topics,
+)
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import Ranking
+
+
+@register_metric
+class Categories(OfTopics):
+    r"""The number of different categories of the first k items, over the number of items.
+
+    .. math:: categories@k = \frac{|\bigcup_{r \le k} C(i_r)|}{\min(k, n)}
+
+    with C(i) the category of item i, or its set of topics.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features: categories or sets.
+
+    Notes
+    -----
+    At least 0; at most 1 if each item has one category, and at most the number of topics if it has
+    a set; higher means more diverse, not better: a random list is diverse, too. Undefined for an
+    empty list. The number itself is ``list_over="one"``; RePlay divides by k (``"k"``). The mean
+    over ties and chance are exact; the best and the worst order are not known. A candidate without
+    an entry in the features has no category.
+
+    References
+    ----------
+    Kunaver & Požrl (2017), doi:10.1016/j.knosys.2017.02.009, a survey
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a", "b"]})
+    >>> topics = {"item": ["a", "b"], "topic": ["war", "war"]}
+    >>> rn.evaluate(lists, metrics="categories(topic)@2", features=topics).mean.to_dict()
+    {'categories(topic)@2': 0.5}
+    """
+
+    name = "categories"
+    also_called = ("categoricaldiversity",)
+    reads = TOPICS | {"list_over"}
+    bounded = False
+    reads_unlisted = False
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the (expected) number of different categories."""
+        if isinstance(ranking.lists, CandidateLists):
+            return self._count_drawn(ranking, ranking.lists)
+        hits = find_hits(ranking, self.column)
+        return hits.count_shown(hits.count_places(ranking, self.k), len(ranking.n_items))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of the first k items that have an entry, or as `list_over` says."""
+        convention, feature = ranking.convention, get_topics(ranking, self.column)
+        n_places = count_places(ranking, self.k)
+        if not self._leaves_out(convention) or feature.is_known.all():
+            return n_places
+        rows, user, _ = ranking.exposure(np.ones(ranking.width(self.k)))
+        is_missing = ~feature.is_known[np.asarray(ranking.lists.item_codes)[rows]]
+        return n_places - np.bincount(user[is_missing], minlength=len(n_places))
+
+    def tie_objection(self, convention: Convention) -> str:
+        """Return that the best and worst order are not known, or the number of items is not."""
+        if self._leaves_out(convention) and convention.ties_ignore_ids_and_rows:
+            return (
+                f"{self} leaves out items without an entry in the features (missing_feature="
+                "'drop'), so that its denominator depends on the order of tied items. Choose "
+                "missing_feature='zero', list_over='k', or ties='item_asc'."
+            )
+        return super().tie_objection(convention)
+
+    def chance_objection(
+        self, convention: Convention, known: Background | None, *, is_drawn: bool
+    ) -> str:
+        """Return that the candidates' categories are not known."""
+        has_candidates = known is not None and known.in_catalogue is not None
+        if not is_drawn or has_candidates:
+            return super().chance_objection(convention, known, is_drawn=is_drawn)
+        return "only the number of candidates is known, not which they are: give catalogue="
+
+    @staticmethod
+    def _leaves_out(convention: Convention) -> bool:
+        """Return whether items without an entry do not count in the denominator."""
+        return convention.missing_feature == "drop" and convention.list_over == "n"
+
+    def _count_drawn(self, ranking: Ranking, lists: CandidateLists) -> Floats:
+        """Return the expected number of categories of as many items drawn from the candidates."""
+        known, feature = lists.background, get_topics(ranking, self.column)
+        assert known is not None, "checked by `chance_objection`"  # noqa: S101
+        candidates = np.flatnonzero(np.asarray(known.is_candidate))
+        _, topic = list_topics(feature, candidates)
+        n_with = np.bincount(topic, minlength=count_labels(feature))
+        shown = lists.n_items if self.k is None else np.minimum(lists.n_items, self.k)
+        lengths, index = np.unique(shown, return_inverse=True)
+        shape = len(lengths), len(n_with)
+        columns = np.full(shape, len(candidates)), np.tile(n_with, (len(lengths), 1))
+        places = np.repeat(lengths, len(n_with))
+        missed = compute_missed(columns[0].ravel(), columns[1].ravel(), places)
+        return row_sums(1.0 - missed.reshape(shape))[index]

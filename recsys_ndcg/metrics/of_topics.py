@@ -1,0 +1,408 @@
+"""What metrics of topics share: who has which topics, relevant topics, the ideal list."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat_ranges
+from recsys_ndcg.background import Background, Feature
+from recsys_ndcg.convention import Convention, compute_relevance
+from recsys_ndcg.errors import InvalidInputError, as_float, is_number, quote
+from recsys_ndcg.input import EncodedIds
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
+from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.ranking import Ranking, compute_hits_so_far
+
+#: The choices of measures of topics.
+TOPICS = ORDER | {"missing_feature"}
+_EQUAL = 1e-9  # gains of at most a few units that differ by less are equal but for rounding
+
+
+@dataclass(frozen=True)
+class OfTopics(Metric):
+    """A metric of the topics of items: a column of categories, or of sets.
+
+    The best order of a list is not that of sorted values, so there is no best or worst order and
+    no range of ties.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The name of the column.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"items", "features"})
+    reads: ClassVar[frozenset[str]] = TOPICS
+    best_first: ClassVar[bool] = False
+    #: Whether it reads the topics of relevant items that are not in the list.
+    reads_unlisted: ClassVar[bool] = True
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
+        """Return that the column does not exist, or has no topics."""
+        return find_feature_objection(self, known, ("category", "set"))
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that items have no entry in the features, if that is an error."""
+        reason = find_missing_entries(self, lists, convention)
+        is_read = self.reads_unlisted and convention.unlisted == "count"
+        return reason or (find_missing_labels(self, lists, convention) if is_read else "")
+
+    def tie_objection(self, convention: Convention) -> str:
+        """Return that the best and worst order of ties are not known."""
+        if convention.ties not in ("best", "worst"):
+            return ""
+        return (
+            f"{self} has no ties={convention.ties!r}: the {convention.ties} order of tied items "
+            "depends on all topics together, and is not known. Choose ties='expected' or "
+            "'item_asc'."
+        )
+
+
+@dataclass(frozen=True)
+class Repeating(OfTopics):
+    r"""A sum over ranks and topics in which repeated topics count less.
+
+    .. math:: \sum_{r \le k} w_r \sum_f rel_f(r) (1 - \alpha)^{h_f(r - 1)}
+
+    with rel_f(r) 1 if the item at rank r is relevant and has topic f, and h_f(r - 1) the number of
+    such items before it. Its expectation over the orders of ties is exact.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The name of the column.
+    alpha : float
+        How much a topic that was shown loses, in [0, 1].
+    """
+
+    needs_threshold: ClassVar[bool] = True
+
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check and normalise the parameters."""
+        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
+            msg = f"{self.name}: alpha must be a number from 0 to 1, not {quote(self.alpha)}."
+            raise InvalidInputError(msg)
+        object.__setattr__(self, "alpha", as_float(self.alpha))
+        super().__post_init__()
+
+    def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:
+        """Return the weights of the first ranks."""
+        raise NotImplementedError
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the sum that the list reaches."""
+        hits = find_relevant_hits(ranking, self.column)
+        places = hits.count_places(ranking, self.k)
+        weights = self.weigh_ranks(ranking.convention, ranking.width(self.k))
+        gains = hits.sum_fading(places, weights, 1.0 - self.alpha)
+        return hits.sum_by_user(gains, len(ranking.n_items))
+
+    def sum_ideal(self, ranking: Ranking) -> Floats:
+        """Return the sum of the ideal list, which is made greedily: shape (n_users,)."""
+        goals = find_goals(ranking, self.column)
+        most = int(np.bincount(goals.user).max(initial=0))
+        depth = most if self.k is None else min(self.k, most)
+        weights = self.weigh_ranks(ranking.convention, depth)
+        return goals.sum_greedily(weights, 1.0 - self.alpha, len(ranking.n_items))
+
+    def sum_largest(self, ranking: Ranking) -> Floats:
+        """Return the sum if each item of the first k had all topics of the user's relevant ones."""
+        assert self.k is not None, "checked by `find_cutoff_objection`"  # noqa: S101
+        weights = self.weigh_ranks(ranking.convention, self.k)
+        fading = (1.0 - self.alpha) ** np.arange(self.k)
+        return count_topics(ranking, self.column) * float(np.cumsum(weights * fading)[-1])
+
+
+def find_cutoff_objection(metric: Metric) -> str:
+    """Return that a metric needs a cutoff; "" if it has one."""
+    if metric.k is not None:
+        return ""
+    return (
+        f"{metric} has no cutoff, and is divided by a sum over k ranks. Write "
+        f"'{metric.name}({metric.column})@10', for example."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TopicHits:
+    """How many items of each tie group have each topic, as counts of (user, topic, group).
+
+    Parameters
+    ----------
+    slot : int64 array, one entry per count
+        The index of its user and topic in `slot_keys`.
+    slot_keys, slot_user : int64 arrays, one entry per user and topic
+        User times the number of topics, plus topic, ascending; and the user.
+    user, n_before, size : int64 arrays, one entry per count
+        The user, and the number of items before the group and in it.
+    hits, hits_before : int64 arrays, one entry per count
+        The items with the topic in the group, and before it.
+    """
+
+    slot: Positions
+    slot_keys: Positions
+    slot_user: Positions
+    user: Positions
+    n_before: Positions
+    size: Positions
+    hits: Positions
+    hits_before: Positions
+
+    @classmethod
+    def of(cls, ranking: Ranking, group: Positions, topic: Positions, n_topics: int) -> TopicHits:
+        """Count pairs of a tie group of a ranking and a topic, a pair per item and topic."""
+        groups = ranking.tie_groups
+        n_groups = max(len(groups.user), 1)
+        keys = (groups.user[group] * n_topics + topic) * n_groups + group
+        keys, hits = np.unique(keys, return_counts=True)
+        slot_keys, group = np.divmod(keys, n_groups)
+        slot_keys, first, slot = np.unique(slot_keys, return_index=True, return_inverse=True)
+        before = compute_offsets(hits)[:-1]
+        spans = groups.user[group], groups.n_before[group], groups.size[group]
+        hits_before = before - before[first][slot]
+        return cls(slot, slot_keys, slot_keys // n_topics, *spans, hits, hits_before)
+
+    def count_places(self, ranking: Ranking, k: int | None) -> Positions:
+        """Return how many places of each group are among the first k."""
+        last = ranking.n_items if k is None else np.minimum(ranking.n_items, k)
+        return np.clip(last[self.user] - self.n_before, 0, self.size)
+
+    def sum_by_slot(self, values: Floats) -> Floats:
+        """Return the sum of values over the groups of each user and topic."""
+        return add_up(self.slot, values, len(self.slot_keys))
+
+    def sum_by_user(self, values: Floats, n_users: int) -> Floats:
+        """Return the sum of values over the topics and groups of each user."""
+        return add_up(self.user, values, n_users)
+
+    def add_up_slots(self, values: Floats, n_users: int) -> Floats:
+        """Return the sum over the topics of each user."""
+        return add_up(self.slot_user, values, n_users)
+
+    def count_shown(self, places: Positions, n_users: int) -> Floats:
+        """Return the expected number of different topics among the first places, by user."""
+        missed = np.ones(len(self.slot_keys))
+        # at most one group of a user is cut, so all other factors are 0 or 1
+        np.multiply.at(missed, self.slot, compute_missed(self.size, self.hits, places))
+        return self.add_up_slots(1.0 - missed, n_users)
+
+    def sum_precisions(self, places: Positions) -> Floats:
+        """Return the expected sum over the places of each group of rel(r)·h(r)/r."""
+        total = np.zeros(len(self.size))
+        for place in range(int(places.max(initial=0))):
+            at = np.flatnonzero(places > place)
+            hits, size, before = self.hits[at], self.size[at], self.hits_before[at]
+            so_far = compute_hits_so_far(hits, size, before, place)
+            total[at] += so_far / (self.n_before[at] + place + 1)
+        return total
+
+    def sum_fading(self, places: Positions, weights: Floats, kept: float) -> Floats:
+        r"""Return the expected sum over the places of each group, less for each repetition.
+
+        At the j-th place of a group of t items, m of them hits, after H hits, the mean is
+        (m/t)·kept^H·E[kept^X], with X the hits among j - 1 of the other t - 1 items, m - 1 of them
+        hits.
+        """
+        share = self.hits / self.size * kept**self.hits_before
+        first = places > 0
+        total = np.zeros(len(share))
+        total[first] = weights[self.n_before[first]] * share[first]
+        tied = np.flatnonzero(places > 1)
+        if not len(tied):
+            return total
+        n_hits, n_others = self.hits[tied] - 1, self.size[tied] - 1
+        count = np.arange(min(int(n_hits.max()), int(places.max()) - 1) + 1)
+        fading = kept**count
+        chance = np.zeros((len(tied), len(count)))  # of each number of hits so far
+        chance[:, 0] = 1.0
+        for place in range(1, int(places.max())):
+            left = np.maximum(n_others - place + 1, 1)
+            hit = np.clip((n_hits[:, None] - count) / left[:, None], 0.0, 1.0)
+            moved = chance * hit
+            chance -= moved
+            chance[:, 1:] += moved[:, :-1]
+            active = places[tied] > place
+            mean = np.zeros(len(tied))
+            for column, factor in zip(chance.T, fading, strict=True):
+                mean += column * factor
+            at = tied[active]
+            total[at] += weights[self.n_before[at] + place] * (share[at] * mean[active])
+        return total
+
+
+def add_up(index: Positions, values: Floats, n: int) -> Floats:
+    """Return the sums of values with the same index, each added in their order."""
+    return np.bincount(index, weights=values, minlength=n).astype(np.float64, copy=False)
+
+
+def compute_missed(size: Positions, hits: Positions, places: Positions) -> Floats:
+    """Return C(t - m, s) / C(t, s): the probability that s of t items have none of m hits.
+
+    Examples
+    --------
+    >>> compute_missed(np.array([4, 4]), np.array([1, 3]), np.array([2, 2]))
+    array([0.5, 0. ])
+    """
+    fewer, more = np.minimum(hits, places), np.maximum(hits, places)
+    missed = np.ones(len(size))
+    for step in range(int(fewer.max(initial=0))):
+        share = np.maximum(size - more - step, 0) / np.maximum(size - step, 1)
+        missed *= np.where(step < fewer, share, 1.0)
+    return missed
+
+
+@dataclass(frozen=True, eq=False)
+class Goals:
+    """The relevant items of each user that have topics, in the list or not.
+
+    Parameters
+    ----------
+    user : int64 array, one entry per item
+        Its user. Items are by user, and then by their ids as text, the last first.
+    owner, slot : int64 arrays, one entry per item and topic
+        The index of the item, and of its user and topic in `slot_keys`.
+    slot_keys, n_items : int64 arrays, one entry per user and topic
+        User times the number of topics, plus topic, ascending; and the number of items.
+    n_topics : float64 array, shape (n_users,)
+        The number of different topics.
+    """
+
+    user: Positions
+    owner: Positions
+    slot: Positions
+    slot_keys: Positions
+    n_items: Positions
+    n_topics: Floats
+
+    def sum_greedily(self, weights: Floats, kept: float, n_users: int) -> Floats:
+        """Return the weighted sum of lists that add, rank by rank, an item of the largest gain."""
+        total, is_left = np.zeros(n_users), np.ones(len(self.user), dtype=bool)
+        n_shown = np.zeros(len(self.slot_keys), dtype=np.int64)
+        users, first = np.unique(self.user, return_index=True)
+        for weight in weights if len(users) else ():
+            terms: Floats = np.power(kept, n_shown[self.slot])
+            gain = add_up(self.owner, terms, len(self.user))
+            gain[~is_left] = -1.0
+            best = np.zeros(n_users)
+            best[users] = np.maximum.reduceat(gain, first)
+            index = np.flatnonzero(is_left & (gain >= best[self.user] - _EQUAL))
+            chosen = index[np.diff(self.user[index], prepend=-1) > 0]
+            total[self.user[chosen]] += weight * gain[chosen]
+            is_left[chosen] = False
+            is_chosen = np.zeros(len(self.user), dtype=bool)
+            is_chosen[chosen] = True
+            n_shown[self.slot[is_chosen[self.owner]]] += 1  # an item has a topic once
+        return total
+
+
+def get_topics(ranking: Ranking, column: str) -> Feature:
+    """Return the column of topics."""
+    known = ranking.lists.background
+    assert known is not None, "checked by the plan"  # noqa: S101
+    return known.get_feature(column)
+
+
+def list_topics(feature: Feature, items: Positions) -> tuple[Positions, Positions]:
+    """Return the place in `items`, and the topic, of each topic of some items.
+
+    Topics of an item are in ascending order.
+    """
+    if feature.kind == "category":
+        place = np.flatnonzero(feature.is_known[items])
+        return place, feature.values[items[place]].astype(np.int64)
+    different, index = np.unique(items, return_inverse=True)
+    rows, topic = np.nonzero(feature.values[different] * feature.is_known[different, None])
+    sizes = np.bincount(rows, minlength=len(different))
+    starts = compute_offsets(sizes)[:-1]
+    place = np.repeat(np.arange(len(items)), sizes[index])
+    return place, topic[concat_ranges(starts[index], sizes[index])]
+
+
+def count_labels(feature: Feature) -> int:
+    """Return the number of all topics, at least 1."""
+    return max(len(feature.labels), 1)
+
+
+def find_hits(ranking: Ranking, column: str, is_hit: Flags | None = None) -> TopicHits:
+    """Return how many items of each tie group have each topic: all, or those with a flag."""
+    groups, feature = ranking.tie_groups, get_topics(ranking, column)
+    kept = np.arange(len(groups.rows)) if is_hit is None else np.flatnonzero(is_hit[groups.rows])
+    items = np.asarray(ranking.lists.item_codes)[groups.rows[kept]].astype(np.int64)
+    place, topic = list_topics(feature, items)
+    return TopicHits.of(ranking, groups.group_of_row[kept][place], topic, count_labels(feature))
+
+
+def find_relevant_hits(ranking: Ranking, column: str) -> TopicHits:
+    """Return how many relevant items of each tie group have each topic, computed once."""
+    key: Hashable = "hits by topic", column
+
+    def compute() -> TopicHits:
+        is_relevant = ranking.graded.compute_relevance(ranking.threshold) > 0
+        return find_hits(ranking, column, is_relevant)
+
+    return ranking.get_or_compute(key, compute)
+
+
+def find_goals(ranking: Ranking, column: str) -> Goals:
+    """Return the relevant items of each user and their topics, computed once."""
+    return ranking.get_or_compute(("goals", column), lambda: _find_goals(ranking, column))
+
+
+def _find_goals(ranking: Ranking, column: str) -> Goals:
+    lists, feature, n_users = ranking.lists, get_topics(ranking, column), len(ranking.n_items)
+    listed = np.flatnonzero(ranking.graded.compute_relevance(ranking.threshold))
+    user, item = lists.user_of_row[listed], np.asarray(lists.item_codes)[listed]
+    if len(lists.unlisted_true):
+        more = np.flatnonzero(compute_relevance(lists.unlisted_true, ranking.threshold))
+        user = np.concatenate([user, lists.user_of_label[more]])
+        item = np.concatenate([item, lists.unlisted["item"][more]])
+    different, index = np.unique(item.astype(np.int64), return_inverse=True)
+    ids = np.asarray(lists.item_ids)[different]
+    text = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks[index]
+    order = np.lexsort((-text, user))
+    user, item = user[order], different[index[order]]
+    owner, topic = list_topics(feature, item)
+    has_topics, owner = np.unique(owner, return_inverse=True)
+    user = user[has_topics]
+    keys = user[owner] * count_labels(feature) + topic
+    slot_keys, slot, n_items = np.unique(keys, return_inverse=True, return_counts=True)
+    n_topics = np.bincount(slot_keys // count_labels(feature), minlength=n_users)
+    return Goals(user, owner, slot, slot_keys, n_items, n_topics.astype(np.float64))
+
+
+def count_topics(ranking: Ranking, column: str) -> Floats:
+    """Return the number of topics of each user's relevant items, in the list or not."""
+    return find_goals(ranking, column).n_topics
+
+
+def find_missing_labels(metric: Metric, lists: GroupedLists, convention: Convention) -> str:
+    """Return which labelled items outside the lists have no entry, if that is an error."""
+    if convention.missing_feature != "raise" or not len(lists.unlisted_true):
+        return ""
+    known = lists.background
+    assert known is not None, "checked before"  # noqa: S101
+    codes = np.asarray(lists.unlisted["item"])
+    missing = np.flatnonzero(~known.get_feature(metric.column).is_known[codes])
+    if not len(missing):
+        return ""
+    first = missing[0]
+    user = lists.users[lists.user_of_label[first]]
+    item = np.asarray(lists.item_ids)[codes[first]]
+    return (
+        f"{metric}: {len(missing)} labelled items that are in no list have no entry in the "
+        f"features, the first user {quote(user)} item {quote(item)}. They count in what a list can "
+        "reach. Add them, or choose missing_feature='drop' or 'zero'."
+    )

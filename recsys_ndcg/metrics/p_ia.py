@@ -1,0 +1,99 @@
+"""P-IA: the mean over topics of the precision for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
+from recsys_ndcg.metrics.of_items import OfItems
+from recsys_ndcg.metrics.of_topics import (
+    TOPICS,
+    count_topics,
+    find_missing_labels,
+    get_topics,
+    list_topics,
+)
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import Ranking
+
+
+@register_metric
+@dataclass(frozen=True)
+class PIA(OfItems):
+    r"""Intent-aware precision: the mean over topics of the precision for each.
+
+    .. math:: P\text{-}IA@k = \frac{1}{k T} \sum_{r \le k} \sum_f rel_f(r)
+
+    with rel_f(r) 1 if the item at rank r is relevant and has topic f, and T the number of topics
+    that the user's relevant items have.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The column of the features that has the topics: categories or sets.
+
+    Notes
+    -----
+    In [0, 1], no unit; higher is better. Undefined for a user without relevant items that have
+    topics, in the list or not. A list shorter than k is over k, or over its own length
+    (`Convention.short_list`), as in precision. Its mean over ties, chance, best and worst order and
+    z are exact.
+
+    References
+    ----------
+    Agrawal et al. (2009), doi:10.1145/1498759.1498766
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"a", "c"}}, {"ann": ["a", "b"]})
+    >>> topics = {"item": ["a", "b", "c"], "topic": ["war", "war", "sea"]}
+    >>> rn.evaluate(lists, metrics="p_ia(topic)@2", features=topics, threshold=1).mean.to_dict()
+    {'p_ia(topic)@2': 0.25}
+    """
+
+    name = "p_ia"
+    also_called = ("pia", "precisionia")
+    needs = frozenset({"items", "features"})
+    reads = TOPICS
+    needs_threshold = True
+    bounded = True
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def values_by_row(self, ranking: Ranking) -> Floats:
+        """Return the number of topics of each relevant item, 0 for others."""
+        relevant = ranking.graded.compute_relevance(ranking.threshold)
+        rows = np.flatnonzero(relevant)
+        items = np.asarray(ranking.lists.item_codes)[rows].astype(np.int64)
+        place, _ = list_topics(get_topics(ranking, self.column), items)
+        values = np.zeros(len(relevant))
+        values[rows] = np.bincount(place, minlength=len(rows))
+        return values
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of places times the number of topics."""
+        n_items, k = ranking.n_items, self.k
+        if k is None or ranking.convention.short_list == "n":
+            n_places = np.maximum(n_items if k is None else np.minimum(n_items, k), 1)
+            return n_places * count_topics(ranking, self.column)
+        return k * count_topics(ranking, self.column)
+
+    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
+        """Return that the column does not exist, or has no topics."""
+        return find_feature_objection(self, known, ("category", "set"))
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that items have no entry in the features, if that is an error."""
+        reason = find_missing_entries(self, lists, convention)
+        if reason or convention.unlisted != "count":
+            return reason
+        return find_missing_labels(self, lists, convention)
