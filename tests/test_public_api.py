@@ -8,7 +8,8 @@ import pickle
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS, parse_metrics
+from recsys_ndcg.metrics import parse_metrics
+from tests.accuracy import METRICS
 from tests.commands import run_python
 
 NAMES = {
@@ -44,7 +45,7 @@ PLUG_IN = {
 
 
 def test_the_public_names_are_exactly_these() -> None:
-    """At most 30 names, and the metrics' classes."""
+    """At most 30 names, and the classes of the metrics of relevance and of errors."""
     classes = {kind.__name__ for kind in METRICS.values()}
     assert set(rn.__all__) == NAMES | classes | {"__version__"}
     assert len(NAMES) <= 30

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS
+from tests.accuracy import METRICS
 from tests.commands import run_python
 from tests.errors import rejects
 

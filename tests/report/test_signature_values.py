@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from tests import drawn_reports, strategies
-from tests.accuracy import METRICS
+from tests.accuracy import FIELDS, METRICS
 from tests.errors import assert_rejected
 from tests.profiles import examples, slow
 from tests.strategies import Sample
@@ -22,7 +22,6 @@ from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 ROWS = [("ann", "a", 4.0, 3), ("ann", "b", 3.0, 1), ("bob", "a", 2.0, 0), ("bob", "b", 1.0, 2)]
-FIELDS = [one.name for one in fields(rn.Convention)]
 
 
 def _report(rows: Any = ROWS, **choices: Any) -> rn.Report:

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.scale import accumulator
 from recsys_ndcg.scale.accumulator import MAX_REMEMBERED, find_seen, merge_smallest
 from tests import strategies
+from tests.accuracy import METRICS
 from tests.drawn_reports import chosen_of
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples

@@ -72,7 +72,7 @@ def test_numbers_from_numpy_are_numbers() -> None:
 UNKNOWN = [
     ("ndgc", "'ndgc'. Did you mean 'ndcg'"), ("ndcg@@5", "Did you mean 'ndcg'"),
     ("precison@5", "'precison@5'. Did you mean 'precision'"), ("", "''. There are"),
-    ("xyz", "'xyz'. There are: ap, auc, cg, dcg"),
+    ("xyz", "'xyz'. There are: alpha_dcg, alpha_ndcg, ap"),
 ]  # fmt: skip
 INVALID: list[tuple[Any, str]] = [
     ("ndcg@x", "'x' is not a number"), ("ndcg@", "'' is not a number"),

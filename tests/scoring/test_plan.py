@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import recsys_ndcg as rn
 from recsys_ndcg.lists import Facts
 from recsys_ndcg.lists.facts import Grades
-from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.ranking import ordering, sorted_lists
 from recsys_ndcg.scoring import Measurement, Plan
 from tests import strategies
+from tests.accuracy import METRICS
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
 from tests.strategies import Sample

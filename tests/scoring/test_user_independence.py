@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import recsys_ndcg as rn
 from recsys_ndcg import parallel
-from recsys_ndcg.metrics import METRICS
+from tests.accuracy import METRICS
 from tests.profiles import examples, slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
