@@ -102,7 +102,8 @@ class CandidateLists(GroupedLists):
         user = np.concatenate([lists.user_of_row[listed], owner[is_candidate]])
         true = np.concatenate([lists.true[listed], lists.unlisted_true[is_candidate]])
         columns = {"true": true}
-        if lists.background is not None and lists.item_codes is not None:
+        known = lists.background
+        if known is not None and known.is_candidate is not None:
             item = [lists.item_codes[listed], lists.unlisted["item"][is_candidate]]
             user, columns = _add_marked(lists, user, np.concatenate(item), true, marked)
         order = np.argsort(user, kind="stable")

@@ -7,7 +7,6 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists, format_rows
 from recsys_ndcg.metrics.of_items import LISTS, OfItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking, weighted_sum
@@ -57,19 +56,6 @@ class OfRelevantItems(OfItems):
     def objection(self, convention: Convention, longest: int) -> str:
         """Return why the weights of the ranks cannot be used."""
         return convention.find_discount_objection(self.k or max(longest, 1))
-
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that nobody had some recommended items in training, if that is an error."""
-        known = lists.background
-        assert known is not None, "checked before"  # noqa: S101
-        is_cold = ~known.in_train[np.asarray(lists.item_codes)]
-        if convention.cold_item != "raise" or not is_cold.any():
-            return ""
-        return (
-            f"{self}: {int(is_cold.sum())} recommended items have no rows in train=, the first "
-            f"{format_rows(lists, is_cold)}. Leave them out, or choose another cold_item, such as "
-            "'rarest'."
-        )
 
 
 @register_metric

@@ -13,7 +13,7 @@ from recsys_ndcg.metrics.metric import ORDER, Linear
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
 
 #: The choices of a mean over the items of a list.
-LISTS = ORDER | {"list_over"}
+LISTS = ORDER | {"list_over", "seen"}
 #: These, and the choices of an item's popularity.
 POPULARITY = LISTS | {"popularity_of", "cold_item"}
 

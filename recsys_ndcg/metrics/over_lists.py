@@ -14,7 +14,7 @@ from recsys_ndcg.metrics.metric import ORDER, Metric
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
 #: The choices of measures of all lists together.
-ALL_LISTS = ORDER | {"universe", "outside"}
+ALL_LISTS = ORDER | {"universe", "outside", "seen"}
 
 
 #: Where all items are from.

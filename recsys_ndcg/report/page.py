@@ -68,15 +68,20 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
     rows = [(name, f"{n:,}") for name, n in report.counts.items()]
     cells = pd.DataFrame(rows, columns=["count", "number"])
     counts = Section.folded("The counts", [ShownTable("Users and rows", cells)])
+    of_users: list[Section] = []
+    if report.metrics_of_users:  # the first of them, as numbers of all lists have no users
+        column = report.metrics.index(report.metrics_of_users[0])
+        own, chance = scores.per_user[:, column], scores.roles["chance"][:, column]
+        of_users = [
+            *build_chance_section(own, chance, report.metrics[column]),
+            *build_cutoff_section(report),
+            *_build_activity_section(report, column),
+            _build_user_section(report, column),
+        ]
     sections = [
         score_section,
         replace(remarks, parts=[*remarks.parts, counts]),
-        *build_chance_section(
-            scores.per_user[:, 0], scores.roles["chance"][:, 0], report.metrics[0]
-        ),
-        *build_cutoff_section(report),
-        *_build_activity_section(report),
-        _build_user_section(report),
+        *(of_users or build_cutoff_section(report)),
         build_signatures_section(signatures, write_evaluation_code(signatures.values()), command),
     ]
     return replace(document, sections=sections)
@@ -114,15 +119,15 @@ def build_cutoff_section(report: Report, note: str = "") -> Iterator[Section]:
         yield Section("cutoff", "Score by cutoff", lead, [Charts(chart)])
 
 
-def _build_activity_section(report: Report) -> Iterator[Section]:
+def _build_activity_section(report: Report, column: int) -> Iterator[Section]:
     scores = report.audit_data.scores
-    activity, score = scores.counts.activity, scores.per_user[:, 0]
+    activity, score = scores.counts.activity, scores.per_user[:, column]
     is_known = ~(np.isnan(activity) | np.isnan(score))
     if not is_known.any() or np.ptp(activity[is_known]) == 0:
         return
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
-    lower = not scores.measurements[0].metric.greater_is_better
-    chart = plot("activity", frame, report.metrics[0], lower_is_better=lower)
+    lower = not scores.measurements[column].metric.greater_is_better
+    chart = plot("activity", frame, report.metrics[column], lower_is_better=lower)
     yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [Charts(chart)])
 
 
@@ -142,11 +147,9 @@ def plot_report(
     if kind == "k":
         return plot(kind, _measure_cutoffs(report, _group_cutoffs_by_metric(report, metric)))
     scores = report.audit_data.scores_with_orders
-    name = (
-        scores.names[0] if metric is None else find_metric_name(metric, scores.names, "This report")
-    )
+    column = report.find_column_of_users(metric)
+    name = scores.names[column]
     _check_scored(report, [name])
-    column = scores.names.index(name)
     columns = {"score": scores.per_user[:, column], "chance": scores.roles["chance"][:, column]}
     return plot(kind, pd.DataFrame(columns), name)
 
@@ -221,23 +224,25 @@ def _check_scored(report: Report, names: list[str]) -> None:
 # Users
 
 
-def _build_user_section(report: Report) -> Section:
-    """Return the section of the users, in the order of the first metric."""
-    scores = report.audit_data.scores_with_orders
-    score, z, trivial = scores.per_user[:, 0], scores.z[:, 0], scores.trivial[:, 0]
-    sign = 1 if scores.measurements[0].metric.greater_is_better else -1
+def _build_user_section(report: Report, column: int) -> Section:
+    """Return the section of the users, in the order of a metric."""
+    scores, name = report.audit_data.scores_with_orders, report.metrics[column]
+    score, z = scores.per_user[:, column], scores.z[:, column]
+    trivial = scores.trivial[:, column]
+    sign = 1 if scores.measurements[column].metric.greater_is_better else -1
     positions = select_users(sign * score, sign * z, trivial, scores.counts.n_items)
-    audit = report.per_user_audit(report.metrics[0]).iloc[positions]
+    audit = report.per_user_audit(name).iloc[positions]
+    others = [one for one in report.metrics_of_users if one != name]
     columns = [
-        (report.metrics[0], audit["score"]),
-        *((name, audit[name]) for name in ("chance", "adjusted", "z") if audit[name].notna().any()),
-        *zip(report.metrics[1:], scores.per_user[positions].T[1:], strict=True),
+        (name, audit["score"]),
+        *((one, audit[one]) for one in ("chance", "adjusted", "z") if audit[one].notna().any()),
+        *((one, scores.per_user[positions, report.metrics.index(one)]) for one in others),
     ]
     return build_user_section(
-        report.metrics[0],
+        name,
         scores,
         positions,
-        [(name, [*map(format_number, values)]) for name, values in columns],
+        [(heading, [*map(format_number, values)]) for heading, values in columns],
         trivial=trivial[positions],
         lists=build_user_lists(report.audit_data, positions),
         row_content=f"the first {DEPTH} ranks next to the best order",

@@ -163,6 +163,30 @@ class Report(Renderable, Mapping[str, float]):
         return [str(one) for one in self.audit_data.measurements]
 
     @property
+    def metrics_of_users(self) -> list[str]:
+        """The names of the metrics that have a score per user."""
+        return [str(one) for one in self.audit_data.measurements if one.metric.per_user]
+
+    def find_column_of_users(self, metric: str | Metric | None = None) -> int:
+        """Return the position of a metric that has a score per user, by default the first such one.
+
+        Raises
+        ------
+        InvalidInputError
+            The report has no such metric, or it is a number of all lists together.
+        """
+        names = self.metrics_of_users
+        chosen = (names or self.metrics)[0] if metric is None else metric
+        column = self._position_of(chosen)
+        if self.metrics[column] not in names:
+            msg = (
+                f"{self.metrics[column]} is a number of all lists together, without a score per "
+                f"user. Name a metric of users{': ' if names else ''}{', '.join(names)}."
+            )
+            raise InvalidInputError(msg)
+        return column
+
+    @property
     def bounded(self) -> pd.Series[bool]:
         """Whether each metric is always between 0 and 1."""
         bounded = [one.metric.bounded for one in self.audit_data.measurements]
@@ -417,7 +441,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        column, scores = self._position_of(metric), self.audit_data.scores_with_orders
+        column, scores = self.find_column_of_users(metric), self.audit_data.scores_with_orders
         counts = scores.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
         tables = {
@@ -473,7 +497,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        column, scores = self._position_of(metric), self.audit_data.scores_with_orders
+        column, scores = self.find_column_of_users(metric), self.audit_data.scores_with_orders
         check_integer("n", n, 1)
         check_choice("by", by, self.LEADERBOARD_COLUMNS)
         needed = {"adjusted": "best", "z": "deviation"}

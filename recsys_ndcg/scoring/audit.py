@@ -372,7 +372,9 @@ class MeasuredLists:
         all_tied = replace(measurement.with_ties(ties), all_tied=True)
         if not measurement.metric.depends_on_order:
             return all_tied.without_score("its score does not depend on the order")
-        has_candidates = self.lists.has_candidates
+        has_candidates, known = self.lists.has_candidates, self.facts.background
+        if measurement.metric.needs and has_candidates and known and known.is_candidate is None:
+            return all_tied.without_score("only the number of candidates is known: pass catalogue=")
         reason = measurement.candidate_chance_objection(self.facts) if has_candidates else ""
         reason = reason or measurement.metric.chance_objection(
             measurement.convention,

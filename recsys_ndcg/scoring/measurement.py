@@ -16,6 +16,7 @@ from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.lists import Facts, GroupedLists, Objections
 from recsys_ndcg.metrics import Metric, SavedMetric, parse_metrics
+from recsys_ndcg.scoring.item_objections import find_facts_objection, find_rows_objection
 
 #: Choices that are not in `choices_key`: no ranking or metric reads them. `ties` is left out, too,
 #: because it matters only if there are ties.
@@ -272,36 +273,14 @@ class Measurement:
 
     def _background_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
         """Return what the metric needs besides the lists and does not have; "" if nothing."""
-        known = facts.background
-        is_known = frozenset() if known is None else known.known
-        if self.convention.mean_over == "train" and "train" not in is_known:
+        metric, convention = self.metric, self.convention
+        is_known = frozenset() if facts.background is None else facts.background.known
+        if convention.mean_over == "train" and "train" not in is_known:
             return f"mean_over='train' needs {SOURCES['train']}."
-        return self._items_objection(facts, lists, is_known) if self.metric.needs else ""
-
-    def _items_objection(
-        self, facts: Facts, lists: GroupedLists | None, is_known: frozenset[str]
-    ) -> str:
-        """Return why a measure of recommended items cannot be computed; "" if it can."""
-        if facts.protocol == "rated":
-            return (
-                f"{self} measures what was recommended, but these lists are the users' own test "
-                "ratings (protocol 'rated'). Give recommendations: {'labels': test, 'results': "
-                "lists}, or rank the catalogue: evaluate_catalogue(), or in cross-validation and "
-                f"searches '{self}:catalogue'."
-            )
-        if not facts.has_items:
-            return f"{self} needs to know which items were recommended. Give the items' ids."
-        if facts.is_catalogue and self.metric.k is None:
-            return f"{self} of a ranked catalogue needs a cutoff. Write '{self}@10'."
-        known = facts.background
-        missing = self.metric.find_needs(self.convention) - {"items"} - is_known
-        if missing:
-            needed = "; ".join(SOURCES[name] for name in SOURCES if name in missing)
-            return f"{self} needs {needed}."
-        if known is None:
+        if not metric.needs:
             return ""
-        return self.metric.background_objection(known, self.convention) or (
-            "" if lists is None else self.metric.list_objection(lists, self.convention)
+        return find_facts_objection(metric, convention, facts) or (
+            "" if lists is None else find_rows_objection(metric, convention, lists)
         )
 
     def _metric_objection(self, facts: Facts, lists: GroupedLists | None) -> str:
