@@ -79,6 +79,8 @@ class Background(ReadOnlyArrays):
         The distinct ids in ascending order.
     n_rows, n_users_of : float64 arrays, shape (n_items,), optional
         The number of training rows of each item, and of its distinct training users.
+    history_rows : float64 array, optional
+        The number of training rows of each item of `history`.
     history : UserItems, optional
         The distinct training items of each user, in ascending order.
     in_catalogue : bool array, shape (n_items,), optional
@@ -99,6 +101,7 @@ class Background(ReadOnlyArrays):
     users: Ids
     n_rows: Floats | None = None
     n_users_of: Floats | None = None
+    history_rows: Floats | None = None
     history: UserItems | None = None
     in_catalogue: Flags | None = None
     is_candidate: Flags | None = None
@@ -325,11 +328,12 @@ def _count_train(
     user: Positions, item: Positions, n_users: int, n_items: int
 ) -> dict[str, Any]:
     """Return the fields that come from training rows."""
-    keys = np.unique(user * n_items + item)
+    keys, repeats = np.unique(user * n_items + item, return_counts=True)
     users, items = np.divmod(keys, n_items)
     return {
         "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),
         "n_users_of": np.bincount(items, minlength=n_items).astype(np.float64),
+        "history_rows": repeats.astype(np.float64),
         "history": _group_items(users, items, n_users),
     }
 

@@ -13,6 +13,7 @@ _COUNT = {"universe": "catalogue", "outside": "count"}
 #: By library and metric, the choices that differ from our defaults.
 BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "rectools": {
+        "diversity": {**_LISTS, "distance": "hamming", "single_item": 0.0},
         "popularity": _ROWS,
         "novelty": _LISTS,
         "overlap": _LISTS,
@@ -26,6 +27,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "coverage": _IGNORE,
     },
     "recommenders": {
+        "diversity": {**_LISTS, "popularity_of": "rows", "distance": "cooccurrence"},
         "novelty": {
             **_LISTS, "popularity_of": "rows", "novelty_model": "choice", "cold_item": "zero",
         },
@@ -33,6 +35,9 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "entropy": {},
     },
     "evidently": {
+        "diversity": {
+            **_LISTS, "distance": "cosine", "pairs_over": "n", "single_item": 0.0,
+        },
         "popularity": {**_LISTS, "cold_item": "drop"},
         "novelty": {**_LISTS, "cold_item": "drop"},
         "coverage": _IGNORE,
@@ -40,9 +45,13 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "personalization": {"list_over": "full"},
     },
     "recpack": {
+        "diversity": {
+            "mean_over": "labelled", "distance": "jaccard", "single_item": 0.0, "undefined": 0.0,
+        },
         "coverage": {**_LABELLED, **_COUNT},
     },
     "recmetrics": {
+        "diversity": {**_LISTS, "distance": "cosine", "pairs_as": "similarity"},
         "novelty": {**_ROWS, "list_over": "k"},
         "personalization": {},
         "coverage": {**_COUNT, "coverage_as": "percent"},
@@ -58,7 +67,13 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "popularity": {**_LISTS, "popularity_as": "rank"},
         "gini": {},
     },
+    "lenskit_head": {
+        "diversity": {
+            **_LISTS, "distance": "cosine", "pairs_as": "similarity", "single_item": 1.0,
+        },
+    },
     "pyg": {
+        "diversity": {**_LISTS, "distance": "category", "pairs_over": "k", "single_item": 0.0},
         "popularity": {**_ROWS, "list_over": "k"},
         "coverage": _COUNT,
         "personalization": {"list_over": "k"},

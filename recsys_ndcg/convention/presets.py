@@ -265,6 +265,7 @@ _OTHERS = {
     "pyg": "PyTorch Geometric 2.8.1",
     "warprec": "WarpRec 2026-06",
     "pyndeval": "pyndeval 0.0.8",
+    "lenskit_head": "LensKit 2026-08",
 }
 PRESETS |= {name: Preset(library, "", {}) for name, library in _OTHERS.items()}
 PRESETS |= {name: replace(PRESETS[name], beyond=one) for name, one in BEYOND_PRESETS.items()}
