@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats
+from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.of_items import LISTS, OfItems
@@ -44,4 +44,5 @@ class Cold(OfItems):
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:  # noqa: ARG002
         """Return whether every item is cold, 0 or 1."""
-        return (np.asarray(known.n_users_of) == 0).astype(np.float64)
+        is_cold: Flags = np.asarray(known.n_users_of) == 0
+        return is_cold.astype(np.float64)

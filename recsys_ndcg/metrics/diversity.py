@@ -112,7 +112,7 @@ class Diversity(Metric):
         name = f"the column {self.column!r}" if self.column else "all columns together"
         return (
             f"{self} under distance={rule!r} needs {_NEEDED[rule]}, but {name} of the features has "
-            f"other entries. Choose distance='by_column' or 'category', or name another column."
+            "other entries. Choose distance='by_column' or 'category', or name another column."
         )
 
     @property
@@ -153,7 +153,8 @@ class Diversity(Metric):
         if self._drops(convention):
             return (
                 f"{self} under missing_feature='drop' divides by the number of items that are "
-                "left, which depends on the order of tied items."
+                "left, which depends on the order of tied items. Choose missing_feature='zero', or "
+                "a rule for ties such as ties='input'."
             )
         return ""
 

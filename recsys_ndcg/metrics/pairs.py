@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -22,6 +22,7 @@ _FEW_KINDS = 1500  # so many different entries have a table of all their distanc
 _FEW_COLUMNS = 2000  # so many columns have a table of all their products
 _FEW_ITEMS = 10_000  # so many items have a table of all their products, in parts
 _LONG_LIST = 1000  # longer lists have too many pairs for a deviation
+_TABLE_LIST = 200  # longer lists have a table of their distances, in parts
 #: The distance by the kind of a column.
 BY_COLUMN = {
     "set": "jaccard", "vector": "cosine", "category": "hamming", "number": "hamming",
@@ -144,16 +145,21 @@ class Distances:
     def sum_expected(self, shown: Shown) -> Floats:
         """Return the expected sum over the pairs of the items that each list shows."""
         one, two = shown.shares
-        sums = np.zeros((2, len(shown.user)))  # with items that are as sure as this one, or less
+        same, other = self._sum_rows(shown)
+        weight = np.where(shown.is_tied, two[shown.user], 1.0)
+        by_row = weight * same + one[shown.user] * other
+        return np.bincount(shown.user, by_row, shown.n_users).astype(np.float64)
+
+    def _sum_rows(self, shown: Shown) -> Floats:
+        """Return each row's sums over later rows of the user that are tied as it is, or are not."""
+        sums = np.zeros((2, len(shown.user)))
         for rows, row, partner in iterate_pairs(shown.offsets, self.width, later=True):
             distance = self.measure(shown.item[row], shown.item[partner])
             is_other = shown.is_tied[row] != shown.is_tied[partner]
             index = (row - rows.start) + (rows.stop - rows.start) * is_other
             n_cells = 2 * (rows.stop - rows.start)
             sums[:, rows] = np.bincount(index, distance, n_cells).reshape(2, -1)
-        weight = np.where(shown.is_tied, two[shown.user], 1.0)
-        by_row = weight * sums[0] + one[shown.user] * sums[1]
-        return np.bincount(shown.user, by_row, shown.n_users)
+        return sums
 
     def spread_of_lists(self, offsets: Positions, item: Positions) -> Spread:
         """Return the spread of the distances in each list; NaN for very long lists."""
@@ -252,6 +258,33 @@ class Products(Distances):
         own = np.bincount(user, self._norms[item], n_users)
         return total, (_sum_by_row(total, total.data**2) - own) / 2
 
+    def spread_of_lists(self, offsets: Positions, item: Positions) -> Spread:
+        """Return the spread of the distances in each list; NaN for very long lists."""
+        table = self._dense
+        if table is None:
+            return super().spread_of_lists(offsets, item)
+        sizes, n_columns = np.diff(offsets), table.shape[1]
+        sums = np.zeros((3, len(sizes)))
+        sums[2, np.minimum(sizes, n_columns) > _LONG_LIST] = np.nan
+        for n in np.unique(sizes[(sizes > 1) & ~np.isnan(sums[2])]).tolist():
+            users = np.flatnonzero(sizes == n)
+            for part in _split(np.full(len(users), n * n_columns), _CELLS):
+                x = table[item[offsets[users[part], None] + np.arange(n)]]
+                turned = x.transpose(0, 2, 1)
+                gram = x @ turned if n < n_columns else turned @ x
+                norms = (x * x).sum(axis=2)
+                by_row = (x @ x.sum(axis=1)[:, :, None])[:, :, 0] - norms
+                squares = (gram * gram).sum(axis=2).sum(axis=1) - (norms * norms).sum(axis=1)
+                rows = self.scale * (n - 1) - by_row
+                sums[:, users[part]] = (rows * rows).sum(axis=1), by_row.sum(axis=1), squares
+        return self._to_spread(sizes, *sums)
+
+    def _to_spread(self, n: Any, row_squares: Any, total: Any, products: Any) -> Spread:
+        """Return the spread, given Σ R², and the sums of <x, y> and <x, y>² of ordered pairs."""
+        c, ordered = self.scale, n * (n - 1.0)
+        squares = c * c * ordered - 2 * c * total + products
+        return Spread.of(n, row_squares, c * ordered - total, squares)
+
     def spread_of(self, items: Positions) -> Spread:
         """Return the spread of the distances of some items; NaN if there are too many pairs."""
         n, x, norms = len(items), self.vectors[items], self._norms[items]
@@ -264,10 +297,8 @@ class Products(Distances):
         else:
             products = np.nan
         products -= float((norms**2).sum())
-        c, total = self.scale, float(by_row.sum())
-        rows, ordered = c * (n - 1) - by_row, n * (n - 1)
-        squares = c * c * ordered - 2 * c * total + products
-        return Spread.of(n, float((rows**2).sum()), c * ordered - total, squares)
+        rows = self.scale * (n - 1) - by_row
+        return self._to_spread(n, float((rows**2).sum()), float(by_row.sum()), products)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,38 +326,70 @@ class OfEntries(Distances):
         return 1 if n_kinds <= _FEW_KINDS else max(self.entries[:1].size, 1)
 
     @lazy_property
-    def _table(self) -> Floats:
-        """The distances of all kinds."""
+    def _table(self) -> Floats | None:
+        """The distances of all kinds, if they are few."""
         n_kinds = len(self.entries)
-        table = np.zeros((n_kinds, n_kinds))
-        for rows, part in self._iterate_rows(np.arange(n_kinds)):
-            table[rows] = part
-        return table
+        if n_kinds > _FEW_KINDS:
+            return None
+        kinds = np.arange(n_kinds)
+        width = max(self.entries[:1].size, 1)
+        parts = _split(np.full(n_kinds, n_kinds * width), 4 * _CELLS)
+        return np.concatenate([self._compute(kinds[rows], kinds) for rows in parts])
 
     def measure(self, first: Positions, second: Positions) -> Floats:
         """Return the distance of each pair of items."""
         first, second = self.kind[first], self.kind[second]
-        if len(self.entries) <= _FEW_KINDS:
+        if self._table is not None:
             return self._table[first, second]
         return self.function(self.entries[first], self.entries[second])
 
-    def _iterate_rows(self, kinds: Positions) -> Iterator[tuple[slice, Floats]]:
-        """Yield rows of the table of the distances of some kinds."""
-        n = len(kinds)
-        width = max(self.entries[:1].size, 1)
-        for rows in _split(np.full(n, n * width), 4 * _CELLS):
-            part = self.entries[kinds[rows]]
-            if self.function is measure_jaccard:
-                yield rows, _tabulate_jaccard(part, self.entries[kinds])
-            else:
-                first, second = np.repeat(part, n, axis=0), self.entries[np.tile(kinds, len(part))]
-                yield rows, self.function(first, second).reshape(-1, n)
+    def _sum_rows(self, shown: Shown) -> Floats:
+        """Return the sums of `Distances`; long lists have a table."""
+        sizes = np.diff(shown.offsets)
+        is_short = np.repeat(sizes <= _TABLE_LIST, sizes)
+        short = replace(
+            shown, user=shown.user[is_short], item=shown.item[is_short],
+            is_tied=shown.is_tied[is_short],
+        )  # fmt: skip
+        sums = np.zeros((2, len(shown.user)))
+        sums[:, is_short] = super()._sum_rows(short)
+        for start, size in zip(shown.offsets[:-1], sizes, strict=True):
+            if size > _TABLE_LIST:  # a table of millions of pairs: the loop takes no time
+                kinds = self.kind[shown.item[start : start + size]]
+                is_tied = shown.is_tied[start : start + size]
+                for rows in self._split(size):
+                    distance = np.triu(self._tabulate(kinds[rows], kinds), rows.start + 1)
+                    is_other = is_tied[rows, None] != is_tied
+                    part = slice(start + rows.start, start + rows.stop)
+                    sums[0, part] = np.where(is_other, 0.0, distance).sum(axis=1)
+                    sums[1, part] = np.where(is_other, distance, 0.0).sum(axis=1)
+        return sums
+
+    def _split(self, n_kinds: int) -> Iterator[slice]:
+        """Yield the rows of parts of a table of some kinds."""
+        is_product = self._table is not None or self.function is measure_jaccard
+        width = 1 if is_product else max(self.entries[:1].size, 1)
+        return _split(np.full(n_kinds, n_kinds * width), _CELLS)
+
+    def _tabulate(self, first: Positions, second: Positions) -> Floats:
+        """Return a table of the distances of kinds."""
+        if self._table is not None:
+            return self._table[first[:, None], second]
+        return self._compute(first, second)
+
+    def _compute(self, first: Positions, second: Positions) -> Floats:
+        if self.function is measure_jaccard:
+            return _tabulate_jaccard(self.entries[first], self.entries[second])
+        pairs = np.repeat(first, len(second)), np.tile(second, len(first))
+        table = self.function(self.entries[pairs[0]], self.entries[pairs[1]])
+        return table.reshape(len(first), len(second))
 
     def spread_of(self, items: Positions) -> Spread:
         """Return the spread of the distances of some items, in time of their different entries."""
         kinds, count = np.unique(self.kind[items], return_counts=True)
         sums, squares = np.zeros(len(kinds)), np.zeros(len(kinds))
-        for rows, part in self._iterate_rows(kinds):
+        for rows in self._split(len(kinds)):
+            part = self._tabulate(kinds[rows], kinds)
             own = part[np.arange(len(part)), np.arange(rows.start, rows.stop)]
             sums[rows] = (part * count).sum(axis=1) - own
             squares[rows] = (part * part * count).sum(axis=1) - own * own
@@ -474,7 +537,8 @@ def _fill(feature: Feature) -> NDArray[Any]:
 
 def _encode(entries: NDArray[Any]) -> Positions:
     """Return a whole number for each entry, equal for equal ones."""
-    return np.unique(entries, axis=0, return_inverse=True)[1].ravel()
+    codes: Positions = np.unique(entries, axis=0, return_inverse=True)[1].ravel()
+    return codes
 
 
 def _count_equal(codes: Positions) -> Products:
@@ -501,7 +565,8 @@ def _to_unit_length(vectors: Floats) -> Floats:
     largest = np.abs(vectors).max(axis=1, initial=0.0)[:, None]
     scaled = np.divide(vectors, largest, where=largest > 0, out=np.zeros_like(vectors))
     norms = np.sqrt((scaled * scaled).sum(axis=1))[:, None]
-    return np.divide(scaled, norms, where=norms > 0, out=scaled)
+    unit: Floats = np.divide(scaled, norms, where=norms > 0, out=scaled)
+    return unit
 
 
 def _to_sparse(table: Floats) -> Any:
@@ -519,7 +584,7 @@ def _make_sparse(data: Floats, column: Positions, offsets: Positions, n_columns:
 def _sum_by_row(table: Any, data: Floats) -> Floats:
     """Return the sums over the entries of each row of a sparse table, in their order."""
     row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    return np.bincount(row, data, table.shape[0])
+    return np.bincount(row, data, table.shape[0]).astype(np.float64)
 
 
 def _split(cost: Positions, limit: int) -> Iterator[slice]:

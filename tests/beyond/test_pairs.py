@@ -237,12 +237,42 @@ def test_a_score_depends_on_the_users_rows_alone(rule: str, monkeypatch: Any) ->
         assert spread[0] == pytest.approx(deviations[user], rel=1e-12)
 
 
+@pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
+def test_limits_do_not_change_numbers(rule: str, monkeypatch: Any) -> None:
+    """Tables of all kinds, of products of columns or of items, or single pairs."""
+    data, features, train = draw_tables(20, 60, n_ties=2)
+    column = {"cosine": "(vector)", "jaccard": "(genres)", "cooccurrence": ""}[rule]
+
+    def measure(catalogue: Any) -> list[Any]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rn.DataWarning)
+            report = rn.evaluate(
+                data, metrics=f"diversity{column}@5", features=features, train=train,
+                catalogue=catalogue, convention=rn.Convention(distance=rule),
+            )  # fmt: skip
+        roles = report.audit_data.scores_with_orders.roles
+        return [
+            report.per_user.iloc[:, -1].to_numpy(),
+            *(roles[name][:, 0] for name in ("chance", "expected", "deviation")),
+        ]
+
+    catalogues = (None, range(60))
+    before = [measure(one) for one in catalogues]
+    limits = {"_CELLS": 10, "_FEW_KINDS": 1, "_FEW_COLUMNS": 1, "_TABLE_LIST": 5}
+    for name, limit in limits.items():
+        monkeypatch.setattr(f"recsys_ndcg.metrics.pairs.{name}", limit)
+        for one, wanted in zip(catalogues, before, strict=True):
+            for found, each in zip(measure(one), wanted, strict=True):
+                np.testing.assert_allclose(found, each, rtol=1e-11)
+
+
 @pytest.mark.parametrize("rule", ["cosine", "jaccard", "own"])
 def test_large_sets_of_ties_and_candidates_are_measured_in_parts(
     rule: str, monkeypatch: Any
 ) -> None:
     """Their pairs are never in memory at once, and the numbers are the same."""
     monkeypatch.setattr("recsys_ndcg.metrics.pairs._CELLS", 2**16)
+    monkeypatch.setattr("recsys_ndcg.metrics.pairs._FEW_KINDS", 100)
     n_items = 1500
     rng = np.random.default_rng(0)
     table = rng.random((n_items, 12)) < 0.4
