@@ -83,8 +83,8 @@ class Background(ReadOnlyArrays):
         The number of training rows of each item, and of its distinct training users.
     history : UserItems, optional
         The distinct training items of each user, in ascending order.
-    history_rows : UserItems, optional
-        The same with repeated rows; None if no row is repeated.
+    history_counts : float64 array, optional
+        The number of training rows of each item of `history`.
     in_catalogue : bool array, shape (n_items,), optional
         Whether each item is in the catalogue.
     is_candidate : bool array, shape (n_items,), optional
@@ -104,7 +104,7 @@ class Background(ReadOnlyArrays):
     n_rows: Floats | None = None
     n_users_of: Floats | None = None
     history: UserItems | None = None
-    history_rows: UserItems | None = None
+    history_counts: Floats | None = None
     in_catalogue: Flags | None = None
     is_candidate: Flags | None = None
     features: Mapping[str, Feature] = field(default_factory=dict)
@@ -231,7 +231,6 @@ class Background(ReadOnlyArrays):
             n_users_of=spread(self.n_users_of),
             in_catalogue=spread(self.in_catalogue),
             history=move(self.history),
-            history_rows=move(self.history_rows),
             base=move(self.base),
             features={
                 name: one.reindex(positions, len(items)) for name, one in self.features.items()
@@ -253,6 +252,14 @@ class Background(ReadOnlyArrays):
         places = np.full(len(union), -1)
         places[codes[: len(self.users)]] = np.arange(len(self.users))
         return places[codes[len(self.users) :]]
+
+    @lazy_property
+    def history_rows(self) -> UserItems:
+        """The training items of each user, repeated ones as often as they have rows."""
+        assert self.history is not None, "checked by the caller"  # noqa: S101
+        counts = np.asarray(self.history_counts, dtype=np.int64)
+        ends = np.append(0, np.cumsum(counts))
+        return UserItems(ends[self.history.offsets], np.repeat(self.history.items, counts))
 
     @lazy_property
     def n_train_users(self) -> int:
@@ -325,12 +332,12 @@ def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -
     rows = np.sort(user * n_items + item)
     keys = sort_distinct(rows)
     users, items = np.divmod(keys, n_items)
-    has_repeats = len(keys) < len(rows)
+    counts = np.diff(np.append(np.searchsorted(rows, keys), len(rows)))
     return {
         "n_rows": np.bincount(item, minlength=n_items).astype(np.float64),
         "n_users_of": np.bincount(items, minlength=n_items).astype(np.float64),
         "history": _group_items(users, items, n_users),
-        "history_rows": _group_items(*np.divmod(rows, n_items), n_users) if has_repeats else None,
+        "history_counts": counts.astype(np.float64),
     }
 
 

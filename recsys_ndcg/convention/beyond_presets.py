@@ -14,6 +14,7 @@ _COUNT = {"universe": "catalogue", "outside": "count"}
 #: By library and metric, the choices that differ from our defaults.
 BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "rectools": {
+        "diversity": {**_LISTS, "distance": "hamming", "single_item": 0.0},
         "popularity": _ROWS,
         "novelty": _LISTS,
         "overlap": {**_LISTS, "undefined": 0.0},
@@ -29,6 +30,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "categories": {**_LISTS, "list_over": "k"},
     },
     "recommenders": {
+        "diversity": {**_LISTS, "popularity_of": "rows", "distance": "cooccurrence"},
         "novelty": {
             **_LISTS, "popularity_of": "rows", "novelty_model": "choice", "cold_item": "zero",
         },
@@ -37,6 +39,9 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "entropy": {},
     },
     "evidently": {
+        "diversity": {
+            **_LISTS, "distance": "cosine", "pairs_over": "n", "single_item": 0.0,
+        },
         "popularity": {**_LISTS, "cold_item": "drop"},
         "novelty": {**_LISTS, "cold_item": "drop"},
         "serendipity": {**_ROWS, "serendipity_by": "hits", "distance": "cosine"},
@@ -45,10 +50,14 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "personalization": {"list_over": "full"},
     },
     "recpack": {
+        "diversity": {
+            "mean_over": "labelled", "distance": "jaccard", "single_item": 0.0, "undefined": 0.0,
+        },
         "coverage": {**_LABELLED, **_COUNT},
         "ips_hit": {"mean_over": "labelled"},
     },
     "recmetrics": {
+        "diversity": {**_LISTS, "distance": "cosine", "pairs_as": "similarity"},
         "novelty": {**_ROWS, "list_over": "k"},
         "personalization": {},
         "coverage": {**_COUNT, "coverage_as": "percent"},
@@ -64,7 +73,14 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "popularity": {**_LISTS, "popularity_as": "rank"},
         "gini": {},
     },
+    "lenskit_head": {
+        "category_entropy": _LISTS,
+        "diversity": {
+            **_LISTS, "distance": "cosine", "pairs_as": "similarity", "single_item": 1.0,
+        },
+    },
     "pyg": {
+        "diversity": {**_LISTS, "distance": "category", "pairs_over": "k", "single_item": 0.0},
         "popularity": {**_ROWS, "list_over": "k"},
         "coverage": _COUNT,
         "personalization": {"list_over": "k"},
@@ -103,7 +119,6 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "poprsp": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
         "subtopic_recall": {**_LABELLED, "topics_over": "relevant"},
     },
-    "lenskit_head": {"category_entropy": _LISTS},
     "pyndeval": {
         "subtopic_recall": {**_NDEVAL, "topics_over": "relevant"},
         "alpha_ndcg": _NDEVAL,

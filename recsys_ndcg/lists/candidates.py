@@ -103,7 +103,7 @@ class CandidateLists(GroupedLists):
         true = np.concatenate([lists.true[listed], lists.unlisted_true[is_candidate]])
         columns = {"true": true}
         known = lists.background
-        if known is not None and known.is_candidate is not None:
+        if known is not None and known.is_candidate is not None and lists.item_codes is not None:
             item = [lists.item_codes[listed], lists.unlisted["item"][is_candidate]]
             user, columns = _add_marked(lists, user, np.concatenate(item), true, marked)
         order = np.argsort(user, kind="stable")

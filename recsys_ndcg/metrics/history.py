@@ -37,9 +37,9 @@ def list_history(lists: GroupedLists, convention: Convention) -> tuple[Positions
 
     Under ``popularity_of="rows"`` items of repeated rows are repeated.
     """
-    rows = get_background(lists).history_rows
-    if rows is None or convention.popularity_of != "rows":
+    if convention.popularity_of != "rows":
         return lists.history
+    rows = get_background(lists).history_rows
     return rows.of_users(np.asarray(lists.background_users))
 
 
@@ -212,8 +212,7 @@ def _sum_cooccurrences(lists: GroupedLists, convention: Convention) -> Floats:
     A user's training items are added up as a vector over the training users.
     """
     known = get_background(lists)
-    has_rows = convention.popularity_of == "rows" and known.history_rows is not None
-    history = known.history_rows if has_rows else known.history
+    history = known.history_rows if convention.popularity_of == "rows" else known.history
     assert history is not None, "checked by the plan"  # noqa: S101
     users_of, n_others = _invert(history, len(known.items)), len(known.users)
     n_users_of = np.diff(users_of.offsets)

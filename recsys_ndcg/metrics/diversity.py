@@ -1,0 +1,242 @@
+"""Diversity: the mean distance of the pairs of items in a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats, Positions
+from recsys_ndcg.background import Background
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.lists import CandidateLists, GroupedLists
+from recsys_ndcg.metrics.features import find_missing_entries
+from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.pairs import FITTING, Distances, Shown, Spread, find_distances, find_spread
+from recsys_ndcg.metrics.registry import register_metric
+from recsys_ndcg.ranking import Ranking
+
+_NEEDED = {"jaccard": "sets, or columns of 0 and 1", "cosine": "sets or vectors"}
+
+
+@register_metric
+@dataclass(frozen=True)
+class Diversity(Metric):
+    r"""The mean distance of the pairs of items among the first k (intra-list diversity).
+
+    .. math:: diversity@k = \frac{2}{n_k (n_k - 1)} \sum_{r < s \le n_k} d(i_r, i_s)
+
+    with n_k = min(k, n) the number of items that the list shows, and d the distance of two items in
+    a column of the features: the Jaccard distance of sets, 1 minus the cosine of vectors, 0 or 1 of
+    categories.
+
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str, optional
+        The name of a column of the features; by default all columns together.
+
+    Notes
+    -----
+    In [0, 1] with Jaccard and categories, in [0, 2] with cosine, up to the number of columns if
+    several are compared (by how many differ); no unit; higher is better. Undefined for an empty
+    list and, unless `Convention.single_item` says otherwise, for one item. Other libraries divide
+    by k(k-1)/2 or by the number of items, or return the similarity 1 - d (`Convention.distance`,
+    ``pairs_over``, ``pairs_as``), where higher is less diverse.
+
+    Two empty sets have the Jaccard distance 0; a vector of zeros has the cosine distance 1 from any
+    other. ``distance="cooccurrence"`` needs training rows instead of features; an item without any
+    has distance 1. A function gets two arrays of rows (sets as columns of 0 and 1, categories as
+    their names) and returns their distances; it must be symmetric.
+
+    The mean over the orders of ties, and chance, are exact. The most and least diverse orders are
+    not known in general: there is no tie range, best or worst.
+
+    References
+    ----------
+    Smyth & McClave (2001), doi:10.1007/3-540-44593-5_25;
+    Ziegler et al. (2005), doi:10.1145/1060745.1060754
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a", "c"]})
+    >>> films = {"item": [*"abc"], "genres": [{"war"}, {"war", "drama"}, {"drama"}]}
+    >>> metrics = ["diversity(genres)@2", "diversity(genres)@3"]
+    >>> rn.evaluate(lists, metrics=metrics, features=films).mean.round(3).to_dict()
+    {'diversity(genres)@2': 0.5, 'diversity(genres)@3': 0.667}
+    """
+
+    name = "diversity"
+    also_called = ("ild", "intralistdiversity", "ils", "intralistsimilarity")
+    needs = frozenset({"items"})
+    reads = ORDER | {
+        "distance", "pairs_over", "pairs_as", "single_item", "missing_feature", "popularity_of",
+    }  # fmt: skip
+    bounded = False
+    best_first = False
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def find_needs(self, convention: Convention) -> frozenset[str]:
+        """Return what it needs to know: features, or training rows."""
+        return self.needs | {"train" if convention.distance == "cooccurrence" else "features"}
+
+    def background_objection(self, known: Background, convention: Convention) -> str:
+        """Return that the column does not exist, or does not have the distance."""
+        rule = convention.distance
+        if rule == "cooccurrence":
+            if not self.column:
+                return ""
+            return (
+                f"{self} under distance='cooccurrence' would not read the column {self.column!r}: "
+                "this distance compares the training users of items. Write "
+                f"'{self._without_column}', or choose distance='by_column'."
+            )
+        try:
+            feature = known.get_feature(self.column)
+            if callable(rule):
+                some = np.flatnonzero(feature.is_known)[:2]
+                find_distances(known, self.column, convention).measure(some, some)
+        except InvalidInputError as error:
+            return f"{self}: {error}"
+        if not isinstance(rule, str) or rule not in FITTING:
+            return ""
+        is_fit = feature.kind in FITTING[rule]
+        if rule == "jaccard" and feature.kind == "vector":
+            is_fit = bool(np.isin(feature.vectors, (0.0, 1.0)).all())
+        if is_fit:
+            return ""
+        name = f"the column {self.column!r}" if self.column else "all columns together"
+        return (
+            f"{self} under distance={rule!r} needs {_NEEDED[rule]}, but {name} of the features has "
+            "other entries. Choose distance='by_column' or 'category', or name another column."
+        )
+
+    @property
+    def _without_column(self) -> str:
+        return f"{self.name}@{self.k}" if self.k else self.name
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that items have no entry, or that the lists are not whole."""
+        if lists.placement_choices is not None:
+            return f"{self} needs whole lists, which are not kept if the catalogue is ranked."
+        if convention.distance == "cooccurrence":
+            return ""
+        return find_missing_entries(self, lists, convention) or self._find_missing_candidates(
+            lists, convention
+        )
+
+    def _find_missing_candidates(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return which items of the catalogue have no entry, as chance reads all of them."""
+        known = lists.background
+        if known is None or known.is_candidate is None or convention.missing_feature != "raise":
+            return ""
+        is_missing = np.asarray(known.is_candidate) & ~known.get_feature(self.column).is_known
+        if not is_missing.any():
+            return ""
+        return (
+            f"{self}: {int(is_missing.sum())} items of catalogue= have no entry in the features, "
+            f"the first {known.items[is_missing][0]!s}; chance needs all. Add them, leave out "
+            "catalogue=, or choose missing_feature='drop' or 'zero'."
+        )
+
+    def tie_objection(self, convention: Convention) -> str:
+        """Return why ties leave the score undefined."""
+        if convention.ties in ("best", "worst"):
+            return (
+                f"{self} has no score under ties={convention.ties!r}: the most and the least "
+                "diverse order of tied items are not known. Choose ties='expected'."
+            )
+        if self._drops(convention):
+            return (
+                f"{self} under missing_feature='drop' divides by the number of items that are "
+                "left, which depends on the order of tied items. Choose missing_feature='zero', or "
+                "a rule for ties such as ties='input'."
+            )
+        return ""
+
+    def _drops(self, convention: Convention) -> bool:
+        return convention.missing_feature == "drop" and convention.distance != "cooccurrence"
+
+    def numerator(self, ranking: Ranking) -> Floats:
+        """Return the expected sum of the distances of the pairs."""
+        count, convention = self._count(ranking), ranking.convention
+        total, pairs = self._sum_distances(ranking), count * (count - 1) / 2
+        if convention.pairs_as == "similarity":
+            total = pairs - total
+        single = convention.single_item
+        alone = 0.0 if isinstance(single, str) else single
+        return np.where(count >= 2, total, np.where(count == 1, alone, 0.0))
+
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the number of pairs, or as `pairs_over` and `single_item` say."""
+        count, convention = self._count(ranking), ranking.convention
+        by_rule = {"pairs": count * (count - 1) / 2, "n": count}
+        if convention.pairs_over == "k" and self.k is not None:
+            by_rule["k"] = np.full(len(count), self.k * (self.k - 1) / 2)
+        bottom = by_rule.get(convention.pairs_over, by_rule["pairs"])
+        alone = 0.0 if isinstance(convention.single_item, str) else 1.0
+        return np.where(count >= 2, bottom, np.where(count == 1, alone, 0.0))
+
+    def deviation(self, ranking: Ranking) -> Floats:
+        """Return the standard deviation of the numerator over all orders of the list."""
+        lists, count = ranking.lists, self._count(ranking)
+        if isinstance(lists, CandidateLists):
+            spread = self._get_spread(ranking)
+            deviation = np.nan if spread is None else spread.deviation(lists.n_candidates, count)
+            return np.where(count >= 2, deviation, 0.0)
+        shown = self._get_shown(ranking, None)
+        spread = self._get_distances(ranking).spread_of_lists(shown.offsets, shown.item)
+        return np.where(count >= 2, spread.deviation(np.diff(shown.offsets), count), 0.0)
+
+    def _get_distances(self, ranking: Ranking) -> Distances:
+        known = ranking.lists.background
+        assert known is not None, "checked by the plan"  # noqa: S101
+        return find_distances(known, self.column, ranking.convention)
+
+    def _get_spread(self, ranking: Ranking) -> Spread | None:
+        """Return the spread of the distances of all candidates; None if these are unknown."""
+        known = ranking.lists.background
+        assert known is not None, "checked by the plan"  # noqa: S101
+        return find_spread(known, self.column, ranking.convention)
+
+    def _sum_distances(self, ranking: Ranking) -> Floats:
+        if isinstance(ranking.lists, CandidateLists):
+            count, spread = self._count(ranking), self._get_spread(ranking)
+            mean = np.nan if spread is None else spread.mean
+            return np.asarray(count * (count - 1) / 2 * mean)
+        shown = self._get_shown(ranking, self.k)
+        return self._get_distances(ranking).sum_expected(shown)
+
+    def _count(self, ranking: Ranking) -> Floats:
+        """Return the number of items that each list shows."""
+        if isinstance(ranking.lists, CandidateLists):
+            n_items = ranking.n_items
+            return (n_items if self.k is None else np.minimum(n_items, self.k)).astype(np.float64)
+        return self._get_shown(ranking, self.k).count
+
+    def _get_shown(self, ranking: Ranking, k: int | None) -> Shown:
+        """Return the items that may be among the first k, None for the whole list."""
+        key = "shown", self.column, k
+        return ranking.get_or_compute(key, lambda: self._find_shown(ranking, k))
+
+    def _find_shown(self, ranking: Ranking, k: int | None) -> Shown:
+        lists, n_users = ranking.lists, len(ranking.n_items)
+        codes: Positions = np.asarray(lists.item_codes).astype(np.int64)
+        if k is None:
+            rows, user = np.arange(len(codes)), lists.user_of_row
+            is_tied = np.zeros(len(rows), dtype=bool)
+        else:
+            rows, user, share = ranking.exposure(np.ones(ranking.width(k)))
+            is_tied = share < 1
+        n_sure = np.bincount(user[~is_tied], minlength=n_users)
+        n_shown = ranking.n_items if k is None else np.minimum(ranking.n_items, k)
+        item, known = codes[rows], lists.background
+        if self._drops(ranking.convention) and known is not None:
+            kept = np.asarray(known.get_feature(self.column).is_known)[item]
+            user, item, is_tied = user[kept], item[kept], is_tied[kept]
+        order = np.lexsort((item, is_tied, user))
+        return Shown(n_users, user[order], item[order], is_tied[order], n_shown - n_sure)

@@ -1,0 +1,358 @@
+"""Diversity against all orders of small lists, and all draws from the catalogue."""
+
+import math
+import tracemalloc
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recsys_ndcg as rn
+from tests.beyond.textbook import World, deviation, mean
+from tests.beyond.worlds import evaluate, worlds
+
+Distance = Callable[[World, Any, Any], float]
+
+
+def jaccard(world: World, a: Any, b: Any) -> float:
+    """Return 1 minus the share of common topics."""
+    first, second = world.features[a], world.features[b]
+    return 1 - len(first & second) / len(first | second) if first | second else 0.0
+
+
+def cosine(world: World, a: Any, b: Any) -> float:
+    """Return 1 minus the cosine of the topics."""
+    first, second = world.features[a], world.features[b]
+    lengths = math.sqrt(len(first) * len(second))
+    return 1 - len(first & second) / lengths if lengths else 1.0
+
+
+def topics_that_differ(world: World, a: Any, b: Any) -> float:
+    """Return the number of topics of one of the two."""
+    used = set().union(*world.features.values())
+    return float(sum((one in world.features[a]) != (one in world.features[b]) for one in used))
+
+
+def other_topics(world: World, a: Any, b: Any) -> float:
+    """Return whether the topics differ."""
+    return float(world.features[a] != world.features[b])
+
+
+def other_price(world: World, a: Any, b: Any) -> float:
+    """Return whether the prices differ."""
+    return float(world.price[a] != world.price[b])
+
+
+def columns_that_differ(world: World, a: Any, b: Any) -> float:
+    """Return how many of topics and price differ."""
+    return other_topics(world, a, b) + other_price(world, a, b)
+
+
+def cooccurrence(world: World, a: Any, b: Any) -> float:
+    """Return 1 minus the cosine of the training users."""
+    both = sum({a, b} <= world.history(user) for user in world.train_users)
+    return 1 - both / math.sqrt(world.users(a) * world.users(b)) if both else 1.0
+
+
+def rows_together(world: World, a: Any, b: Any) -> float:
+    """Return the same with rows: recommenders multiplies those of a user."""
+    pairs = sum(
+        one == (user, a) and other == (user, b)
+        for user in world.train_users
+        for one in world.train
+        for other in world.train
+    )
+    return 1 - pairs / math.sqrt(world.rows(a) * world.rows(b)) if pairs else 1.0
+
+
+def measure_log_price(first: Any, second: Any) -> Any:
+    """Return a distance of prices, as a user may write one."""
+    return np.abs(np.arctan(first) - np.arctan(second))
+
+
+def log_price(world: World, a: Any, b: Any) -> float:
+    """Return the same."""
+    return abs(math.atan(world.price[a]) - math.atan(world.price[b]))
+
+
+CASES: dict[str, tuple[str, dict[str, Any], Distance]] = {
+    "sets": ("diversity(genres)", {}, jaccard),
+    "jaccard": ("diversity(genres)", {"distance": "jaccard"}, jaccard),
+    "cosine": ("diversity(genres)", {"distance": "cosine"}, cosine),
+    "hamming": ("diversity(genres)", {"distance": "hamming"}, topics_that_differ),
+    "category": ("diversity(genres)", {"distance": "category"}, other_topics),
+    "number": ("diversity(price)", {}, other_price),
+    "columns": ("diversity", {}, columns_that_differ),
+    "cooccurrence": ("diversity", {"distance": "cooccurrence"}, cooccurrence),
+    "rows": ("diversity", {"distance": "cooccurrence", "popularity_of": "rows"}, rows_together),
+    "own": ("diversity(price)", {"distance": measure_log_price}, log_price),
+}
+
+
+def add_up(distance: Distance, world: World, items: Sequence[Any]) -> float:
+    """Return the sum of the distances of all pairs."""
+    return math.fsum(distance(world, a, b) for a, b in combinations(items, 2))
+
+
+@pytest.mark.parametrize("case", CASES)
+@given(world=worlds(), k=st.integers(2, 5))
+def test_the_score_is_the_mean_over_all_orders_of_ties(case: str, world: World, k: int) -> None:
+    """Of every user with two items; others have none."""
+    name, choices, distance = CASES[case]
+    report = evaluate(world, f"{name}@{k}", convention=rn.Convention(**choices))
+    table = report.per_user[f"{name}@{k}"]
+    for user, one in world.lists.items():
+        shown = min(k, len(one))
+        if shown < 2:
+            assert math.isnan(table[user])
+            continue
+        sums = [add_up(distance, world, order[:k]) for order in world.orders(user)]
+        assert table[user] == pytest.approx(mean(sums) / math.comb(shown, 2), abs=1e-12)
+
+
+@pytest.mark.parametrize("catalogue", [True, False])
+@pytest.mark.parametrize("case", CASES)
+@given(world=worlds(max_list=5), k=st.integers(2, 4))
+def test_chance_and_z_are_those_of_all_draws(
+    case: str, world: World, k: int, *, catalogue: bool
+) -> None:
+    """Drawn from the catalogue, or if it is unknown, all orders of the list."""
+    name, choices, distance = CASES[case]
+    convention = rn.Convention(**choices)
+    report = evaluate(world, f"{name}@{k}", catalogue=catalogue, convention=convention)
+    scores = report.audit_data.scores_with_orders
+    for user, one in world.lists.items():
+        place = scores.users.tolist().index(user)
+        pool = world.candidates if catalogue else sorted(one)
+        shown = min(k, len(one))
+        found = {role: table[place, 0] for role, table in scores.roles.items()}
+        assert math.isnan(found["best"])
+        assert math.isnan(found["worst"])
+        if shown < 2:
+            assert math.isnan(found["chance"])
+            continue
+        sums = [add_up(distance, world, draw) for draw in combinations(pool, shown)]
+        assert found["chance"] == pytest.approx(mean(sums) / math.comb(shown, 2), abs=1e-12)
+        assert found["expected"] == pytest.approx(mean(sums), abs=1e-12)
+        assert found["deviation"] == pytest.approx(deviation(sums), rel=1e-7, abs=2e-6)
+
+
+@pytest.mark.parametrize("single", ["undefined", 0.0, 1.0])
+@pytest.mark.parametrize("over", ["pairs", "k", "n"])
+@pytest.mark.parametrize("kind", ["distance", "similarity"])
+@given(world=worlds(max_list=3), k=st.integers(1, 4))
+def test_other_denominators_similarity_and_lists_of_one(
+    kind: str, over: str, single: Any, world: World, k: int
+) -> None:
+    """As other libraries have them."""
+    convention = rn.Convention(pairs_as=kind, pairs_over=over, single_item=single)
+    name = f"diversity(genres)@{k}"
+    table = evaluate(world, name, convention=convention).per_user[name]
+    for user, one in world.lists.items():
+        shown = min(k, len(one))
+        pairs = math.comb(shown, 2)
+        if shown == 1:
+            wanted = math.nan if single == "undefined" else single
+        else:
+            sums = [add_up(jaccard, world, order[:k]) for order in world.orders(user)]
+            total = mean(sums) if kind == "distance" else pairs - mean(sums)
+            wanted = total / {"pairs": pairs, "k": math.comb(k, 2), "n": shown}[over]
+        assert table[user] == pytest.approx(wanted, abs=1e-12, nan_ok=True)
+
+
+@given(world=worlds(), k=st.integers(1, 5))
+def test_cold_is_the_share_of_items_without_training_rows(world: World, k: int) -> None:
+    """Over all orders of ties, and all draws from the catalogue."""
+    report = evaluate(world, f"cold@{k}")
+    scores = report.audit_data.scores_with_orders
+
+    def share(items: Sequence[Any]) -> float:
+        return mean([float(item not in world.train_items) for item in items[:k]])
+
+    for user, one in world.lists.items():
+        place = scores.users.tolist().index(user)
+        wanted = mean([share(order) for order in world.orders(user)])
+        assert report.per_user[f"cold@{k}"][user] == pytest.approx(wanted, abs=1e-12)
+        draws = [share(draw) for draw in permutations(world.candidates, min(len(one), k))]
+        assert scores.roles["chance"][place, 0] == pytest.approx(mean(draws), abs=1e-12)
+        assert scores.roles["best"][place, 0] == pytest.approx(max(draws), abs=1e-12)
+
+
+def draw_tables(n_users: int, n_items: int, n_ties: int) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+    """Return random lists, features, and training rows."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        [(user, int(item), float(rng.integers(n_ties)))
+         for user in range(n_users)
+         for item in rng.permutation(n_items)[: rng.integers(2, 30)]],
+        columns=["user", "item", "estimated"],
+    )  # fmt: skip
+    labels = pd.DataFrame({"user": range(n_users), "item": 0, "true": 1.0})
+    features = pd.DataFrame(
+        {
+            "item": range(n_items),
+            "vector": [*rng.normal(size=(n_items, 7))],
+            "genres": [{*rng.integers(9, size=3).tolist()} for _ in range(n_items)],
+        }
+    )
+    train = pd.DataFrame(
+        {"user": rng.integers(40, size=300), "item": rng.integers(n_items, size=300)}
+    )
+    return {"labels": labels, "results": rows}, features, train
+
+
+@pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
+def test_a_score_depends_on_the_users_rows_alone(rule: str, monkeypatch: Any) -> None:
+    """To the last bit: not on other users, on the order of rows, or on the size of parts."""
+    data, features, train = draw_tables(30, 60, n_ties=4)
+    column = {"cosine": "(vector)", "jaccard": "(genres)", "cooccurrence": ""}[rule]
+    name = f"diversity{column}@5"
+
+    def measure(data: Any) -> tuple[pd.Series, Any]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rn.DataWarning)
+            report = rn.evaluate(
+                data, metrics=name, features=features, train=train,
+                convention=rn.Convention(distance=rule),
+            )  # fmt: skip
+        return report.per_user[name], report.audit_data.scores_with_orders.roles["deviation"][:, 0]
+
+    scores, deviations = measure(data)
+    results = data["results"].sample(frac=1, random_state=1)
+    shuffled, again = measure({**data, "results": results})
+    assert shuffled.equals(scores)
+    assert (again == deviations).all()
+    monkeypatch.setattr("recsys_ndcg.metrics.pairs._CELLS", 50)
+    monkeypatch.setattr("recsys_ndcg.metrics.pairs._FEW_KINDS", 5)
+    for user in (3, 11):
+        one = {key: table[table["user"] == user] for key, table in data.items()}
+        score, spread = measure(one)
+        assert score[user] == scores[user]
+        assert spread[0] == pytest.approx(deviations[user], rel=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
+def test_limits_do_not_change_numbers(rule: str, monkeypatch: Any) -> None:
+    """Tables of all kinds, of products of columns or of items, or single pairs."""
+    data, features, train = draw_tables(20, 60, n_ties=2)
+    column = {"cosine": "(vector)", "jaccard": "(genres)", "cooccurrence": ""}[rule]
+
+    def measure(catalogue: Any) -> list[Any]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rn.DataWarning)
+            report = rn.evaluate(
+                data, metrics=f"diversity{column}@5", features=features, train=train,
+                catalogue=catalogue, convention=rn.Convention(distance=rule),
+            )  # fmt: skip
+        roles = report.audit_data.scores_with_orders.roles
+        return [
+            report.per_user.iloc[:, -1].to_numpy(),
+            *(roles[name][:, 0] for name in ("chance", "expected", "deviation")),
+        ]
+
+    catalogues = (None, range(60))
+    before = [measure(one) for one in catalogues]
+    limits = {"_CELLS": 10, "_FEW_KINDS": 1, "_FEW_COLUMNS": 1, "_TABLE_LIST": 5}
+    for name, limit in limits.items():
+        monkeypatch.setattr(f"recsys_ndcg.metrics.pairs.{name}", limit)
+        for one, wanted in zip(catalogues, before, strict=True):
+            for found, each in zip(measure(one), wanted, strict=True):
+                np.testing.assert_allclose(found, each, rtol=1e-11)
+
+
+@pytest.mark.parametrize("rule", ["cosine", "jaccard", "own"])
+def test_large_sets_of_ties_and_candidates_are_measured_in_parts(
+    rule: str, monkeypatch: Any
+) -> None:
+    """Their pairs are never in memory at once, and the numbers are the same."""
+    monkeypatch.setattr("recsys_ndcg.metrics.pairs._CELLS", 2**16)
+    monkeypatch.setattr("recsys_ndcg.metrics.pairs._FEW_KINDS", 100)
+    n_items = 1500
+    rng = np.random.default_rng(0)
+    table = rng.random((n_items, 12)) < 0.4
+    vectors = {"item": range(n_items), "v": [*table.astype(float)]}
+    results = pd.DataFrame({"user": 1, "item": range(n_items), "estimated": 1.0})
+    labels = pd.DataFrame({"user": [1], "item": [0], "true": [1.0]})
+    choice: Any = {"own": lambda a, b: np.abs(a - b).sum(axis=1)}.get(rule, rule)
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        report = rn.evaluate(
+            {"labels": labels, "results": results}, metrics="diversity@3", features=vectors,
+            catalogue=range(n_items), convention=rn.Convention(distance=choice),
+        )  # fmt: skip
+    chance = report.summary["chance"].iloc[0]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    common = table.astype(float) @ table.T
+    size = table.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        distance = {
+            "cosine": 1 - np.nan_to_num(common / np.sqrt(size[:, None] * size)),
+            "jaccard": np.nan_to_num(1 - common / (size[:, None] + size - common)),
+            "own": size[:, None] + size - 2 * common,
+        }[rule]
+    wanted = distance[np.triu_indices(n_items, 1)].mean()
+    assert report.mean.iloc[0] == pytest.approx(wanted, rel=1e-12)
+    assert chance == pytest.approx(wanted, rel=1e-12)
+    assert peak < 60e6
+
+
+FILMS = {"item": ["a", "b"], "genres": [{"war"}, {"war", "drama"}], "year": ["old", "new"]}
+
+
+def measure_films(metric: str, items: str = "abc", **options: Any) -> float:
+    """Return the diversity of one list in this order, of which the features lack c."""
+    lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": [*items]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        mean = rn.evaluate(
+            lists, metrics=metric, features=FILMS, convention=rn.Convention(**options)
+        ).mean
+    return float(mean.iloc[0])
+
+
+def test_missing_entries_are_left_out_or_empty() -> None:
+    """The score of b and a, and with an item without genres."""
+    assert measure_films("diversity(genres)", missing_feature="drop") == 0.5
+    assert measure_films("diversity(genres)", missing_feature="zero") == (0.5 + 1 + 1) / 3
+    assert measure_films("diversity(genres)@2", "acb", missing_feature="zero") == 1.0
+    assert math.isnan(measure_films("diversity(genres)@2", "acb", missing_feature="drop"))
+    assert measure_films("diversity(year)@2", "acb", missing_feature="zero") == 1.0
+    assert measure_films("diversity@2", "acb", missing_feature="zero") == 2.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("diversity(genres)", {}, "1 recommended items have no entry"),
+        ("diversity(genre)", {}, "no column 'genre'"),
+        ("diversity(year)", {"distance": "cosine"}, "needs sets or vectors"),
+        ("diversity", {"distance": "jaccard"}, "all columns together"),
+        ("diversity(genres)", {"distance": "cooccurrence"}, "needs train="),
+        ("diversity(genres)", {"distance": lambda a, _: a}, r"array of shape \(9, 2\)"),
+        ("diversity(genres)", {"distance": lambda a, _: a[:, 0] / 0}, "returned inf|returned nan"),
+        ("diversity(genres)", {"distance": lambda a, _: a["x"]}, "failed for 9 pairs"),
+        ("diversity(genres)", {"ties": "best", "missing_feature": "zero"}, "ties='best'"),
+    ],
+)
+def test_what_cannot_be_measured_is_explained(
+    metric: str, options: dict[str, Any], message: str
+) -> None:
+    """With what to write instead."""
+    lists = {"ann": {"a": 1.0, "b": 1.0, "c": 1.0}}
+    data = {
+        "labels": pd.DataFrame([("ann", "b", 1.0)], columns=["user", "item", "true"]),
+        "results": pd.DataFrame(
+            [("ann", item, one) for item, one in lists["ann"].items()],
+            columns=["user", "item", "estimated"],
+        ),
+    }
+    with pytest.raises(rn.RecsysNdcgError, match=message), np.errstate(all="ignore"):
+        rn.evaluate(data, metrics=metric, features=FILMS, convention=rn.Convention(**options))
