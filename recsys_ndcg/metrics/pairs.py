@@ -353,16 +353,16 @@ class OfEntries(Distances):
         )  # fmt: skip
         sums = np.zeros((2, len(shown.user)))
         sums[:, is_short] = super()._sum_rows(short)
-        for start, size in zip(shown.offsets[:-1], sizes, strict=True):
-            if size > _TABLE_LIST:  # a table of millions of pairs: the loop takes no time
-                kinds = self.kind[shown.item[start : start + size]]
-                is_tied = shown.is_tied[start : start + size]
-                for rows in self._split(size):
-                    distance = np.triu(self._tabulate(kinds[rows], kinds), rows.start + 1)
-                    is_other = is_tied[rows, None] != is_tied
-                    part = slice(start + rows.start, start + rows.stop)
-                    sums[0, part] = np.where(is_other, 0.0, distance).sum(axis=1)
-                    sums[1, part] = np.where(is_other, distance, 0.0).sum(axis=1)
+        for user in np.flatnonzero(sizes > _TABLE_LIST):  # each has thousands of pairs
+            start, size = int(shown.offsets[user]), int(sizes[user])
+            kinds = self.kind[shown.item[start : start + size]]
+            is_tied = shown.is_tied[start : start + size]
+            for rows in self._split(size):
+                distance = np.triu(self._tabulate(kinds[rows], kinds), rows.start + 1)
+                is_other = is_tied[rows, None] != is_tied
+                part = slice(start + rows.start, start + rows.stop)
+                sums[0, part] = np.where(is_other, 0.0, distance).sum(axis=1)
+                sums[1, part] = np.where(is_other, distance, 0.0).sum(axis=1)
         return sums
 
     def _split(self, n_kinds: int) -> Iterator[slice]:
