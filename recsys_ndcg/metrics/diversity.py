@@ -121,8 +121,6 @@ class Diversity(Metric):
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items have no entry, or that the lists are not whole."""
-        if lists.placement_choices is not None:
-            return f"{self} needs whole lists, which are not kept if the catalogue is ranked."
         if convention.distance == "cooccurrence":
             return ""
         return find_missing_entries(self, lists, convention) or self._find_missing_candidates(
