@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.item_groups import (
-    OverItemGroups,
+    ByColumn,
     check_option,
     sum_by_group,
     weigh_by_patience,
@@ -21,7 +21,7 @@ from recsys_ndcg.ranking import ItemTotals
 
 @register_metric
 @dataclass(frozen=True)
-class AWRF(OverItemGroups):
+class AWRF(ByColumn):
     r"""How near the attention that groups of items get is to their share of the catalogue.
 
     .. math:: awrf@k = 1 - \Delta(\epsilon, p), \quad
@@ -68,7 +68,6 @@ class AWRF(OverItemGroups):
     reads = ORDER | {"patience", "missing_feature"}
     reads_catalogue = True
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
     difference: str = "js"
 
     def __post_init__(self) -> None:

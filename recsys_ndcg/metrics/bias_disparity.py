@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +11,13 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import suggest
 from recsys_ndcg.metrics.item_groups import (
-    OverItemGroups,
+    ByColumn,
+    Columns,
     check_option,
     find_universe_flags,
     sum_by_group,
 )
+from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_universe
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
@@ -24,7 +25,7 @@ from recsys_ndcg.ranking import ItemTotals, Ranking
 
 @register_metric
 @dataclass(frozen=True)
-class BiasDisparity(OverItemGroups):
+class BiasDisparity(ByColumn):
     r"""How much more of a category a group of users is recommended than it had in training.
 
     .. math:: bias\_disparity@k = \frac{B_R - B_S}{B_S}, \quad
@@ -76,7 +77,6 @@ class BiasDisparity(OverItemGroups):
     bounded = False
     reads_catalogue = True
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
     user_group: str = ""
     item_group: str = ""
     which: str = "BD"
@@ -85,6 +85,11 @@ class BiasDisparity(OverItemGroups):
         """Check the options."""
         super().__post_init__()
         check_option(self, "which", ("BD", "BS", "BR"))
+
+    @property
+    def group(self) -> str:  # type: ignore[override] # a class attribute in the base
+        """The category."""
+        return self.item_group
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: also the groups of users, if one is named."""
@@ -105,29 +110,15 @@ class BiasDisparity(OverItemGroups):
         if self.user_group and self.user_group not in names:
             found = suggest(self.user_group, names)
             return f"{self}: groups= has no group {self.user_group!r}. {found}"
-        return self.find_group_objection(known, convention, self.item_group)
+        return ""
 
-    def find_groups(self, known: Background, convention: Convention) -> Positions:
-        """Return 0 for items of the category, -1 for others."""
-        codes, names = self.name_groups(known, convention)
-        return np.where((codes >= 0) & (names[codes] == self.item_group), 0, -1)
-
-    def describe_shown(
-        self, ranking: Ranking, rows: Positions, share: Floats
-    ) -> Mapping[str, Floats]:
+    def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return what the group of users was shown."""
         lists = ranking.lists
-        known = lists.background
-        assert known is not None, "checked by the plan"  # noqa: S101
-        users = np.asarray(lists.background_users)
-        belongs = np.append(self._find_members(known), not self.user_group)[users]
-        return {"own": share * belongs[lists.user_of_row[rows]]}
+        members = np.append(self._find_members(get_background(lists)), not self.user_group)
+        return {"own": share * members[np.asarray(lists.background_users)][lists.user_of_row[rows]]}
 
-    def describe_more_of_items(
-        self,
-        known: Background,
-        convention: Convention,  # noqa: ARG002 - all users count the same
-    ) -> Mapping[str, Floats]:
+    def describe_background(self, known: Background) -> Columns:
         """Return how many users of the group had each item in training."""
         assert known.history is not None, "checked by the plan"  # noqa: S101
         belongs = np.repeat(self._find_members(known), np.diff(known.history.offsets))

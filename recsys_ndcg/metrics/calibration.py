@@ -11,14 +11,9 @@ from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
-from recsys_ndcg.metrics.history import (
-    find_missing_history,
-    get_background,
-    list_history,
-    sum_history,
-)
-from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.history import find_missing_history, sum_history
+from recsys_ndcg.metrics.metric import ORDER, Metric, get_background
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -98,13 +93,13 @@ class Divergence(Metric):
         shown = np.empty((len(lists), topics.shape[1]))
         for number, column in enumerate(topics.T):
             shown[:, number] = np.bincount(user, share * column[item], minlength=len(lists))
-        history = sum_history(lists, list_history(lists, ranking.convention), topics)
+        history = sum_history(lists, ranking.convention, topics)
         return _normalise(history), _normalise(shown)
 
 
 @register_metric
 @dataclass(frozen=True)
-class Calibration(Divergence):
+class Calibration(OfColumn, Divergence):
     r"""How far the topics of the first k items are from those of the user's training items.
 
     .. math:: calibration@k = \sum_g p(g) \ln\frac{p(g)}{0.99 \, q(g) + 0.01 \, p(g)}
@@ -149,8 +144,6 @@ class Calibration(Divergence):
     needs = frozenset({"items", "train", "features"})
     reads = ORDER | {"missing_feature", "divergence", "patience", "popularity_of"}
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
-
     def topics(self, known: Background, convention: Convention) -> Floats:  # noqa: ARG002
         """Return the share of each topic in every item."""
         return _normalise(known.get_feature(self.column).memberships.astype(np.float64))
@@ -159,13 +152,9 @@ class Calibration(Divergence):
         """Return whether the convention says so."""
         return convention.divergence == "js"
 
-    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
-        """Return that the column does not exist, or has no topics."""
-        return find_feature_objection(self, known, ("set", "category"))
-
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items have no entry in the features, if that is an error."""
-        missing = find_missing_entries(self, lists, convention)
+        missing = super().list_objection(lists, convention)
         return missing or find_missing_history(self, lists, convention)
 
 

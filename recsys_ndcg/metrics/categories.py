@@ -8,6 +8,7 @@ from recsys_ndcg.arrays import Floats, row_sums
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import CandidateLists
+from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import count_places
 from recsys_ndcg.metrics.of_topics import (
     TOPICS,
@@ -15,7 +16,6 @@ from recsys_ndcg.metrics.of_topics import (
     compute_missed,
     count_labels,
     find_hits,
-    get_topics,
     list_topics,
 )
 from recsys_ndcg.metrics.registry import register_metric
@@ -67,13 +67,13 @@ class Categories(OfTopics):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different categories."""
         if isinstance(ranking.lists, CandidateLists):
-            return self._count_drawn(ranking, ranking.lists)
+            return self._count_drawn(ranking.lists)
         hits = find_hits(ranking, self.column)
         return hits.count_shown(hits.count_places(ranking, self.k), len(ranking.n_items))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of the first k items that have an entry, or as `list_over` says."""
-        convention, feature = ranking.convention, get_topics(ranking, self.column)
+        convention, feature = ranking.convention, self.get_feature(ranking.lists)
         n_places = count_places(ranking, self.k)
         if not self._leaves_out(convention) or feature.is_known.all():
             return n_places
@@ -105,11 +105,10 @@ class Categories(OfTopics):
         """Return whether items without an entry do not count in the denominator."""
         return convention.missing_feature == "drop" and convention.list_over == "n"
 
-    def _count_drawn(self, ranking: Ranking, lists: CandidateLists) -> Floats:
+    def _count_drawn(self, lists: CandidateLists) -> Floats:
         """Return the expected number of categories of as many items drawn from the candidates."""
-        known, feature = lists.background, get_topics(ranking, self.column)
-        assert known is not None, "checked by `chance_objection`"  # noqa: S101
-        candidates = np.flatnonzero(np.asarray(known.is_candidate))
+        candidates = np.flatnonzero(np.asarray(get_background(lists).is_candidate))
+        feature = self.get_feature(lists)
         _, topic = list_topics(feature, candidates)
         n_with = np.bincount(topic, minlength=count_labels(feature))
         shown = lists.n_items if self.k is None else np.minimum(lists.n_items, self.k)

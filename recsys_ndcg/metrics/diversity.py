@@ -11,18 +11,21 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists import CandidateLists, GroupedLists
-from recsys_ndcg.metrics.features import find_missing_entries
-from recsys_ndcg.metrics.metric import ORDER, Metric
-from recsys_ndcg.metrics.pairs import FITTING, Distances, Shown, Spread, find_distances, find_spread
+from recsys_ndcg.metrics.distances import Distances, find_distances, find_spread
+from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.metric import ORDER, get_background
+from recsys_ndcg.metrics.pairs import Shown, Spread
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
+#: The kinds of columns that have a distance, and their names; other distances have all.
+_FITTING = {"jaccard": ("set", "category", "vector"), "cosine": ("set", "vector")}
 _NEEDED = {"jaccard": "sets, or columns of 0 and 1", "cosine": "sets or vectors"}
 
 
 @register_metric
 @dataclass(frozen=True)
-class Diversity(Metric):
+class Diversity(OfColumn):
     r"""The mean distance of the pairs of items among the first k (intra-list diversity).
 
     .. math:: diversity@k = \frac{2}{n_k (n_k - 1)} \sum_{r < s \le n_k} d(i_r, i_s)
@@ -78,8 +81,6 @@ class Diversity(Metric):
     bounded = False
     best_first = False
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
-
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: features, or training rows."""
         return self.needs | {"train" if convention.distance == "cooccurrence" else "features"}
@@ -90,10 +91,11 @@ class Diversity(Metric):
         if rule == "cooccurrence":
             if not self.column:
                 return ""
+            without = f"{self.name}@{self.k}" if self.k else self.name
             return (
                 f"{self} under distance='cooccurrence' would not read the column {self.column!r}: "
-                "this distance compares the training users of items. Write "
-                f"'{self._without_column}', or choose distance='by_column'."
+                f"this distance compares the training users of items. Write '{without}', or choose "
+                "distance='by_column'."
             )
         try:
             feature = known.get_feature(self.column)
@@ -102,9 +104,9 @@ class Diversity(Metric):
                 find_distances(known, self.column, convention).measure(some, some)
         except InvalidInputError as error:
             return f"{self}: {error}"
-        if not isinstance(rule, str) or rule not in FITTING:
+        if not isinstance(rule, str) or rule not in _FITTING:
             return ""
-        is_fit = feature.kind in FITTING[rule]
+        is_fit = feature.kind in _FITTING[rule]
         if rule == "jaccard" and feature.kind == "vector":
             is_fit = bool(np.isin(feature.vectors, (0.0, 1.0)).all())
         if is_fit:
@@ -115,31 +117,16 @@ class Diversity(Metric):
             "other entries. Choose distance='by_column' or 'category', or name another column."
         )
 
-    @property
-    def _without_column(self) -> str:
-        return f"{self.name}@{self.k}" if self.k else self.name
-
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items have no entry, or that the lists are not whole."""
+        """Return that items of the lists, or of the catalogue, have no entry."""
         if convention.distance == "cooccurrence":
             return ""
-        return find_missing_entries(self, lists, convention) or self._find_missing_candidates(
-            lists, convention
-        )
-
-    def _find_missing_candidates(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return which items of the catalogue have no entry, as chance reads all of them."""
-        known = lists.background
-        if known is None or known.is_candidate is None or convention.missing_feature != "raise":
-            return ""
-        is_missing = np.asarray(known.is_candidate) & ~known.get_feature(self.column).is_known
-        if not is_missing.any():
-            return ""
-        return (
-            f"{self}: {int(is_missing.sum())} items of catalogue= have no entry in the features, "
-            f"the first {known.items[is_missing][0]!s}; chance needs all. Add them, leave out "
-            "catalogue=, or choose missing_feature='drop' or 'zero'."
-        )
+        candidates = get_background(lists).is_candidate
+        reason = super().list_objection(lists, convention)
+        if reason or candidates is None:
+            return reason
+        what = "items of catalogue=, which chance reads, have no entry"
+        return self.find_missing(lists, convention, what, np.flatnonzero(candidates))
 
     def tie_objection(self, convention: Convention) -> str:
         """Return why ties leave the score undefined."""
@@ -155,6 +142,19 @@ class Diversity(Metric):
                 "a rule for ties such as ties='input'."
             )
         return ""
+
+    def chance_objection(
+        self,
+        convention: Convention,
+        known: Background | None,
+        *,
+        is_drawn: bool,
+    ) -> str:
+        """Return that the pairs of the catalogue are too many."""
+        spread = find_spread(known, self.column, convention) if is_drawn and known else None
+        if spread is None or not np.isnan(spread.mean):
+            return ""
+        return "the catalogue has too many different entries to compare all pairs of them"
 
     def _drops(self, convention: Convention) -> bool:
         return convention.missing_feature == "drop" and convention.distance != "cooccurrence"
@@ -172,10 +172,9 @@ class Diversity(Metric):
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of pairs, or as `pairs_over` and `single_item` say."""
         count, convention = self._count(ranking), ranking.convention
-        by_rule = {"pairs": count * (count - 1) / 2, "n": count}
+        bottom = count if convention.pairs_over == "n" else count * (count - 1) / 2
         if convention.pairs_over == "k" and self.k is not None:
-            by_rule["k"] = np.full(len(count), self.k * (self.k - 1) / 2)
-        bottom = by_rule.get(convention.pairs_over, by_rule["pairs"])
+            bottom = np.full(len(count), self.k * (self.k - 1) / 2)
         alone = 0.0 if isinstance(convention.single_item, str) else 1.0
         return np.where(count >= 2, bottom, np.where(count == 1, alone, 0.0))
 
@@ -183,31 +182,26 @@ class Diversity(Metric):
         """Return the standard deviation of the numerator over all orders of the list."""
         lists, count = ranking.lists, self._count(ranking)
         if isinstance(lists, CandidateLists):
-            spread = self._get_spread(ranking)
-            deviation = np.nan if spread is None else spread.deviation(lists.n_candidates, count)
-            return np.where(count >= 2, deviation, 0.0)
-        shown = self._get_shown(ranking, None)
-        spread = self._get_distances(ranking).spread_of_lists(shown.offsets, shown.item)
-        return np.where(count >= 2, spread.deviation(np.diff(shown.offsets), count), 0.0)
+            deviation = self._get_spread(ranking).deviation(lists.n_candidates, count)
+        else:
+            shown = self._get_shown(ranking, None)
+            spread = self._get_distances(ranking).spread_of_lists(shown.offsets, shown.item)
+            deviation = spread.deviation(np.diff(shown.offsets), count)
+        return np.where(count >= 2, deviation, 0.0)
 
     def _get_distances(self, ranking: Ranking) -> Distances:
-        known = ranking.lists.background
-        assert known is not None, "checked by the plan"  # noqa: S101
-        return find_distances(known, self.column, ranking.convention)
+        return find_distances(get_background(ranking.lists), self.column, ranking.convention)
 
-    def _get_spread(self, ranking: Ranking) -> Spread | None:
-        """Return the spread of the distances of all candidates; None if these are unknown."""
-        known = ranking.lists.background
-        assert known is not None, "checked by the plan"  # noqa: S101
-        return find_spread(known, self.column, ranking.convention)
+    def _get_spread(self, ranking: Ranking) -> Spread:
+        """Return the spread of the distances of all candidates; NaN if these are unknown."""
+        spread = find_spread(get_background(ranking.lists), self.column, ranking.convention)
+        return spread or Spread(np.nan, np.nan, np.nan)
 
     def _sum_distances(self, ranking: Ranking) -> Floats:
         if isinstance(ranking.lists, CandidateLists):
-            count, spread = self._count(ranking), self._get_spread(ranking)
-            mean = np.nan if spread is None else spread.mean
-            return np.asarray(count * (count - 1) / 2 * mean)
-        shown = self._get_shown(ranking, self.k)
-        return self._get_distances(ranking).sum_expected(shown)
+            count = self._count(ranking)
+            return np.asarray(count * (count - 1) / 2 * self._get_spread(ranking).mean)
+        return self._get_distances(ranking).sum_expected(self._get_shown(ranking, self.k))
 
     def _count(self, ranking: Ranking) -> Floats:
         """Return the number of items that each list shows."""
@@ -223,18 +217,14 @@ class Diversity(Metric):
 
     def _find_shown(self, ranking: Ranking, k: int | None) -> Shown:
         lists, n_users = ranking.lists, len(ranking.n_items)
-        codes: Positions = np.asarray(lists.item_codes).astype(np.int64)
-        if k is None:
-            rows, user = np.arange(len(codes)), lists.user_of_row
-            is_tied = np.zeros(len(rows), dtype=bool)
-        else:
+        item: Positions = np.asarray(lists.item_codes).astype(np.int64)
+        user, is_tied, n_shown = lists.user_of_row, np.zeros(len(item), dtype=bool), ranking.n_items
+        if k is not None:
             rows, user, share = ranking.exposure(np.ones(ranking.width(k)))
-            is_tied = share < 1
-        n_sure = np.bincount(user[~is_tied], minlength=n_users)
-        n_shown = ranking.n_items if k is None else np.minimum(ranking.n_items, k)
-        item, known = codes[rows], lists.background
-        if self._drops(ranking.convention) and known is not None:
-            kept = np.asarray(known.get_feature(self.column).is_known)[item]
+            item, is_tied, n_shown = item[rows], share < 1, np.minimum(n_shown, k)
+        n_drawn = n_shown - np.bincount(user[~is_tied], minlength=n_users)
+        if self._drops(ranking.convention):
+            kept = np.asarray(self.get_feature(lists).is_known)[item]
             user, item, is_tied = user[kept], item[kept], is_tied[kept]
         order = np.lexsort((item, is_tied, user))
-        return Shown(n_users, user[order], item[order], is_tied[order], n_shown - n_sure)
+        return Shown(n_users, user[order], item[order], is_tied[order], n_drawn)

@@ -8,7 +8,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.epc import OfRelevantItems
-from recsys_ndcg.metrics.of_items import count_popularity
+from recsys_ndcg.metrics.of_items import count_popularity, count_training
 from recsys_ndcg.metrics.registry import register_metric
 
 
@@ -51,8 +51,7 @@ class EFD(OfRelevantItems):
         rule = convention.cold_item
         by_measure = convention.replace(cold_item="rarest" if rule == "by_measure" else rule)
         counts = count_popularity(known, by_measure)
-        table = known.n_users_of if convention.popularity_of == "users" else known.n_rows
+        in_training = count_training(known, convention)
         with np.errstate(divide="ignore"):
-            bits = np.log2(np.asarray(table).sum()) - np.log2(counts)
-        is_zero = (np.asarray(table) == 0) & (rule == "zero")
-        return np.where(is_zero, 0.0, bits)
+            bits = np.log2(in_training.sum()) - np.log2(counts)
+        return np.where((in_training == 0) & (rule == "zero"), 0.0, bits)

@@ -7,6 +7,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import LISTS, OfItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking, weighted_sum
@@ -31,8 +32,7 @@ class OfRelevantItems(OfItems):
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the value of every relevant row, 0 for other rows, NaN for rows left out."""
         lists = ranking.lists
-        assert lists.background is not None, "checked by the plan"  # noqa: S101
-        by_item = self.values_by_item(lists.background, ranking.convention)
+        by_item = self.values_by_item(get_background(lists), ranking.convention)
         by_row = by_item[np.asarray(lists.item_codes)]
         relevant = ranking.graded.compute_relevance(ranking.threshold)
         return np.where(np.isnan(by_row) | (relevant > 0), by_row, 0.0)

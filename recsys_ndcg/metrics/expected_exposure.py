@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions
-from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.item_groups import (
-    OverItemGroups,
+    ByColumn,
+    Columns,
     Pairs,
     find_relevant,
     sum_by_group,
     weigh_by_patience,
 )
-from recsys_ndcg.metrics.metric import ORDER
+from recsys_ndcg.metrics.metric import ORDER, get_background
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
 
-class ExpectedExposure(OverItemGroups):
+class ExpectedExposure(ByColumn):
     """The exposure of groups of items, and the exposure that they have in ideal lists."""
 
     needs = frozenset({"items", "catalogue", "features"})
@@ -38,22 +38,21 @@ class ExpectedExposure(OverItemGroups):
         """Return the probability that a user looks at each rank."""
         return weigh_by_patience(n_ranks, convention)
 
-    def find_more(self, ranking: Ranking) -> Pairs:
+    def _find_relevant(self, ranking: Ranking) -> Pairs:
         """Return the relevant items of each user that are in the catalogue."""
         user, item = find_relevant(ranking)
         kept = _in_catalogue(ranking)[item]
         return user[kept], item[kept]
 
-    def describe_more(
-        self, ranking: Ranking, user: Positions, item: Positions
-    ) -> Mapping[str, Floats]:
-        """Return how much more than other items each relevant item is shown in ideal lists."""
+    def describe_more(self, ranking: Ranking) -> tuple[Pairs, Columns]:
+        """Return the relevant items, and how much more than others each is in ideal lists."""
+        user, item = self._find_relevant(ranking)
         relevant, others = self._find_ideal(ranking, user)
-        return {"more": (relevant - others)[user] if len(item) else np.zeros(0)}
+        return (user, item), {"more": (relevant - others)[user]}
 
-    def describe_users(self, ranking: Ranking) -> Mapping[str, Floats]:
+    def describe_users(self, ranking: Ranking) -> Columns:
         """Return how much other items are shown in each user's ideal list."""
-        return {"others": self._find_ideal(ranking, self.find_more(ranking)[0])[1]}
+        return {"others": self._find_ideal(ranking, self._find_relevant(ranking)[0])[1]}
 
     def _find_ideal(self, ranking: Ranking, owner: Positions) -> tuple[Floats, Floats]:
         """Return the exposure of a relevant item, and of any other, in each user's ideal list.
@@ -80,9 +79,7 @@ class ExpectedExposure(OverItemGroups):
 
 
 def _in_catalogue(ranking: Ranking) -> Flags:
-    known: Background | None = ranking.lists.background
-    assert known is not None, "checked by the plan"  # noqa: S101
-    return np.asarray(known.in_catalogue)
+    return np.asarray(get_background(ranking.lists).in_catalogue)
 
 
 @register_metric
@@ -129,8 +126,6 @@ class EEL(ExpectedExposure):
     reads = ORDER | {"patience", "missing_feature"}
     greater_is_better = False
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
-
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
         """Return the squared distance of the exposures from the ideal."""
         exposure, ideal = self.find_exposures(totals)
@@ -174,8 +169,6 @@ class EED(ExpectedExposure):
     reads = ORDER | {"patience", "missing_feature"}
     greater_is_better = False
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
-
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
         """Return the sum of the squared exposures."""
         return float(np.square(self.find_exposures(totals)[0]).sum())
@@ -216,8 +209,6 @@ class EER(ExpectedExposure):
 
     name = "ee_r"
     reads = ORDER | {"patience", "missing_feature"}
-
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
         """Return the product of the exposures and the ideal ones."""

@@ -1,14 +1,18 @@
-"""What metrics of a features table check: the column, its kind, and missing entries."""
+"""OfColumn: a metric that reads a column of the features, and what it checks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
-from recsys_ndcg.background import Background
+from recsys_ndcg.arrays import Positions
+from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
-from recsys_ndcg.lists import GroupedLists, format_rows
-from recsys_ndcg.metrics.metric import Metric
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.metric import Metric, get_background
 
 _KINDS = {
     "number": "numbers",
@@ -17,35 +21,84 @@ _KINDS = {
     "vector": "vectors",
     "columns": "several columns",
 }
+RECOMMENDED = "recommended items have no entry"
+_N_SHOWN = 3  # rows in a message
 
 
-def find_feature_objection(metric: Metric, known: Background, kinds: tuple[str, ...]) -> str:
-    """Return why a metric cannot use its column of the features; "" if it can."""
-    try:
-        feature = known.get_feature(metric.column)
-    except InvalidInputError as error:
-        return f"{metric}: {error}"
-    if feature.kind in kinds:
-        return ""
-    wanted = " or ".join(_KINDS[kind] for kind in kinds)
-    name = f"the column {metric.column!r}" if metric.column else "all columns together"
-    return (
-        f"{metric} needs {wanted}, but {name} of the features has {_KINDS[feature.kind]}. Name a "
-        f"column, such as '{metric.name}({next(iter(known.features))})@10'."
-    )
+@dataclass(frozen=True)
+class OfColumn(Metric):
+    """A metric that reads a column of the features: by default categories or sets.
 
+    Parameters
+    ----------
+    k : int, optional
+        The cutoff.
+    column : str
+        The name of the column.
+    """
 
-def find_missing_entries(metric: Metric, lists: GroupedLists, convention: Convention) -> str:
-    """Return which recommended items have no entry in the features, if that is an error."""
-    if convention.missing_feature != "raise":
-        return ""
-    known = lists.background
-    assert known is not None, "checked before"  # noqa: S101
-    is_missing = ~known.get_feature(metric.column).is_known[np.asarray(lists.item_codes)]
-    if not is_missing.any():
-        return ""
-    return (
-        f"{metric}: {int(is_missing.sum())} recommended items have no entry in the features, the "
-        f"first {format_rows(lists, is_missing)}. Add them, or choose missing_feature='drop' or "
-        "'zero'."
-    )
+    #: The kinds of columns that it can read.
+    kinds: ClassVar[tuple[str, ...]] = ("category", "set")
+
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+
+    def get_feature(self, lists: GroupedLists) -> Feature:
+        """Return the column."""
+        return get_background(lists).get_feature(self.column)
+
+    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
+        """Return that the column does not exist, or is of another kind."""
+        try:
+            feature = known.get_feature(self.column)
+        except InvalidInputError as error:
+            return f"{self}: {error}"
+        if feature.kind in self.kinds:
+            return ""
+        wanted = " or ".join(_KINDS[kind] for kind in self.kinds)
+        name = f"the column {self.column!r}" if self.column else "all columns together"
+        return (
+            f"{self} needs {wanted}, but {name} of the features has {_KINDS[feature.kind]}. Name a "
+            f"column, such as '{self.name}({next(iter(known.features))})@10'."
+        )
+
+    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
+        """Return that recommended items have no entry, if that is an error."""
+        item = np.asarray(lists.item_codes)
+        return self.find_missing(lists, convention, RECOMMENDED, item, lists.user_of_row)
+
+    def find_missing(
+        self,
+        lists: GroupedLists,
+        convention: Convention,
+        what: str,
+        item: Positions,
+        user: Positions | None = None,
+    ) -> str:
+        """Return which items have no entry in the column, if that is an error.
+
+        Parameters
+        ----------
+        lists : GroupedLists
+            The lists.
+        convention : Convention
+            Its `missing_feature` is read.
+        what : str
+            What they are, and that they have no entry, such as `RECOMMENDED`.
+        item, user : int64 arrays
+            The items, and the user of each, if they have one.
+        """
+        if convention.missing_feature != "raise":
+            return ""
+        missing = np.flatnonzero(~self.get_feature(lists).is_known[item])
+        if not len(missing):
+            return ""
+        first = missing[:_N_SHOWN]
+        names = [quote(one) for one in np.asarray(lists.item_ids)[item[first]].tolist()]
+        if user is not None:
+            pairs = zip(lists.users[user[first]].tolist(), names, strict=True)
+            names = [f"user {quote(one)} item {name}" for one, name in pairs]
+        column = f"the column {self.column!r} of the features" if self.column else "the features"
+        return (
+            f"{self}: {len(missing)} {what} in {column}, the first {', '.join(names)}. Add them, "
+            "or choose missing_feature='drop' or 'zero'."
+        )

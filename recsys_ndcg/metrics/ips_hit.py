@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.metrics.metric import ORDER
-from recsys_ndcg.metrics.of_items import OfItems
+from recsys_ndcg.metrics.metric import ORDER, get_background
+from recsys_ndcg.metrics.of_items import OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -61,10 +61,7 @@ class IPSHit(OfItems):
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the weight of every relevant item, 0 for others."""
-        known = ranking.lists.background
-        assert known is not None, "checked by the plan"  # noqa: S101
-        by_users = ranking.convention.popularity_of == "users"
-        counts = np.asarray(known.n_users_of if by_users else known.n_rows)
+        counts = count_training(get_background(ranking.lists), ranking.convention)
         weights = np.minimum(counts.sum() / np.maximum(counts, 1), self.cap)
         weights = np.where(counts > 0, weights, 0.0)[np.asarray(ranking.lists.item_codes)]
         return np.asarray(weights * ranking.graded.compute_relevance(ranking.threshold))

@@ -9,15 +9,14 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
+from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.of_items import LISTS, OfItems
 from recsys_ndcg.metrics.registry import register_metric
 
 
 @register_metric
 @dataclass(frozen=True)
-class ItemMean(OfItems):
+class ItemMean(OfColumn, OfItems):
     r"""The mean of a numeric column of the features over the first k items, such as a price.
 
     .. math:: item@k = \frac{1}{\min(k, n)} \sum_{r \le k} v(i_r)
@@ -52,19 +51,10 @@ class ItemMean(OfItems):
     name = "item"
     needs = frozenset({"items", "features"})
     reads = LISTS | {"missing_feature"}
-
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+    kinds = ("number",)
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the number of every item."""
         feature = known.get_feature(self.column)
         missing = np.nan if convention.missing_feature == "drop" else 0.0
         return np.where(feature.is_known, feature.values, missing)
-
-    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
-        """Return that the column does not exist, or has no numbers."""
-        return find_feature_objection(self, known, ("number",))
-
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items have no number, if that is an error."""
-        return find_missing_entries(self, lists, convention)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,8 @@ from recsys_ndcg.arrays import Floats, Positions, divide
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.item_groups import (
-    OverItemGroups,
+    ByColumn,
+    Columns,
     check_option,
     find_mean_difference,
     sum_by_group,
@@ -23,7 +23,7 @@ from recsys_ndcg.ranking import ItemTotals, Ranking
 
 @register_metric
 @dataclass(frozen=True)
-class ItemGap(OverItemGroups):
+class ItemGap(ByColumn):
     r"""The mean absolute difference of two groups of items in the gain of a recommendation.
 
     .. math:: item\_gap@k = \frac{1}{|P|} \sum_{(g, h) \in P} |m_g - m_h|, \quad
@@ -69,7 +69,6 @@ class ItemGap(OverItemGroups):
     bounded = False
     greater_is_better = False
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
     of: str = "gain"
 
     def __post_init__(self) -> None:
@@ -86,9 +85,7 @@ class ItemGap(OverItemGroups):
             )
         return super().list_objection(lists, convention)
 
-    def describe_shown(
-        self, ranking: Ranking, rows: Positions, share: Floats
-    ) -> Mapping[str, Floats]:
+    def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return the expected gain of each recommendation."""
         graded, threshold = ranking.graded, ranking.threshold
         if self.of == "gain":

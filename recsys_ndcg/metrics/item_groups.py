@@ -12,47 +12,112 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, suggest
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
+from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.over_lists import OverLists, describe_items, find_universe
 from recsys_ndcg.metrics.tail import find_tail
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
 Pairs = tuple[Positions, Positions]
+Columns = Mapping[str, Floats]
 #: The patience of a user if the convention has none.
 PATIENCE = 0.5
 
 
 class OverItemGroups(OverLists):
-    """A number of all lists together, from sums by group of items.
-
-    The groups are the categories of a column of the features. Items without a category are in no
-    group (`Convention.missing_feature`). Chance is not known.
-    """
+    """A number of all lists together, from sums by group of items. Chance is not known."""
 
     has_chance: ClassVar[bool] = False
     is_linear: ClassVar[bool] = False
     #: The one group that is measured, a field in metrics that can measure one.
     group: ClassVar[str] = ""
+
+    def name_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
+        """Return the group of every item, -1 for none, and the names of the groups."""
+        raise NotImplementedError
+
+    def exposure_key(self) -> Hashable:
+        """Return a key of its own: the columns are those of the metric."""
+        return "groups", self
+
+    def background_objection(self, known: Background, convention: Convention) -> str:
+        """Return that there is no group of items of this name; "" if there is, or none is named."""
+        reason = super().background_objection(known, convention)
+        names = [] if reason or not self.group else self.name_groups(known, convention)[1].tolist()
+        if reason or not self.group or self.group in names:
+            return reason
+        place = f"in the column {self.column!r}" if self.column else "of items"
+        return f"{self}: there is no group {self.group!r} {place}. {suggest(self.group, names)}"
+
+    def collect(self, ranking: Ranking) -> Exposures:
+        """Return who was shown what, the group of each item, and the metric's own columns."""
+        lists = ranking.lists
+        known = get_background(lists)
+        weights = self.weigh_ranks(ranking.width(self.k), ranking.convention)
+        rows, user, share = ranking.exposure(weights)
+        (more_users, more_items), more_columns = self.describe_more(ranking)
+        columns = {"share": share, **self.describe_shown(ranking, rows, share)}
+        nothing = np.zeros(len(rows)), np.zeros(len(more_items))
+        user = np.concatenate([user, more_users])
+        item = np.concatenate([np.asarray(lists.item_codes)[rows], more_items]).astype(np.int64)
+        order = np.argsort(user, kind="stable")
+        by_row = {
+            name: np.concatenate(
+                [columns.get(name, nothing[0]), more_columns.get(name, nothing[1])]
+            )[order]
+            for name in {**columns, **more_columns}
+        }
+        codes, names = self.name_groups(known, ranking.convention)
+        if self.group:
+            codes = np.where((codes >= 0) & (names[codes] == self.group), 0, -1)
+        return Exposures(
+            np.asarray(lists.item_ids),
+            compute_offsets(np.bincount(user, minlength=len(lists))),
+            item[order],
+            by_row.pop("share"),
+            by_row=by_row,
+            by_user=self.describe_users(ranking),
+            by_item={
+                **describe_items(lists),
+                "group": (codes + 1).astype(np.float64),
+                **self.describe_background(known),
+            },
+        )
+
+    def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:  # noqa: ARG002
+        """Return further columns of the rows that were shown."""
+        return {}
+
+    def describe_more(self, ranking: Ranking) -> tuple[Pairs, Columns]:  # noqa: ARG002
+        """Return user and item of further rows, which were not shown, and columns of them."""
+        none = np.zeros(0, dtype=np.int64)
+        return (none, none), {}
+
+    def describe_users(self, ranking: Ranking) -> Columns:  # noqa: ARG002 - some need it
+        """Return columns of the users."""
+        return {}
+
+    def describe_background(self, known: Background) -> Columns:  # noqa: ARG002 - some need it
+        """Return further columns of the items."""
+        return {}
+
+
+class ByColumn(OverItemGroups, OfColumn):
+    """A number of all lists together, of the categories in a column of the features.
+
+    Items without a category are in no group (`Convention.missing_feature`).
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = ("category",)
     #: Whether items without a category matter: of the catalogue, and the user's relevant items.
     reads_catalogue: ClassVar[bool] = False
     reads_relevant: ClassVar[bool] = False
 
     def name_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:  # noqa: ARG002
-        """Return the group of every item, -1 for none, and the names of the groups."""
+        """Return the category of every item, -1 for none, and the names of the categories."""
         feature = known.get_feature(self.column)
         codes = np.where(feature.is_known, feature.values, -1).astype(np.int64)
         return codes, np.array([str(label) for label in feature.labels], dtype=object)
-
-    def find_groups(self, known: Background, convention: Convention) -> Positions:
-        """Return the group of every item, -1 for none; only of `group` if it is given."""
-        codes, names = self.name_groups(known, convention)
-        if not self.group:
-            return codes
-        return np.where((codes >= 0) & (names[codes] == self.group), 0, -1)
-
-    def exposure_key(self) -> Hashable:
-        """Return a key of its own: the columns are those of the metric."""
-        return "groups", self
 
     def background_objection(self, known: Background, convention: Convention) -> str:
         """Return that the column is missing or has no categories, or has no such group."""
@@ -61,115 +126,18 @@ class OverItemGroups(OverLists):
                 f"{self} needs categories, but the column {self.column!r} of the features has "
                 f"numbers. Write them as text: features.astype({{{self.column!r}: str}})."
             )
-        return find_feature_objection(self, known, ("category",)) or self.find_group_objection(
-            known, convention, self.group
-        )
-
-    def find_group_objection(self, known: Background, convention: Convention, group: str) -> str:
-        """Return that there is no group of items of this name; "" if there is, or none is named."""
-        names = self.name_groups(known, convention)[1].tolist()
-        if not group or group in names:
-            return ""
-        place = f"in the column {self.column!r}" if self.column else "of items"
-        return f"{self}: there is no group {group!r} {place}. {suggest(group, names)}"
+        return super().background_objection(known, convention)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items are outside the catalogue, or have no category, if that is an error."""
-        reason = super().list_objection(lists, convention)
-        if reason or not self.column or convention.missing_feature != "raise":
-            return reason
-        return find_missing_entries(self, lists, convention) or self._find_unnamed(lists)
-
-    def _find_unnamed(self, lists: GroupedLists) -> str:
-        """Return which further items, that were not recommended, have no category."""
-        known = lists.background
-        assert known is not None, "checked before"  # noqa: S101
-        has_none = ~known.get_feature(self.column).is_known
-        counted = np.zeros(len(has_none), dtype=bool)
+        reason, known = super().list_objection(lists, convention), get_background(lists)
+        counted = np.zeros(len(known.items), dtype=bool)
         if self.reads_catalogue and known.in_catalogue is not None:
             counted |= known.in_catalogue
         if self.reads_relevant:
             counted[np.asarray(lists.unlisted["item"])] = True
-        unnamed = np.flatnonzero(has_none & counted)
-        if not len(unnamed):
-            return ""
-        first = ", ".join(repr(one) for one in np.asarray(lists.item_ids)[unnamed[:3]].tolist())
-        return (
-            f"{self}: {len(unnamed)} items that count have no entry in the column "
-            f"{self.column!r} of the features, the first {first}. Add them, or choose "
-            "missing_feature='drop'."
-        )
-
-    def collect(self, ranking: Ranking) -> Exposures:
-        """Return who was shown what, the group of each item, and the metric's own columns."""
-        lists = ranking.lists
-        known = lists.background
-        assert known is not None, "checked by the plan"  # noqa: S101
-        weights = self.weigh_ranks(ranking.width(self.k), ranking.convention)
-        rows, user, share = ranking.exposure(weights)
-        more_users, more_items = self.find_more(ranking)
-        item = np.concatenate([np.asarray(lists.item_codes)[rows], more_items]).astype(np.int64)
-        users = np.concatenate([user, more_users])
-        shown = np.append(share, np.zeros(len(more_items)))
-        order = np.argsort(users, kind="stable")
-        groups = self.find_groups(known, ranking.convention)
-        shown_columns = self.describe_shown(ranking, rows, share)
-        more_columns = self.describe_more(ranking, more_users, more_items)
-        by_row = {}
-        for name in {**shown_columns, **more_columns}:
-            parts = (
-                shown_columns.get(name, np.zeros(len(rows))),
-                more_columns.get(name, np.zeros(len(more_items))),
-            )
-            by_row[name] = np.concatenate(parts)[order]
-        return Exposures(
-            np.asarray(lists.item_ids),
-            compute_offsets(np.bincount(users, minlength=len(lists))),
-            item[order],
-            shown[order],
-            by_row=by_row,
-            by_user=self.describe_users(ranking),
-            by_item={
-                **describe_items(lists),
-                "group": (groups + 1).astype(np.float64),
-                **self.describe_more_of_items(known, ranking.convention),
-            },
-        )
-
-    def find_more(self, ranking: Ranking) -> Pairs:  # noqa: ARG002 - some need it
-        """Return user and item of further rows, which were not shown."""
-        none = np.zeros(0, dtype=np.int64)
-        return none, none
-
-    def describe_shown(
-        self,
-        ranking: Ranking,  # noqa: ARG002 - some need it
-        rows: Positions,  # noqa: ARG002
-        share: Floats,  # noqa: ARG002
-    ) -> Mapping[str, Floats]:
-        """Return further columns of the rows that were shown."""
-        return {}
-
-    def describe_more(
-        self,
-        ranking: Ranking,  # noqa: ARG002 - some need it
-        user: Positions,  # noqa: ARG002
-        item: Positions,  # noqa: ARG002
-    ) -> Mapping[str, Floats]:
-        """Return columns of the further rows."""
-        return {}
-
-    def describe_users(self, ranking: Ranking) -> Mapping[str, Floats]:  # noqa: ARG002
-        """Return columns of the users."""
-        return {}
-
-    def describe_more_of_items(
-        self,
-        known: Background,  # noqa: ARG002 - some need it
-        convention: Convention,  # noqa: ARG002
-    ) -> Mapping[str, Floats]:
-        """Return further columns of the items."""
-        return {}
+        what = "items that count have no entry"
+        return reason or self.find_missing(lists, convention, what, np.flatnonzero(counted))
 
 
 class ByPopularity(OverItemGroups):
@@ -180,10 +148,6 @@ class ByPopularity(OverItemGroups):
         codes = np.where(known.in_train, 0, -1)
         codes[find_tail(known, convention)] = 1
         return codes, np.array(["head", "tail"], dtype=object)
-
-    def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return that there is no such group."""
-        return self.find_group_objection(known, convention, self.group)
 
 
 def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:

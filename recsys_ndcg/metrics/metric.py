@@ -282,6 +282,12 @@ class SavedMetric(Metric):
         return self.text
 
 
+def get_background(lists: GroupedLists) -> Background:
+    """Return what is known besides the lists."""
+    assert lists.background is not None, "checked by the plan"  # noqa: S101
+    return lists.background
+
+
 def check_k(k: Any) -> int | None:
     """Check a cutoff, and return it as an int or None.
 

@@ -7,7 +7,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.of_items import POPULARITY, OfItems, count_popularity
+from recsys_ndcg.metrics.of_items import POPULARITY, OfItems, count_popularity, count_training
 from recsys_ndcg.metrics.registry import register_metric
 
 
@@ -56,9 +56,8 @@ def compute_information(known: Background, convention: Convention) -> Floats:
     is_cold = np.asarray(known.n_users_of) == 0
     if convention.cold_item == "by_measure":
         counts = np.where(is_cold, 1.0, counts)
-    table = known.n_users_of if convention.popularity_of == "users" else known.n_rows
     is_choice = convention.novelty_model == "choice"
-    total = np.asarray(table).sum() if is_choice else float(known.n_train_users)
+    total = count_training(known, convention).sum() if is_choice else float(known.n_train_users)
     with np.errstate(divide="ignore"):
         bits = np.log2(total) - np.log2(counts)
     bits = np.where(is_cold & (convention.cold_item == "zero"), 0.0, bits)

@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.metric import ORDER, Linear
+from recsys_ndcg.metrics.metric import ORDER, Linear, get_background
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
 
 #: The choices of a mean over the items of a list.
@@ -64,8 +64,7 @@ class OfItems(Linear):
             others = self.value_of_others
             by_item = np.full(len(np.asarray(lists.item_ids)), others) if others else None
             return ItemValues(key, by_row, by_item, largest_first=largest)
-        assert lists.background is not None, "checked by the plan"  # noqa: S101
-        by_item = self.values_by_item(lists.background, ranking.convention)
+        by_item = self.values_by_item(get_background(lists), ranking.convention)
         by_row = by_item[np.asarray(lists.item_codes)]
         return ItemValues(key, by_row, by_item, largest_first=largest)
 
@@ -107,6 +106,11 @@ def count_places(ranking: Ranking, k: int | None) -> Floats:
     return (n_items if k is None else np.minimum(n_items, k)).astype(np.float64)
 
 
+def count_training(known: Background, convention: Convention) -> Floats:
+    """Return the number of users, or rows, of each item in training (`popularity_of`)."""
+    return np.asarray(known.n_users_of if convention.popularity_of == "users" else known.n_rows)
+
+
 def count_popularity(known: Background, convention: Convention) -> Floats:
     """Return the number of users, or rows, of each item in training (`popularity_of`).
 
@@ -118,7 +122,6 @@ def count_popularity(known: Background, convention: Convention) -> Floats:
     >>> count_popularity(known, Convention(cold_item="rarest"))
     array([2., 1., 1.])
     """
-    table = known.n_users_of if convention.popularity_of == "users" else known.n_rows
-    counts = np.asarray(table)
+    counts = count_training(known, convention)
     cold = {"one_user": 1.0, "rarest": counts[counts > 0].min(initial=np.inf), "drop": np.nan}
     return np.where(counts > 0, counts, cold.get(convention.cold_item, 0.0))

@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat_ranges
-from recsys_ndcg.background import Background, Feature
+from recsys_ndcg.background import Feature
 from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, quote
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
-from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.metric import ORDER, get_background
 from recsys_ndcg.ranking import Ranking, compute_hits_so_far
 
 #: The choices of measures of topics.
@@ -24,7 +24,7 @@ _EQUAL = 1e-9  # gains of at most a few units that differ by less are equal but 
 
 
 @dataclass(frozen=True)
-class OfTopics(Metric):
+class OfTopics(OfColumn):
     """A metric of the topics of items: a column of categories, or of sets.
 
     The best order of a list is not that of sorted values, so there is no best or worst order and
@@ -44,17 +44,15 @@ class OfTopics(Metric):
     #: Whether it reads the topics of relevant items that are not in the list.
     reads_unlisted: ClassVar[bool] = True
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
-
-    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
-        """Return that the column does not exist, or has no topics."""
-        return find_feature_objection(self, known, ("category", "set"))
-
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items have no entry in the features, if that is an error."""
-        reason = find_missing_entries(self, lists, convention)
+        reason = super().list_objection(lists, convention)
         is_read = self.reads_unlisted and convention.unlisted == "count"
-        return reason or (find_missing_labels(self, lists, convention) if is_read else "")
+        if reason or not is_read or not len(lists.unlisted_true):
+            return reason
+        item = np.asarray(lists.unlisted["item"])
+        what = "labelled items that are in no list (they count in what it can reach) have no entry"
+        return self.find_missing(lists, convention, what, item, lists.user_of_label)
 
     def tie_objection(self, convention: Convention) -> str:
         """Return that the best and worst order of ties are not known."""
@@ -126,7 +124,7 @@ class Repeating(OfTopics):
         return count_topics(ranking, self.column) * float(np.cumsum(weights * fading)[-1])
 
 
-def find_cutoff_objection(metric: Metric) -> str:
+def find_cutoff_objection(metric: OfTopics) -> str:
     """Return that a metric needs a cutoff; "" if it has one."""
     if metric.k is not None:
         return ""
@@ -310,9 +308,7 @@ class Goals:
 
 def get_topics(ranking: Ranking, column: str) -> Feature:
     """Return the column of topics."""
-    known = ranking.lists.background
-    assert known is not None, "checked by the plan"  # noqa: S101
-    return known.get_feature(column)
+    return get_background(ranking.lists).get_feature(column)
 
 
 def list_topics(feature: Feature, items: Positions) -> tuple[Positions, Positions]:
@@ -386,23 +382,3 @@ def _find_goals(ranking: Ranking, column: str) -> Goals:
 def count_topics(ranking: Ranking, column: str) -> Floats:
     """Return the number of topics of each user's relevant items, in the list or not."""
     return find_goals(ranking, column).n_topics
-
-
-def find_missing_labels(metric: Metric, lists: GroupedLists, convention: Convention) -> str:
-    """Return which labelled items outside the lists have no entry, if that is an error."""
-    if convention.missing_feature != "raise" or not len(lists.unlisted_true):
-        return ""
-    known = lists.background
-    assert known is not None, "checked before"  # noqa: S101
-    codes = np.asarray(lists.unlisted["item"])
-    missing = np.flatnonzero(~known.get_feature(metric.column).is_known[codes])
-    if not len(missing):
-        return ""
-    first = missing[0]
-    user = lists.users[lists.user_of_label[first]]
-    item = np.asarray(lists.item_ids)[codes[first]]
-    return (
-        f"{metric}: {len(missing)} labelled items that are in no list have no entry in the "
-        f"features, the first user {quote(user)} item {quote(item)}. They count in what a list can "
-        "reach. Add them, or choose missing_feature='drop' or 'zero'."
-    )

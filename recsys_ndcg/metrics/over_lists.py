@@ -10,7 +10,7 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists, format_rows
-from recsys_ndcg.metrics.metric import ORDER, Metric
+from recsys_ndcg.metrics.metric import ORDER, Metric, get_background
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
 #: The choices of measures of all lists together.
@@ -49,13 +49,12 @@ class OverLists(Metric):
         """Return that items are outside the universe, if that is an error."""
         source = SOURCE_OF.get(convention.universe) if "universe" in self.reads else None
         if source is None or convention.outside != "raise":
-            return ""
-        known = lists.background
-        assert known is not None, "checked before"  # noqa: S101
+            return super().list_objection(lists, convention)
+        known = get_background(lists)
         inside = np.asarray(known.in_catalogue if source == "catalogue" else known.in_train)
         is_outside = ~inside[np.asarray(lists.item_codes)]
         if not is_outside.any():
-            return ""
+            return super().list_objection(lists, convention)
         return (
             f"{int(is_outside.sum())} recommended items are not in {source}=, the first "
             f"{format_rows(lists, is_outside)}. Add them, or choose outside='count' or 'ignore'."

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.background import UserItems
 from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_places
+from recsys_ndcg.metrics.metric import get_background
+from recsys_ndcg.metrics.of_items import LISTS, OfItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -105,27 +107,23 @@ class Unexpected(Overlap):
         shown = super().numerator(ranking)
         if ranking.convention.list_over != "k" or self.k is None:
             return shown
-        n_places = count_places(ranking, self.k)
-        return np.where(_has_base(ranking.lists), shown + n_places - self._count_shown(ranking), 0)
-
-    def _count_shown(self, ranking: Ranking) -> Floats:
-        n_items = ranking.n_items
-        return (n_items if self.k is None else np.minimum(n_items, self.k)).astype(np.float64)
+        n_past_end = self.k - np.minimum(ranking.n_items, self.k)
+        return np.where(_has_base(ranking.lists), shown + n_past_end, 0)
 
 
 def find_base_items(lists: GroupedLists, k: int | None) -> Flags:
     """Return whether each row's item is among the first k of the base model's list."""
-    known = lists.background
-    assert known is not None, "checked by the plan"  # noqa: S101
-    assert known.base is not None, "checked by the plan"  # noqa: S101
-    user, item = known.base.of_users(np.asarray(lists.background_users))
+    user, item = _get_base(lists).of_users(np.asarray(lists.background_users))
     place = np.arange(len(user)) - np.searchsorted(user, user)
     kept = np.ones(len(user), dtype=bool) if k is None else place < k
     return lists.find_pairs(user[kept], item[kept])
 
 
 def _has_base(lists: GroupedLists) -> Flags:
-    known = lists.background
-    assert known is not None, "checked by the plan"  # noqa: S101
-    assert known.base is not None, "checked by the plan"  # noqa: S101
-    return np.asarray(known.base.count(np.asarray(lists.background_users)) > 0)
+    return np.asarray(_get_base(lists).count(np.asarray(lists.background_users)) > 0)
+
+
+def _get_base(lists: GroupedLists) -> UserItems:
+    base = get_background(lists).base
+    assert base is not None, "checked by the plan"  # noqa: S101
+    return base

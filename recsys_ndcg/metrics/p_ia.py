@@ -7,25 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.background import Background
-from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists
-from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
 from recsys_ndcg.metrics.of_items import OfItems
-from recsys_ndcg.metrics.of_topics import (
-    TOPICS,
-    count_topics,
-    find_missing_labels,
-    get_topics,
-    list_topics,
-)
+from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics, count_topics, list_topics
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
 @dataclass(frozen=True)
-class PIA(OfItems):
+class PIA(OfItems, OfTopics):
     r"""Intent-aware precision: the mean over topics of the precision for each.
 
     .. math:: P\text{-}IA@k = \frac{1}{k T} \sum_{r \le k} \sum_f rel_f(r)
@@ -66,15 +56,16 @@ class PIA(OfItems):
     reads = TOPICS
     needs_threshold = True
     bounded = True
+    best_first = True
 
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+    column: str = ""  # type: ignore[misc] # a field here, a class attribute in `OfItems`
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the number of topics of each relevant item, 0 for others."""
         relevant = ranking.graded.compute_relevance(ranking.threshold)
         rows = np.flatnonzero(relevant)
         items = np.asarray(ranking.lists.item_codes)[rows].astype(np.int64)
-        place, _ = list_topics(get_topics(ranking, self.column), items)
+        place, _ = list_topics(self.get_feature(ranking.lists), items)
         values = np.zeros(len(relevant))
         values[rows] = np.bincount(place, minlength=len(rows))
         return values
@@ -86,14 +77,3 @@ class PIA(OfItems):
             n_places = np.maximum(n_items if k is None else np.minimum(n_items, k), 1)
             return n_places * count_topics(ranking, self.column)
         return k * count_topics(ranking, self.column)
-
-    def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
-        """Return that the column does not exist, or has no topics."""
-        return find_feature_objection(self, known, ("category", "set"))
-
-    def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items have no entry in the features, if that is an error."""
-        reason = find_missing_entries(self, lists, convention)
-        if reason or convention.unlisted != "count":
-            return reason
-        return find_missing_labels(self, lists, convention)

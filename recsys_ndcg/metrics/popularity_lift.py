@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.metrics.history import get_background, list_history, sum_history
+from recsys_ndcg.metrics.history import sum_history
+from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.popularity import Popularity
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
@@ -67,9 +68,8 @@ class PopularityLift(Popularity):
         return ranking.get_or_compute(type(self).name, lambda: self._average_history(ranking))
 
     def _average_history(self, ranking: Ranking) -> Floats:
-        lists = ranking.lists
-        values = self.values_by_item(get_background(lists), ranking.convention)
-        history = list_history(lists, ranking.convention)
-        total = sum_history(lists, history, values[:, None])[:, 0]
-        mean: Floats = total / np.maximum(np.bincount(history[0], minlength=len(lists)), 1)
-        return mean
+        lists, convention = ranking.lists, ranking.convention
+        values = self.values_by_item(get_background(lists), convention)
+        table = np.stack([values, np.ones(len(values))], axis=1)
+        total, count = sum_history(lists, convention, table).T
+        return np.asarray(total / np.maximum(count, 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,9 @@ from recsys_ndcg.arrays import Floats, Positions, divide
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.item_groups import (
+    ByColumn,
     ByPopularity,
+    Columns,
     OverItemGroups,
     Pairs,
     find_disparity,
@@ -31,28 +32,20 @@ class EqualOpportunity(OverItemGroups):
 
     needs_threshold = True
     greater_is_better = False
-    reads_relevant = True
 
-    def find_more(self, ranking: Ranking) -> Pairs:
-        """Return the relevant items of each user."""
-        return find_relevant(ranking)
-
-    def describe_shown(
-        self, ranking: Ranking, rows: Positions, share: Floats
-    ) -> Mapping[str, Floats]:
+    def describe_shown(self, ranking: Ranking, rows: Positions, share: Floats) -> Columns:
         """Return the expected hits."""
         return {"hits": share * ranking.graded.compute_relevance(ranking.threshold)[rows]}
 
-    def describe_more(
-        self, ranking: Ranking, user: Positions, item: Positions
-    ) -> Mapping[str, Floats]:
-        """Return whether an item can be a hit: it is relevant, and not from training."""
+    def describe_more(self, ranking: Ranking) -> tuple[Pairs, Columns]:
+        """Return the relevant items, and which can be hits: they are not from training."""
+        user, item = find_relevant(ranking)
         possible = np.ones(len(item))
         if ranking.convention.parity_of == "hits":
             n_items = len(np.asarray(ranking.lists.item_ids))
             owner, seen = ranking.lists.history
             possible[np.isin(user * n_items + item, owner * n_items + seen)] = 0.0
-        return {"possible": possible}
+        return (user, item), {"possible": possible}
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the disparity of the rates, or the rate of a group."""
@@ -63,7 +56,7 @@ class EqualOpportunity(OverItemGroups):
 
 @register_metric
 @dataclass(frozen=True)
-class REO(EqualOpportunity):
+class REO(ByColumn, EqualOpportunity):
     r"""How unequal the chances of relevant items are to be recommended, by group of items.
 
     .. math:: reo@k = \frac{\mathrm{std}_g(p_g)}{\mathrm{mean}_g(p_g)}, \quad
@@ -106,9 +99,9 @@ class REO(EqualOpportunity):
     needs = frozenset({"items", "train", "features"})
     reads = _PARITY | {"missing_feature"}
     bounded = False
+    reads_relevant = True
 
-    column: str = ""  # type: ignore[misc] # fields here, class attributes in Metric
-    group: str = ""  # type: ignore[misc]
+    group: str = ""  # type: ignore[misc] # a field here, a class attribute in the base
 
 
 @register_metric

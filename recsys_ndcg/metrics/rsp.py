@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, Positions, divide
+from recsys_ndcg.arrays import divide
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.item_groups import (
+    ByColumn,
     ByPopularity,
+    Columns,
     OverItemGroups,
     Pairs,
     find_disparity,
@@ -29,20 +30,11 @@ class StatisticalParity(OverItemGroups):
     """The rates at which groups of items are recommended, and how unequal they are."""
 
     greater_is_better = False
-    reads_catalogue = True
 
-    def find_more(self, ranking: Ranking) -> Pairs:
+    def describe_more(self, ranking: Ranking) -> tuple[Pairs, Columns]:
         """Return the training items of each user."""
-        return ranking.lists.history
-
-    def describe_more(
-        self,
-        ranking: Ranking,  # noqa: ARG002 - all training items are alike
-        user: Positions,  # noqa: ARG002
-        item: Positions,
-    ) -> Mapping[str, Floats]:
-        """Return that the items are from training."""
-        return {"seen": np.ones(len(item))}
+        pairs = ranking.lists.history
+        return pairs, {"seen": np.ones(len(pairs[1]))}
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the disparity of the rates, or the rate of a group."""
@@ -58,7 +50,7 @@ class StatisticalParity(OverItemGroups):
 
 @register_metric
 @dataclass(frozen=True)
-class RSP(StatisticalParity):
+class RSP(ByColumn, StatisticalParity):
     r"""How unequal the chances of items are to be recommended, by group of items.
 
     .. math:: rsp@k = \frac{\mathrm{std}_g(p_g)}{\mathrm{mean}_g(p_g)}, \quad
@@ -102,9 +94,9 @@ class RSP(StatisticalParity):
     needs = frozenset({"items", "train", "features"})
     reads = _PARITY | {"missing_feature"}
     bounded = False
+    reads_catalogue = True
 
-    column: str = ""  # type: ignore[misc] # fields here, class attributes in Metric
-    group: str = ""  # type: ignore[misc]
+    group: str = ""  # type: ignore[misc] # a field here, a class attribute in the base
 
 
 @register_metric

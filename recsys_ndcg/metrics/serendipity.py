@@ -10,23 +10,17 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists, format_rows
-from recsys_ndcg.metrics.features import find_feature_objection, find_missing_entries
-from recsys_ndcg.metrics.history import (
-    find_distance_objection,
-    find_missing_history,
-    get_background,
-    measure_distances,
-)
-from recsys_ndcg.metrics.of_items import LISTS, OfItems
+from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.history import find_missing_history, measure_distances
+from recsys_ndcg.metrics.metric import get_background
+from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemValues, Ranking, weighted_sum
-
-_KINDS = ("set", "category", "number", "vector", "columns")
 
 
 @register_metric
 @dataclass(frozen=True)
-class Serendipity(OfItems):
+class Serendipity(OfColumn, OfItems):
     r"""How unexpected the relevant recommended items are: by popularity, or by the user's history.
 
     .. math:: serendipity@k = \frac{1}{\min(k, n)} \sum_{r \le k}
@@ -78,8 +72,7 @@ class Serendipity(OfItems):
     name = "serendipity"
     reads = LISTS | {"serendipity_by", "distance", "missing_feature", "seen", "popularity_of"}
     needs_threshold = True
-
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in Metric
+    kinds = ("set", "category", "number", "vector", "columns")
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: the catalogue, or the features."""
@@ -133,9 +126,13 @@ class Serendipity(OfItems):
         """Return that the column does not exist, or has no such distance."""
         if "features" not in self.find_needs(convention):
             return ""
-        objection = find_feature_objection(self, known, _KINDS)
-        return objection or find_distance_objection(
-            self, known.get_feature(self.column), convention
+        reason, rule = super().background_objection(known, convention), convention.distance
+        is_fit = rule not in ("cosine", "jaccard")
+        if reason or is_fit or known.get_feature(self.column).kind != "columns":
+            return reason
+        return (
+            f"{self}: the features have several columns that are not all numbers, so "
+            f"distance={rule!r} is not defined. Name a column, such as '{self.name}(genres)@10'."
         )
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
@@ -148,7 +145,7 @@ class Serendipity(OfItems):
             )
         if "features" not in self.find_needs(convention):
             return ""
-        missing = find_missing_entries(self, lists, convention)
+        missing = super().list_objection(lists, convention)
         return missing or find_missing_history(self, lists, convention)
 
     def tie_objection(self, convention: Convention) -> str:
@@ -226,8 +223,7 @@ def place_by_popularity(known: Background, convention: Convention) -> Floats:
     >>> place_by_popularity(Background.of(train, catalogue=[*"abc"]), Convention())
     array([1., 2., 4.])
     """
-    table = known.n_users_of if convention.popularity_of == "users" else known.n_rows
-    counts = np.asarray(table)
+    counts = count_training(known, convention)
     distinct, code = np.unique(counts[counts > 0], return_inverse=True)
     places = np.full(len(counts), np.asarray(known.in_catalogue).sum() + 1.0)
     places[counts > 0] = len(distinct) - code

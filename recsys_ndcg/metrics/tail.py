@@ -7,7 +7,7 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.of_items import LISTS, OfItems
+from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_training
 from recsys_ndcg.metrics.registry import register_metric
 
 _SHARES = {"reach": 0.8, "pass": 0.8, "rarest": 0.1}
@@ -63,8 +63,7 @@ def find_tail(known: Background, convention: Convention) -> Flags:
 
     Items that nobody had in training are in it, unless the universe is training.
     """
-    table = known.n_users_of if convention.popularity_of == "users" else known.n_rows
-    counts = np.asarray(table)
+    counts = count_training(known, convention)
     in_train = counts > 0
     universe = in_train if convention.universe == "train" else np.ones(len(counts), dtype=bool)
     if convention.tail == "count":

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import history
+from recsys_ndcg.metrics import distances
 from tests.beyond import textbook
 from tests.beyond.textbook import World, log_discount, mean
 from tests.beyond.worlds import evaluate, worlds
@@ -426,7 +426,7 @@ def test_the_last_digit_does_not_depend_on_the_order_of_many_tied_rows(
         generator.shuffle(train)
         assert measure() == first
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history, "_CHUNK", 50)
+        patch.setattr(distances, "_CELLS", 50)
         assert measure() == first
 
 

@@ -228,8 +228,8 @@ def test_a_score_depends_on_the_users_rows_alone(rule: str, monkeypatch: Any) ->
     shuffled, again = measure({**data, "results": results})
     assert shuffled.equals(scores)
     assert (again == deviations).all()
-    monkeypatch.setattr("recsys_ndcg.metrics.pairs._CELLS", 50)
-    monkeypatch.setattr("recsys_ndcg.metrics.pairs._FEW_KINDS", 5)
+    monkeypatch.setattr("recsys_ndcg.metrics.distances._CELLS", 50)
+    monkeypatch.setattr("recsys_ndcg.metrics.distances._FEW_KINDS", 5)
     for user in (3, 11):
         one = {key: table[table["user"] == user] for key, table in data.items()}
         score, spread = measure(one)
@@ -258,9 +258,9 @@ def test_limits_do_not_change_numbers(rule: str, monkeypatch: Any) -> None:
 
     catalogues = (None, range(60))
     before = [measure(one) for one in catalogues]
-    limits = {"_CELLS": 10, "_FEW_KINDS": 1, "_FEW_COLUMNS": 1, "_TABLE_LIST": 5}
+    limits = {"_CELLS": 10, "_FEW_KINDS": 1}
     for name, limit in limits.items():
-        monkeypatch.setattr(f"recsys_ndcg.metrics.pairs.{name}", limit)
+        monkeypatch.setattr(f"recsys_ndcg.metrics.distances.{name}", limit)
         for one, wanted in zip(catalogues, before, strict=True):
             for found, each in zip(measure(one), wanted, strict=True):
                 np.testing.assert_allclose(found, each, rtol=1e-11)
@@ -271,8 +271,8 @@ def test_large_sets_of_ties_and_candidates_are_measured_in_parts(
     rule: str, monkeypatch: Any
 ) -> None:
     """Their pairs are never in memory at once, and the numbers are the same."""
-    monkeypatch.setattr("recsys_ndcg.metrics.pairs._CELLS", 2**16)
-    monkeypatch.setattr("recsys_ndcg.metrics.pairs._FEW_KINDS", 100)
+    monkeypatch.setattr("recsys_ndcg.metrics.distances._CELLS", 2**16)
+    monkeypatch.setattr("recsys_ndcg.metrics.distances._FEW_KINDS", 100)
     n_items = 1500
     rng = np.random.default_rng(0)
     table = rng.random((n_items, 12)) < 0.4

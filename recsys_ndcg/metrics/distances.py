@@ -1,0 +1,443 @@
+"""Distances of two items, and their sums over pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
+from recsys_ndcg.background import Background, Feature
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.errors import InvalidInputError, quote
+from recsys_ndcg.lazy import Cache, lazy_property
+from recsys_ndcg.metrics.pairs import Shown, Spread, iterate_pairs, split_costs
+
+_CELLS = 2**20  # entries of a table that is made at once
+_FEW_KINDS = 1500  # so many different entries have a table of all their distances
+_MANY_KINDS = 10_000  # so many different entries have too many pairs
+_LARGEST = 3000  # larger tables of products are not made, so that there is no deviation
+_LONG_LIST = 1000  # longer lists have too many pairs for a deviation
+_BY_COLUMN = {
+    "set": "jaccard", "vector": "cosine", "category": "category", "number": "category",
+    "columns": "hamming",
+}  # fmt: skip
+_KNOWN: WeakKeyDictionary[Background, Cache] = WeakKeyDictionary()
+
+
+class Distances:
+    """The distances of items, given by their positions among all items."""
+
+    @property
+    def width(self) -> int:
+        """The number of table entries for a pair."""
+        raise NotImplementedError
+
+    def measure(self, first: Positions, second: Positions) -> Floats:
+        """Return the distance of each pair of items."""
+        raise NotImplementedError
+
+    def sum_expected(self, shown: Shown) -> Floats:
+        """Return the expected sum over the pairs of the items that each list shows."""
+        chance = np.stack([np.ones(shown.n_users), *shown.shares])  # by the number of tied items
+        row = np.arange(len(shown.user))
+        count, by_row = shown.offsets[shown.user + 1] - row - 1, np.zeros(len(row))
+        for rows, one, other in iterate_pairs(row + 1, count, self._limit):
+            n_tied = shown.is_tied[one].astype(np.int64) + shown.is_tied[other]
+            expected = self.measure(shown.item[one], shown.item[other])
+            expected = expected * chance[n_tied, shown.user[one]]
+            by_row[rows] = np.bincount(one - rows.start, expected, rows.stop - rows.start)
+        return np.bincount(shown.user, by_row, shown.n_users).astype(np.float64)
+
+    def sum_from(
+        self, user: Positions, item: Positions, offsets: Positions, others: Positions
+    ) -> Floats:
+        """Return the sum of the distances of each row's item from its user's other items.
+
+        Parameters
+        ----------
+        user, item : int64 arrays, one entry per row
+            The user, in ascending order, and the item.
+        offsets : int64 array, shape (n_users + 1,)
+            The start of each user's other items, and the end of the last.
+        others : int64 array
+            The other items.
+        """
+        total = np.zeros(len(item))
+        for rows, one, other in iterate_pairs(offsets[user], np.diff(offsets)[user], self._limit):
+            distance = self.measure(item[one], others[other])
+            total[rows] = np.bincount(one - rows.start, distance, rows.stop - rows.start)
+        return total
+
+    def spread_of_lists(self, offsets: Positions, item: Positions) -> Spread:
+        """Return the spread of the distances in each list; NaN for very long lists."""
+        sizes = np.diff(offsets)
+        is_long = sizes > _LONG_LIST
+        user = np.repeat(np.arange(len(sizes)), sizes)
+        count = np.where(is_long, 0, sizes)[user]
+        sums = self._sum_rows(item, offsets[user], count, np.ones(len(item)))
+        total, squares, row_squares = (
+            np.bincount(user, each, len(sizes)) for each in (*sums, sums[0] * sums[0])
+        )
+        return Spread.of(sizes, row_squares, total, np.where(is_long, np.nan, squares))
+
+    def spread_of(self, items: Positions) -> Spread:
+        """Return the spread of the distances of some items; NaN if there are too many pairs."""
+        raise NotImplementedError
+
+    def _sum_rows(
+        self, item: Positions, first: Positions, count: Positions, times: Floats
+    ) -> Floats:
+        """Return the sums of the distances of each row from others, and of their squares.
+
+        Each row stands for some equal items (`times`), and is not compared with itself.
+        """
+        sums = np.zeros((2, len(item)))
+        for rows, one, other in iterate_pairs(first, count, self._limit):
+            distance, weight = self.measure(item[one], item[other]), times[other] - (one == other)
+            for place, each in enumerate((distance, distance * distance)):
+                index = one - rows.start
+                sums[place, rows] = np.bincount(index, weight * each, rows.stop - rows.start)
+        return sums
+
+    @property
+    def _limit(self) -> int:
+        """The number of pairs that are measured at once."""
+        return max(_CELLS // self.width, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Products(Distances):
+    """Distances c - <x, y> of vectors, so that sums over pairs follow from sums of vectors.
+
+    Parameters
+    ----------
+    vectors : sparse array, shape (n_items, n_columns)
+        The vectors.
+    scale : float
+        c, the distance of items that have nothing in common.
+    """
+
+    vectors: Any
+    scale: float = 1.0
+
+    @property
+    def width(self) -> int:
+        """The number of columns that are not 0, on average."""
+        return 4 * int(self.vectors.nnz // self.vectors.shape[0] + 1)
+
+    @lazy_property
+    def _sizes(self) -> Positions:
+        """The number of columns of each item that are not 0."""
+        return np.asarray(np.diff(self.vectors.indptr), dtype=np.int64)
+
+    @lazy_property
+    def _norms(self) -> Floats:
+        """The squared length of each vector."""
+        return _sum_by_row(self.vectors, self.vectors.data**2)
+
+    def measure(self, first: Positions, second: Positions) -> Floats:
+        """Return the distance of each pair of items."""
+        products = self.vectors[first].multiply(self.vectors[second]).sum(axis=1)
+        return self.scale - np.asarray(products)
+
+    def sum_expected(self, shown: Shown) -> Floats:
+        """Return the expected sum over the pairs, in time of the rows, not of the pairs."""
+        one, two = shown.shares
+        cost = np.append(0, np.cumsum(self._sizes[shown.item]))[shown.offsets]
+        similarity = np.zeros(shown.n_users)
+        for users in split_costs(np.diff(cost), _CELLS):
+            rows = slice(shown.offsets[users.start], shown.offsets[users.stop])
+            user, item = shown.user[rows] - users.start, shown.item[rows]
+            (sure, of_sure), (tied, of_tied) = (
+                self._add_up(user[part], item[part], users.stop - users.start)
+                for part in (~shown.is_tied[rows], shown.is_tied[rows])
+            )
+            both = sure.multiply(tied).tocsr()
+            of_both = _sum_by_row(both, both.data)
+            similarity[users] = of_sure + one[users] * of_both + two[users] * of_tied
+        count = shown.count
+        total = self.scale * count * (count - 1) / 2 - similarity
+        # vectors of length 1 are so up to rounding
+        return np.where(np.abs(total) < 1e-14 * self.scale * count * count, 0.0, total)
+
+    def _add_up(self, user: Positions, item: Positions, n_users: int) -> tuple[Any, Floats]:
+        """Return the sum of the vectors of each user, and the sum of the products of pairs."""
+        shape = n_users, self.vectors.shape[0]
+        chosen = _make_sparse(np.ones(len(item)), user, item, shape)
+        total = (chosen @ self.vectors).tocsr()
+        total.sort_indices()  # so that the order of the additions is that of the columns
+        own = np.bincount(user, self._norms[item], n_users)
+        return total, (_sum_by_row(total, total.data**2) - own) / 2
+
+    def sum_from(
+        self, user: Positions, item: Positions, offsets: Positions, others: Positions
+    ) -> Floats:
+        """Return the sum of the distances of each row's item from its user's other items."""
+        counts, n_columns = np.diff(offsets), self.vectors.shape[1]
+        owner, products = np.repeat(np.arange(len(counts)), counts), np.zeros(len(item))
+        cost = n_columns + np.bincount(user, self._sizes[item], len(counts)).astype(np.int64)
+        for users in split_costs(cost, _CELLS):
+            near = slice(offsets[users.start], offsets[users.stop])
+            n_users = users.stop - users.start
+            total = self._add_up(owner[near] - users.start, others[near], n_users)[0].toarray()
+            rows = slice(*np.searchsorted(user, [users.start, users.stop]).tolist())
+            own = self.vectors[item[rows]]
+            place = np.repeat(user[rows] - users.start, np.diff(own.indptr))
+            products[rows] = _sum_by_row(own, own.data * total[place, own.indices])
+        return np.maximum(self.scale * counts[user] - products, 0.0)  # below 0 by rounding
+
+    def spread_of(self, items: Positions) -> Spread:
+        """Return the spread of the distances of some items; NaN if there are too many pairs."""
+        n, x, norms, c = len(items), self.vectors[items], self._norms[items], self.scale
+        by_row = x @ np.asarray(x.sum(axis=0)).ravel() - norms
+        products = np.nan
+        if min(x.shape) <= _LARGEST:  # both tables have the same sum of squares
+            table = x.T @ x if x.shape[1] < n else x @ x.T
+            products = float((table.data**2).sum() - (norms**2).sum())
+        total, ordered = float(by_row.sum()), n * (n - 1.0)
+        squares = c * c * ordered - 2 * c * total + products
+        row_squares = float(((c * (n - 1) - by_row) ** 2).sum())
+        return Spread.of(n, row_squares, c * ordered - total, squares)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared(Distances):
+    """Distances that a function computes from two arrays of entries.
+
+    Parameters
+    ----------
+    entries : array, one entry per kind of item
+        The different entries of the features.
+    kind : int64 array, shape (n_items,)
+        The position of each item's entry.
+    function : callable
+        Returns the distances of two arrays of entries.
+    """
+
+    entries: NDArray[Any]
+    kind: Positions
+    function: Callable[[NDArray[Any], NDArray[Any]], Floats]
+
+    @property
+    def width(self) -> int:
+        """The number of columns of an entry."""
+        return max(self.entries[:1].size, 1)
+
+    @lazy_property
+    def _table(self) -> Floats | None:
+        """The distances of all kinds, if they are few."""
+        n_kinds = len(self.entries)
+        if n_kinds > _FEW_KINDS:
+            return None
+        parts = iterate_pairs(np.zeros(n_kinds, np.int64), np.full(n_kinds, n_kinds), self._limit)
+        rows = [self.function(self.entries[one], self.entries[other]) for _, one, other in parts]
+        return np.concatenate(rows).reshape(n_kinds, n_kinds)
+
+    def measure(self, first: Positions, second: Positions) -> Floats:
+        """Return the distance of each pair of items."""
+        first, second = self.kind[first], self.kind[second]
+        if self._table is not None:
+            return self._table[first, second]
+        return self.function(self.entries[first], self.entries[second])
+
+    def spread_of(self, items: Positions) -> Spread:
+        """Return the spread of the distances of some items; NaN for too many different ones."""
+        _, first, times = np.unique(self.kind[items], return_index=True, return_counts=True)
+        n_kinds = len(first)
+        if n_kinds > _MANY_KINDS:
+            return Spread(np.nan, np.nan, np.nan)
+        start, count = np.zeros(n_kinds, np.int64), np.full(n_kinds, n_kinds)
+        sums, squares = self._sum_rows(items[first], start, count, times.astype(np.float64))
+        total, all_squares, row_squares = (
+            float((times * each).sum()) for each in (sums, squares, sums * sums)
+        )
+        return Spread.of(len(items), row_squares, total, all_squares)
+
+
+@dataclass(frozen=True)
+class Jaccard:
+    """1 minus the share of common members of two sets, which are bits of whole numbers.
+
+    Parameters
+    ----------
+    of_empty : float
+        The distance of two empty sets.
+    """
+
+    of_empty: float
+
+    def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> Floats:
+        """Return the distances.
+
+        Examples
+        --------
+        >>> Jaccard(0.0)(np.array([[0b11], [0]]), np.array([[0b10], [0]]))
+        array([0.5, 0. ])
+        """
+        common, either = (
+            np.bitwise_count(bits).sum(axis=1, dtype=np.float64)
+            for bits in (first & second, first | second)
+        )
+        return np.where(either > 0, 1 - common / np.maximum(either, 1), self.of_empty)
+
+
+@dataclass(frozen=True)
+class OwnDistance:
+    """A user's function of two arrays of rows, with its result checked.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    """
+
+    function: Callable[..., Any]
+
+    def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> Floats:
+        """Return the distances.
+
+        Raises
+        ------
+        InvalidInputError
+            The function fails, or does not return a finite number for each pair.
+        """
+        name, n_pairs = getattr(self.function, "__name__", "distance"), len(first)
+        try:
+            result = np.asarray(self.function(first, second), dtype=np.float64)
+        except Exception as error:  # a user's function may raise anything
+            msg = (
+                f"distance={name} failed for {n_pairs} pairs of rows: {quote(str(error))}. "
+                "It gets two arrays of rows and returns an array of their distances."
+            )
+            raise InvalidInputError(msg) from error
+        found = ""
+        if result.shape != (n_pairs,):
+            found = f"an array of shape {result.shape} for {n_pairs} pairs of rows"
+        elif not np.isfinite(result).all():
+            found = f"{result[~np.isfinite(result)][0]}"
+        if found:
+            msg = f"distance={name} returned {found}. Return one finite number for each pair."
+            raise InvalidInputError(msg)
+        return result
+
+
+def find_distances(
+    known: Background, column: str, convention: Convention, *, unknown_differ: bool = False
+) -> Distances:
+    """Return the distances of all items, computed once.
+
+    Parameters
+    ----------
+    known : Background
+        With features that fit the distance, or training rows for co-occurrence.
+    column : str
+        The name of a column, or "" for all together.
+    convention : Convention
+        Its `distance`, and `popularity_of` for co-occurrence.
+    unknown_differ : bool
+        Whether two items without an entry, or with empty sets, differ.
+    """
+    key = column, convention.distance, convention.popularity_of, unknown_differ
+    cache = _KNOWN.setdefault(known, Cache())
+    return cache.get_or_compute(
+        key, lambda: _find(known, column, convention, differ=unknown_differ)
+    )
+
+
+def find_spread(known: Background, column: str, convention: Convention) -> Spread | None:
+    """Return the spread of the distances of all candidates, computed once; None if unknown."""
+    if known.is_candidate is None:
+        return None
+    items = np.flatnonzero(known.is_candidate)
+    key = "spread", column, convention.distance, convention.popularity_of
+    distances = find_distances(known, column, convention)
+    return _KNOWN[known].get_or_compute(key, lambda: distances.spread_of(items))
+
+
+def _find(known: Background, column: str, convention: Convention, *, differ: bool) -> Distances:
+    rule = convention.distance
+    if rule == "cooccurrence":
+        return _find_cooccurrence(known, by_row=convention.popularity_of == "rows")
+    feature = known.get_feature(column)
+    kind, table = feature.kind, feature.memberships
+    if callable(rule):
+        return _compare_by(rule, feature)
+    if rule == "by_column":
+        rule = "cosine" if kind == "number" and differ else _BY_COLUMN[kind]
+    if rule == "jaccard":
+        return _compare(np.packbits(table > 0, axis=1), Jaccard(float(differ)))
+    if rule == "cosine":
+        unit = _to_unit_length(table)
+        item, place = np.nonzero(unit)
+        return Products(_make_sparse(unit[item, place], item, place, unit.shape))
+    columns = [table]
+    if kind == "columns":
+        columns = [one.memberships for one in known.features.values()]
+    elif rule == "hamming" and kind in ("set", "vector"):
+        columns = [*table.T]
+    if rule == "category":
+        columns = [np.hstack(columns)]
+    return _count_equal(columns, feature.is_known | (not differ))
+
+
+def _compare(entries: NDArray[Any], function: Callable[..., Floats]) -> Compared:
+    different, kind = np.unique(entries, axis=0, return_inverse=True)
+    return Compared(different, kind.ravel().astype(np.int64), function)
+
+
+def _compare_by(function: Callable[..., Any], feature: Feature) -> Compared:
+    """Return the distances of a user's function, which reads the names of categories."""
+    is_category = feature.kind == "category"
+    if feature.values.ndim > 1:
+        return _compare(feature.vectors, OwnDistance(function))
+    entries = np.where(feature.is_known, feature.values, -1 if is_category else 0)
+    found = _compare(entries, OwnDistance(function))
+    labels = np.array([*feature.labels, None], dtype=object)
+    return replace(found, entries=labels[found.entries.astype(np.int64)]) if is_category else found
+
+
+def _count_equal(columns: Sequence[Floats], is_known: Flags) -> Products:
+    """Return the number of columns that differ; items that are not known differ from all."""
+    codes = [np.unique(column, axis=0, return_inverse=True)[1].ravel() for column in columns]
+    first = compute_offsets(np.array([code.max(initial=-1) + 1 for code in codes], np.int64))
+    places = [code + start for code, start in zip(codes, first, strict=False)]
+    column, item = np.concatenate([[], *places]), np.tile(np.arange(len(is_known)), len(codes))
+    shape = len(is_known), int(first[-1])
+    data = is_known[item].astype(np.float64)
+    return Products(_make_sparse(data, item, column.astype(np.int64), shape), float(len(codes)))
+
+
+def _find_cooccurrence(known: Background, *, by_row: bool) -> Products:
+    """Return 1 minus the cosine of the training users of two items."""
+    history = known.history
+    assert history is not None, "checked by the plan"  # noqa: S101
+    user = np.repeat(np.arange(len(history.offsets) - 1), np.diff(history.offsets))
+    count = np.asarray(known.n_rows if by_row else known.n_users_of)[history.items]
+    rows = np.asarray(known.history_counts) if by_row else np.ones(len(user))
+    shape = len(known.items), len(history.offsets) - 1
+    return Products(_make_sparse(rows / np.sqrt(count), history.items, user, shape))
+
+
+def _to_unit_length(vectors: Floats) -> Floats:
+    largest = np.abs(vectors).max(axis=1, initial=0.0)[:, None]
+    scaled = np.divide(vectors, largest, where=largest > 0, out=np.zeros_like(vectors))
+    norms = np.sqrt((scaled * scaled).sum(axis=1))[:, None]
+    unit: Floats = np.divide(scaled, norms, where=norms > 0, out=scaled)
+    return unit
+
+
+def _make_sparse(data: Floats, row: Positions, column: Positions, shape: tuple[int, int]) -> Any:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - few metrics need it
+
+    return csr_array((data, (row, column)), shape=shape)
+
+
+def _sum_by_row(table: Any, data: Floats) -> Floats:
+    """Return the sums over the entries of each row of a sparse table, in their order."""
+    row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    return np.bincount(row, data, table.shape[0]).astype(np.float64)
