@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.of_topics import TOPICS, Repeating, find_cutoff_objection
+from recsys_ndcg.metrics.of_topics import TOPICS, Repeating
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
@@ -55,15 +52,4 @@ class AlphaDCG(Repeating):
     name = "alpha_dcg"
     also_called = ("alphadcg", "adcg")
     reads = TOPICS | {"discount"}
-
-    def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:
-        """Return the discount of the first ranks."""
-        return convention.compute_discounts(n_ranks)
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return the sum of a list whose items have all topics."""
-        return self.sum_largest(ranking)
-
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
-        """Return that a cutoff is needed."""
-        return find_cutoff_objection(self)
+    is_over_ideal = False

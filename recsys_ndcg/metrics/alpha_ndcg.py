@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.of_topics import TOPICS, Repeating
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
@@ -56,11 +53,3 @@ class AlphaNDCG(Repeating):
     also_called = ("alphandcg", "andcg")
     reads = TOPICS | {"discount"}
     bounded = False
-
-    def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:
-        """Return the discount of the first ranks."""
-        return convention.compute_discounts(n_ranks)
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return the sum of the ideal list."""
-        return self.sum_ideal(ranking)

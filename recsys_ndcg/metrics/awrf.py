@@ -8,6 +8,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.calibration import compute_js
 from recsys_ndcg.metrics.item_groups import (
     ByColumn,
     check_option,
@@ -88,12 +89,5 @@ class AWRF(ByColumn):
         attention, sizes = attention / attention.sum(), sizes / sizes.sum()
         if self.difference == "absolute":
             return 1 - float(np.abs(attention - sizes).sum()) / 2
-        middle = (attention + sizes) / 2
-        divergence = (_find_divergence(attention, middle) + _find_divergence(sizes, middle)) / 2
-        return 1 - min(max(divergence, 0.0), 1.0)
-
-
-def _find_divergence(one: Floats, other: Floats) -> float:
-    """Return the Kullback-Leibler divergence in bits."""
-    kept = one > 0
-    return float((one[kept] * np.log2(one[kept] / other[kept])).sum())
+        bits = float(compute_js(attention[None], sizes[None])[0] / np.log(2))
+        return 1 - min(max(bits, 0.0), 1.0)

@@ -23,7 +23,7 @@ _ALPHA = 0.01  # the share of the history in the list's distribution, so that no
 class Divergence(Metric):
     """A divergence of the topics of the first k items from those of the user's training items.
 
-    A subclass has `topics` and `uses_js`. Under tied estimates it compares the expected
+    A subclass has `topics`. Under tied estimates it compares the expected
     distribution of the list, which is not the mean over the orders, but at most that mean.
     """
 
@@ -31,6 +31,9 @@ class Divergence(Metric):
     greater_is_better: ClassVar[bool] = False
     best_first: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
+    no_chance: ClassVar[str] = (
+        "it is not linear in the items, so its mean over random orders is not computed"
+    )
 
     def topics(self, known: Background, convention: Convention) -> Floats:
         """Return a row for each item, with the share of each topic: sums of 1, or 0 for none."""
@@ -38,19 +41,17 @@ class Divergence(Metric):
 
     def uses_js(self, convention: Convention) -> bool:
         """Return whether the divergence is that of Jensen and Shannon."""
-        raise NotImplementedError
+        return convention.divergence == "js"
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the divergence, 0 where it is undefined."""
         history, shown = self._find_distributions(ranking)
         if self.uses_js(ranking.convention):
-            middle = (history + shown) / 2
-            result: Floats = (_compare(history, middle) + _compare(shown, middle)) / 2
+            result = compute_js(history, shown)
         else:
             result = _compare(history, (1 - _ALPHA) * shown + _ALPHA * history)
-        result = np.where(self.denominator(ranking) > 0, result, 0.0)
-        least: Floats = np.maximum(result, 0.0)  # rounding can put a sum just below 0
-        return least
+        # rounding can put a sum just below 0
+        return np.where(self.denominator(ranking) > 0, np.maximum(result, 0.0), 0.0)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return 1, or 0 if the list or the training items have no topic."""
@@ -58,43 +59,14 @@ class Divergence(Metric):
         is_defined = (history > 0).any(axis=1) & (shown > 0).any(axis=1)
         return np.asarray(is_defined, dtype=np.float64)
 
-    def tie_objection(self, convention: Convention) -> str:
-        """Return that the order that ties need is not known."""
-        if convention.ties not in ("best", "worst"):
-            return ""
-        return (
-            f"{self} compares all items of a list, so the {convention.ties} order of tied items is "
-            "not known. Choose ties='expected', or a rule by input order or item."
-        )
-
-    def chance_objection(
-        self,
-        convention: Convention,  # noqa: ARG002
-        known: Background | None,  # noqa: ARG002
-        *,
-        is_drawn: bool,  # noqa: ARG002
-    ) -> str:
-        """Return that the mean over random orders is not computed."""
-        return "it is not linear in the items, so its mean over random orders is not computed"
-
     def _find_distributions(self, ranking: Ranking) -> tuple[Floats, Floats]:
         """Return the shares of the topics in the training items, and in the list."""
         return ranking.get_or_compute((type(self), str(self)), lambda: self._count(ranking))
 
     def _count(self, ranking: Ranking) -> tuple[Floats, Floats]:
-        lists = ranking.lists
-        topics = self.topics(get_background(lists), ranking.convention)
-        width, patience = ranking.width(self.k), ranking.convention.patience
-        weights = np.power(1.0 if patience is None else patience, np.arange(width))
-        rows, user, share = ranking.exposure(weights)
-        item = np.asarray(lists.item_codes)[rows]
-        order = np.lexsort((item, user))  # the sums do not depend on the order of the input
-        user, item, share = user[order], item[order], share[order]
-        shown = np.empty((len(lists), topics.shape[1]))
-        for number, column in enumerate(topics.T):
-            shown[:, number] = np.bincount(user, share * column[item], minlength=len(lists))
-        history = sum_history(lists, ranking.convention, topics)
-        return _normalise(history), _normalise(shown)
+        topics = self.topics(get_background(ranking.lists), ranking.convention)
+        history = sum_history(ranking.lists, ranking.convention, topics)
+        return normalise(history), normalise(sum_shown(ranking, self.k, topics))
 
 
 @register_metric
@@ -146,11 +118,7 @@ class Calibration(OfColumn, Divergence):
 
     def topics(self, known: Background, convention: Convention) -> Floats:  # noqa: ARG002
         """Return the share of each topic in every item."""
-        return _normalise(known.get_feature(self.column).memberships.astype(np.float64))
-
-    def uses_js(self, convention: Convention) -> bool:
-        """Return whether the convention says so."""
-        return convention.divergence == "js"
+        return normalise(known.get_feature(self.column).memberships.astype(np.float64))
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items have no entry in the features, if that is an error."""
@@ -158,10 +126,46 @@ class Calibration(OfColumn, Divergence):
         return missing or find_missing_history(self, lists, convention)
 
 
-def _normalise(table: Floats) -> Floats:
-    """Return rows that add up to 1, or are 0."""
+def sum_shown(ranking: Ranking, k: int | None, table: Floats) -> Floats:
+    """Return the expected sum of a table's rows over each list's first k items.
+
+    An item at rank r counts patience^(r-1) (`Convention.patience`), or 1.
+    """
+    lists, patience = ranking.lists, ranking.convention.patience
+    weights = np.power(1.0 if patience is None else patience, np.arange(ranking.width(k)))
+    rows, user, share = ranking.exposure(weights)
+    item = np.asarray(lists.item_codes)[rows]
+    order = np.lexsort((item, user))  # the sums do not depend on the order of the input
+    user, item, share = user[order], item[order], share[order]
+    sums = np.empty((len(lists), table.shape[1]))
+    for number, column in enumerate(table.T):
+        sums[:, number] = np.bincount(user, share * column[item], minlength=len(lists))
+    return sums
+
+
+def normalise(table: Floats) -> Floats:
+    """Return rows that add up to 1, or are 0.
+
+    Examples
+    --------
+    >>> normalise(np.array([[3.0, 1.0], [0.0, 0.0]]))
+    array([[0.75, 0.25],
+           [0.  , 0.  ]])
+    """
     total = row_sums(table)[:, None]
     return np.divide(table, total, where=total > 0, out=np.zeros_like(table))
+
+
+def compute_js(first: Floats, second: Floats) -> Floats:
+    """Return the Jensen-Shannon divergence in nats of each row of two tables.
+
+    Examples
+    --------
+    >>> compute_js(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])) == np.log(2)
+    array([ True])
+    """
+    middle = (first + second) / 2
+    return np.asarray((_compare(first, middle) + _compare(second, middle)) / 2)
 
 
 def _compare(first: Floats, second: Floats) -> Floats:

@@ -130,18 +130,13 @@ class Diversity(OfColumn):
 
     def tie_objection(self, convention: Convention) -> str:
         """Return why ties leave the score undefined."""
-        if convention.ties in ("best", "worst"):
-            return (
-                f"{self} has no score under ties={convention.ties!r}: the most and the least "
-                "diverse order of tied items are not known. Choose ties='expected'."
-            )
-        if self._drops(convention):
-            return (
-                f"{self} under missing_feature='drop' divides by the number of items that are "
-                "left, which depends on the order of tied items. Choose missing_feature='zero', or "
-                "a rule for ties such as ties='input'."
-            )
-        return ""
+        if not self._drops(convention):
+            return super().tie_objection(convention)
+        return (
+            f"{self} under missing_feature='drop' divides by the number of items that are left, "
+            "which depends on the order of tied items. Choose missing_feature='zero', or a rule "
+            "for ties such as ties='input'."
+        )
 
     def chance_objection(
         self,

@@ -6,9 +6,8 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.of_topics import TOPICS, Repeating, find_cutoff_objection
+from recsys_ndcg.metrics.of_topics import TOPICS, Repeating
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
@@ -56,15 +55,8 @@ class ERRIA(Repeating):
     name = "err_ia"
     also_called = ("erria",)
     reads = TOPICS
+    is_over_ideal = False
 
     def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:  # noqa: ARG002
         """Return 1 over each of the first ranks."""
         return 1.0 / np.arange(1, n_ranks + 1)
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return the sum of a list whose items have all topics."""
-        return self.sum_largest(ranking)
-
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
-        """Return that a cutoff is needed."""
-        return find_cutoff_objection(self)

@@ -13,11 +13,10 @@ from recsys_ndcg.metrics.item_groups import (
     ByColumn,
     Columns,
     Pairs,
-    find_relevant,
     sum_by_group,
     weigh_by_patience,
 )
-from recsys_ndcg.metrics.metric import ORDER, get_background
+from recsys_ndcg.metrics.metric import ORDER, find_relevant, get_background
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats, Ids, Positions, compute_offsets
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import Convention, compute_relevance
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, suggest
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
@@ -160,16 +160,6 @@ def find_universe_flags(totals: ItemTotals, convention: Convention) -> Floats:
     """Return whether each item is one of all items, 0 or 1."""
     source = {"train": "train", "recommended": ""}.get(convention.universe, "catalogue")
     return totals.by_item[source] if source else find_universe(totals, convention)[0]
-
-
-def find_relevant(ranking: Ranking) -> Pairs:
-    """Return user and item of all relevant items, in the list or not."""
-    lists = ranking.lists
-    listed = ranking.graded.compute_relevance(ranking.threshold) > 0
-    unlisted = compute_relevance(lists.unlisted_true, ranking.threshold) > 0
-    user = np.concatenate([lists.user_of_row[listed], lists.user_of_label[unlisted]])
-    item = [np.asarray(lists.item_codes)[listed], np.asarray(lists.unlisted["item"])[unlisted]]
-    return user, np.concatenate(item).astype(np.int64)
 
 
 def find_disparity(rates: Floats) -> float:

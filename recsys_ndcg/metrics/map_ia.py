@@ -64,9 +64,9 @@ class MAPIA(OfTopics):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the topics' average precisions."""
         hits, goals = find_relevant_hits(ranking, self.column), find_goals(ranking, self.column)
-        by_slot = hits.sum_by_slot(hits.sum_precisions(hits.count_places(ranking, self.k)))
+        precisions = hits.sum_precisions(hits.count_places(ranking, self.k))
         n_items = goals.n_items[np.searchsorted(goals.slot_keys, hits.slot_keys)]
-        return hits.add_up_slots(by_slot / n_items, len(ranking.n_items))
+        return hits.sum_by_user(precisions / n_items[hits.slot], len(ranking.n_items))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics of the user's relevant items."""

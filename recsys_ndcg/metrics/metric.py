@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats
+from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.background import Background
-from recsys_ndcg.convention import Convention
+from recsys_ndcg.convention import Convention, compute_relevance
 from recsys_ndcg.errors import InvalidInputError, as_float, quote
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.ranking import Ranking, weighted_sum
@@ -89,6 +89,8 @@ class Metric:
     own_ties: ClassVar[str | None] = None
     #: Whether the best order of a list has the best items first.
     best_first: ClassVar[bool] = True
+    #: Why its mean over random orders is not known; "" if it is.
+    no_chance: ClassVar[str] = ""
     #: Whether all lists of a user with the same length have the same denominator, whatever their
     #: items: only then is chance in a catalogue exact. None: unknown in a user's metric, else yes.
     same_denominator: ClassVar[bool | None] = None
@@ -203,15 +205,21 @@ class Metric:
         is_drawn : bool
             Whether lists are drawn from candidates, not only put in random order.
         """
-        return ""
+        return self.no_chance
 
-    def tie_objection(self, convention: Convention) -> str:  # noqa: ARG002 - some need it
+    def tie_objection(self, convention: Convention) -> str:
         """Return why ties leave this metric's score undefined; "" if they do not.
 
         If they do, its mean over their orders is not exact and the best order is unknown: chance,
         best, worst, adjusted and the tie range are NaN.
         """
-        return ""
+        if self.best_first or convention.ties not in ("best", "worst"):
+            return ""
+        return (
+            f"{self} has no score under ties={convention.ties!r}: the {convention.ties} order of "
+            "tied items depends on all of them together, and is not known. Choose ties='expected' "
+            "or 'item_asc'."
+        )
 
     def deviation(self, ranking: Ranking) -> Floats:
         """Return the standard deviation of the numerator under random order, NaN if unknown."""
@@ -286,6 +294,18 @@ def get_background(lists: GroupedLists) -> Background:
     """Return what is known besides the lists."""
     assert lists.background is not None, "checked by the plan"  # noqa: S101
     return lists.background
+
+
+def find_relevant(ranking: Ranking) -> tuple[Positions, Positions]:
+    """Return user and item of all relevant items, in the list or not."""
+    lists = ranking.lists
+    listed = ranking.graded.compute_relevance(ranking.threshold) > 0
+    user, item = lists.user_of_row[listed], np.asarray(lists.item_codes)[listed].astype(np.int64)
+    if not len(lists.unlisted_true):
+        return user, item
+    unlisted = compute_relevance(lists.unlisted_true, ranking.threshold) > 0
+    more = np.asarray(lists.unlisted["item"])[unlisted]
+    return np.append(user, lists.user_of_label[unlisted]), np.append(item, more)
 
 
 def check_k(k: Any) -> int | None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from recsys_ndcg.arrays import Floats
-from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.of_topics import TOPICS, Repeating
+from recsys_ndcg.metrics.err_ia import ERRIA
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
-class NERRIA(Repeating):
+class NERRIA(ERRIA):
     r"""Intent-aware expected reciprocal rank, normalised: a topic that was shown counts less.
 
     .. math:: nERR\text{-}IA@k = \frac{1}{I} \sum_{r \le k}
@@ -52,13 +47,5 @@ class NERRIA(Repeating):
 
     name = "nerr_ia"
     also_called = ("nerria",)
-    reads = TOPICS
     bounded = False
-
-    def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:  # noqa: ARG002
-        """Return 1 over each of the first ranks."""
-        return 1.0 / np.arange(1, n_ranks + 1)
-
-    def denominator(self, ranking: Ranking) -> Floats:
-        """Return the sum of the ideal list."""
-        return self.sum_ideal(ranking)
+    is_over_ideal = True

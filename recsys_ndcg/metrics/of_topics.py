@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat_ranges
+from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, concat_ranges, row_sums
 from recsys_ndcg.background import Feature
-from recsys_ndcg.convention import Convention, compute_relevance
+from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, as_float, is_number, quote
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
-from recsys_ndcg.metrics.metric import ORDER, get_background
+from recsys_ndcg.metrics.metric import ORDER, find_relevant, get_background
 from recsys_ndcg.ranking import Ranking, compute_hits_so_far
 
 #: The choices of measures of topics.
@@ -54,16 +54,6 @@ class OfTopics(OfColumn):
         what = "labelled items that are in no list (they count in what it can reach) have no entry"
         return self.find_missing(lists, convention, what, item, lists.user_of_label)
 
-    def tie_objection(self, convention: Convention) -> str:
-        """Return that the best and worst order of ties are not known."""
-        if convention.ties not in ("best", "worst"):
-            return ""
-        return (
-            f"{self} has no ties={convention.ties!r}: the {convention.ties} order of tied items "
-            "depends on all topics together, and is not known. Choose ties='expected' or "
-            "'item_asc'."
-        )
-
 
 @dataclass(frozen=True)
 class Repeating(OfTopics):
@@ -85,6 +75,9 @@ class Repeating(OfTopics):
     """
 
     needs_threshold: ClassVar[bool] = True
+    #: Whether it is over the sum of an ideal list, which is made greedily; else over that of a list
+    #: whose items have all topics of the user's relevant items.
+    is_over_ideal: ClassVar[bool] = True
 
     alpha: float = 0.5
 
@@ -97,8 +90,8 @@ class Repeating(OfTopics):
         super().__post_init__()
 
     def weigh_ranks(self, convention: Convention, n_ranks: int) -> Floats:
-        """Return the weights of the first ranks."""
-        raise NotImplementedError
+        """Return the discount of the first ranks."""
+        return convention.compute_discounts(n_ranks)
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum that the list reaches."""
@@ -108,30 +101,25 @@ class Repeating(OfTopics):
         gains = hits.sum_fading(places, weights, 1.0 - self.alpha)
         return hits.sum_by_user(gains, len(ranking.n_items))
 
-    def sum_ideal(self, ranking: Ranking) -> Floats:
-        """Return the sum of the ideal list, which is made greedily: shape (n_users,)."""
-        goals = find_goals(ranking, self.column)
-        most = int(np.bincount(goals.user).max(initial=0))
-        depth = most if self.k is None else min(self.k, most)
+    def denominator(self, ranking: Ranking) -> Floats:
+        """Return the sum of the ideal list, or of a list whose items have all topics."""
+        goals, k = find_goals(ranking, self.column), self.k
+        longest = int(np.bincount(goals.user).max(initial=0))
+        depth = k if k and not self.is_over_ideal else min(k or longest, longest)
         weights = self.weigh_ranks(ranking.convention, depth)
-        return goals.sum_greedily(weights, 1.0 - self.alpha, len(ranking.n_items))
+        if self.is_over_ideal:
+            return goals.sum_greedily(weights, 1.0 - self.alpha, len(ranking.n_items))
+        fading = (1.0 - self.alpha) ** np.arange(depth)
+        return goals.n_topics * float(np.cumsum(weights * fading)[-1])
 
-    def sum_largest(self, ranking: Ranking) -> Floats:
-        """Return the sum if each item of the first k had all topics of the user's relevant ones."""
-        assert self.k is not None, "checked by `find_cutoff_objection`"  # noqa: S101
-        weights = self.weigh_ranks(ranking.convention, self.k)
-        fading = (1.0 - self.alpha) ** np.arange(self.k)
-        return count_topics(ranking, self.column) * float(np.cumsum(weights * fading)[-1])
-
-
-def find_cutoff_objection(metric: OfTopics) -> str:
-    """Return that a metric needs a cutoff; "" if it has one."""
-    if metric.k is not None:
-        return ""
-    return (
-        f"{metric} has no cutoff, and is divided by a sum over k ranks. Write "
-        f"'{metric.name}({metric.column})@10', for example."
-    )
+    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
+        """Return that a cutoff is needed."""
+        if self.is_over_ideal or self.k is not None:
+            return ""
+        return (
+            f"{self} has no cutoff, and is divided by a sum over k ranks. Write "
+            f"'{self.name}({self.column})@10', for example."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,24 +166,16 @@ class TopicHits:
         last = ranking.n_items if k is None else np.minimum(ranking.n_items, k)
         return np.clip(last[self.user] - self.n_before, 0, self.size)
 
-    def sum_by_slot(self, values: Floats) -> Floats:
-        """Return the sum of values over the groups of each user and topic."""
-        return add_up(self.slot, values, len(self.slot_keys))
-
     def sum_by_user(self, values: Floats, n_users: int) -> Floats:
         """Return the sum of values over the topics and groups of each user."""
         return add_up(self.user, values, n_users)
-
-    def add_up_slots(self, values: Floats, n_users: int) -> Floats:
-        """Return the sum over the topics of each user."""
-        return add_up(self.slot_user, values, n_users)
 
     def count_shown(self, places: Positions, n_users: int) -> Floats:
         """Return the expected number of different topics among the first places, by user."""
         missed = np.ones(len(self.slot_keys))
         # at most one group of a user is cut, so all other factors are 0 or 1
         np.multiply.at(missed, self.slot, compute_missed(self.size, self.hits, places))
-        return self.add_up_slots(1.0 - missed, n_users)
+        return add_up(self.slot_user, 1.0 - missed, n_users)
 
     def sum_precisions(self, places: Positions) -> Floats:
         """Return the expected sum over the places of each group of rel(r)·h(r)/r."""
@@ -233,10 +213,7 @@ class TopicHits:
             chance -= moved
             chance[:, 1:] += moved[:, :-1]
             active = places[tied] > place
-            mean = np.zeros(len(tied))
-            for column, factor in zip(chance.T, fading, strict=True):
-                mean += column * factor
-            at = tied[active]
+            mean, at = row_sums(chance * fading), tied[active]
             total[at] += weights[self.n_before[at] + place] * (share[at] * mean[active])
         return total
 
@@ -359,13 +336,8 @@ def find_goals(ranking: Ranking, column: str) -> Goals:
 
 def _find_goals(ranking: Ranking, column: str) -> Goals:
     lists, feature, n_users = ranking.lists, get_topics(ranking, column), len(ranking.n_items)
-    listed = np.flatnonzero(ranking.graded.compute_relevance(ranking.threshold))
-    user, item = lists.user_of_row[listed], np.asarray(lists.item_codes)[listed]
-    if len(lists.unlisted_true):
-        more = np.flatnonzero(compute_relevance(lists.unlisted_true, ranking.threshold))
-        user = np.concatenate([user, lists.user_of_label[more]])
-        item = np.concatenate([item, lists.unlisted["item"][more]])
-    different, index = np.unique(item.astype(np.int64), return_inverse=True)
+    user, item = find_relevant(ranking)
+    different, index = np.unique(item, return_inverse=True)
     ids = np.asarray(lists.item_ids)[different]
     text = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks[index]
     order = np.lexsort((-text, user))

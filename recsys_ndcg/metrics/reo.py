@@ -16,10 +16,9 @@ from recsys_ndcg.metrics.item_groups import (
     OverItemGroups,
     Pairs,
     find_disparity,
-    find_relevant,
     sum_by_group,
 )
-from recsys_ndcg.metrics.metric import ORDER
+from recsys_ndcg.metrics.metric import ORDER, find_relevant
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.tail import TAIL
 from recsys_ndcg.ranking import ItemTotals, Ranking

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions, divide
+from recsys_ndcg.arrays import Floats, Positions, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import find_metric_name
@@ -102,13 +102,12 @@ class GroupMeans:
 
     def find_ends(self) -> tuple[int, int] | None:
         """Return the first groups with the lowest and the highest mean; None without users."""
-        known = np.flatnonzero(self.count > 0)
-        if not len(known):
+        if not self.count.any():
             return None
-        mean = self.mean[known]
-        slack = _ROUNDING * np.abs(mean).max()
-        lowest, highest = mean <= mean.min() + slack, mean >= mean.max() - slack
-        return int(known[lowest.argmax()]), int(known[highest.argmax()])
+        slack = _ROUNDING * np.nanmax(np.abs(self.mean))
+        lowest = self.mean <= np.nanmin(self.mean) + slack
+        highest = self.mean >= np.nanmax(self.mean) - slack
+        return int(lowest.argmax()), int(highest.argmax())
 
     def compute_gaps(self, pairs: tuple[Positions, Positions]) -> tuple[Floats, Floats]:
         """Return the gap of each pair of groups, and its error."""
@@ -154,50 +153,38 @@ class MetricGaps:
         kept = ~np.isnan(scores) & (codes >= 0)
         codes, values = codes[kept], scores[kept]
         center = values.mean() if len(values) else 0.0
-        count = np.bincount(codes, minlength=n_groups)
-        highest = np.abs(values).max(initial=0.0)
-        values = values - center
-        values[np.abs(values) <= _ROUNDING * highest] = 0.0
-        means = GroupMeans.of(values, codes, count)
+        slack = _ROUNDING * np.abs(values).max(initial=0.0)
+        values = _drop_rounding(values - center, slack)
+        means = GroupMeans.of(values, codes, np.bincount(codes, minlength=n_groups))
         pairs = np.triu_indices(n_groups, 1)
         gap, error = means.compute_gaps(pairs)
-        gap = np.where(np.abs(gap) <= _ROUNDING * highest, 0.0, gap)
-        shifted = GroupMeans(count, means.mean + center, means.error)
-        size = _divide_errors(gap, error)
-        if np.isnan(size).all():
-            nothing = np.full(len(gap), np.nan)
-            return cls(shifted, pairs, gap, nothing, nothing, nothing, np.nan)
-        largest, mean_gap = _draw_largest(values, codes, count, options, show)
+        gap = _drop_rounding(gap, slack)
+        size, draws = _divide_errors(gap, error), options.draws
+        largest, by_chance = np.full(draws, np.nan), np.nan
+        if not np.isnan(size).all():
+            largest, by_chance = _draw_largest(values, codes, means.count, options, show)
         critical = largest[options.place - 1]
-        half = (
-            critical * error if np.isfinite(critical) else np.where(np.isnan(error), np.nan, np.inf)
-        )
-        n_above = options.draws - np.searchsorted(largest, size * (1 - _ROUNDING), side="left")
-        p = np.where(np.isnan(size), np.nan, (1 + n_above) / (1 + options.draws))
-        return cls(shifted, pairs, gap, gap - half, gap + half, p, mean_gap)
+        half = critical * error if np.isfinite(critical) else error + np.inf
+        n_above = draws - np.searchsorted(largest, size * (1 - _ROUNDING), side="left")
+        p = np.where(np.isnan(size), np.nan, (1 + n_above) / (1 + draws))
+        means = replace(means, mean=means.mean + center)
+        return cls(means, pairs, gap, gap - half, gap + half, p, by_chance)
 
     def to_row(self, labels: Sequence[Any]) -> dict[str, Any]:
         """Return the mean and the largest absolute gap of all pairs, as a row of a table."""
-        gap, p = np.abs(self.gap), self.p[~np.isnan(self.p)]
-        numbers: dict[str, float] = {}
         # an interval that contains 0 allows an absolute gap of 0
-        low, high = (
-            np.maximum(np.maximum(self.low, -self.high), 0.0),
-            np.maximum(self.high, -self.low),
-        )
-        for name, summarise in (("mean", np.mean), ("largest", np.max)):
-            for end, values in (("gap", gap), ("low", low), ("high", high)):
-                known = values[~np.isnan(values)]
-                numbers[f"{name}_{end}"] = float(summarise(known)) if len(known) else np.nan
+        low, high = np.maximum(self.low, -self.high), np.maximum(self.high, -self.low)
+        ends = pd.DataFrame({"gap": np.abs(self.gap), "low": np.maximum(low, 0.0), "high": high})
         places = self.means.find_ends()
         return {
             "groups": int((self.means.count > 0).sum()),
             "users": int(self.means.count.sum()),
-            **numbers,
+            **ends.mean().add_prefix("mean_"),
+            **ends.max().add_prefix("largest_"),
             "by_chance": self.by_chance,
             "lowest": labels[places[0]] if places else None,
             "highest": labels[places[1]] if places else None,
-            "p": float(p.min()) if len(p) else np.nan,
+            "p": pd.Series(self.p).min(),
         }
 
     def to_pairs(self, labels: Sequence[Any]) -> dict[str, Any]:
@@ -211,11 +198,10 @@ class MetricGaps:
 
     def to_groups(self, labels: Sequence[Any], level: float) -> dict[str, Any]:
         """Return a column for each fact about the groups, which are independent."""
-        means, n_groups = self.means, int((self.means.count > 0).sum())
-        one = level ** (1 / max(n_groups, 1))
+        means = self.means
+        one = level ** (1 / max(int((means.count > 0).sum()), 1))
         counts = np.maximum(means.count, 1) + _PRIOR_USERS
-        reach = {n: find_t_quantile(one, n) for n in np.unique(counts).tolist()}
-        half = means.error * np.array([reach[n] for n in counts.tolist()])
+        half = means.error * np.array([find_t_quantile(one, n) for n in counts.tolist()])
         return {
             "group": [*labels], "users": means.count, "mean": means.mean,
             "low": means.mean - half, "high": means.mean + half,
@@ -260,15 +246,14 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     if of == "metrics":
         rows = [one.to_row(labels) for one in found.values()]
         return pd.DataFrame(rows, index=pd.Index(names, name="metric"))
-    tables = [
-        pd.DataFrame(
-            one.to_pairs(labels) if of == "pairs" else one.to_groups(labels, options.level)
-        )
-        for one in found.values()
-    ]
-    for name, table in zip(found, tables, strict=True):
-        table.insert(0, "metric", name)
-    return pd.concat(tables, ignore_index=True)
+    tables = {
+        name: one.to_pairs(labels) if of == "pairs" else one.to_groups(labels, options.level)
+        for name, one in found.items()
+    }
+    return pd.concat(
+        [pd.DataFrame({"metric": name, **columns}) for name, columns in tables.items()],
+        ignore_index=True,
+    )
 
 
 def find_known_groups(lists: GroupedLists | None) -> dict[Any, Any]:
@@ -294,15 +279,13 @@ def find_known_groups(lists: GroupedLists | None) -> dict[Any, Any]:
 
 def _find_metrics(scores: Scores, metric: str | Metric | None) -> list[str]:
     """Return the names of the metrics that have a score per user."""
-    is_per_user = {str(one): one.metric.per_user for one in scores.measurements}
-    if metric is None:
-        names = [name for name, has_scores in is_per_user.items() if has_scores]
-    else:
+    without = [str(one) for one in scores.measurements if not one.metric.per_user]
+    names = [name for name in scores.names if name not in without]
+    if metric is not None:
         names = [find_metric_name(metric, scores.names, "This report")]
-    without = [name for name, has_scores in is_per_user.items() if not has_scores]
     if not names or names[0] in without:
         msg = (
-            f"{without[0]} is a number of all lists together: no user has a score of it. Evaluate "
+            f"{(names or without)[0]} is a number of all lists together: no user has a score of it. Evaluate "
             "a metric with scores, such as 'ndcg@10', or compare the groups with report.by()."
         )
         raise InvalidInputError(msg)
@@ -315,6 +298,11 @@ def _divide_errors(gap: Floats, error: Floats) -> Floats:
         return np.where((gap == 0) & (error == 0), 0.0, np.abs(gap) / error)
 
 
+def _drop_rounding(values: Floats, slack: float) -> Floats:
+    """Return 0 for values that are rounding errors."""
+    return np.where(np.abs(values) <= slack, 0.0, values)
+
+
 def _draw_largest(
     values: Floats,
     codes: Positions,
@@ -323,16 +311,15 @@ def _draw_largest(
     show: Callable[[float], None],
 ) -> tuple[Floats, float]:
     """Return the largest |t| of all pairs in each permutation, ascending, and the mean |gap|."""
-    draws, generator = options.draws, np.random.default_rng(options.seed)
-    some: Flags = count > 0
-    new_code = np.cumsum(some) - 1
-    codes, count = new_code[codes], count[some]
-    pairs = np.triu_indices(len(count), 1)
-    largest, total = np.empty(draws), 0.0
-    for draw in range(draws):
+    generator = np.random.default_rng(options.seed)
+    one, other = np.triu_indices(len(count), 1)
+    has_both = (count[one] > 0) & (count[other] > 0)
+    pairs = one[has_both], other[has_both]
+    largest, total = np.empty(options.draws), 0.0
+    for draw in range(options.draws):
         means = GroupMeans.of(generator.permutation(values), codes, count)
         gap, error = means.compute_gaps(pairs)
         largest[draw] = _divide_errors(gap, error).max()
         total += float(np.abs(gap).mean())
-        show((draw + 1) / draws)
-    return np.sort(largest), total / draws
+        show((draw + 1) / options.draws)
+    return np.sort(largest), total / options.draws
