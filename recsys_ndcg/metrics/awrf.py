@@ -9,12 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.calibration import compute_js
-from recsys_ndcg.metrics.item_groups import (
-    ByColumn,
-    check_option,
-    sum_by_group,
-    weigh_by_patience,
-)
+from recsys_ndcg.metrics.item_groups import ByColumn, check_option, sum_by_group, weigh_by_patience
 from recsys_ndcg.metrics.metric import ORDER
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals

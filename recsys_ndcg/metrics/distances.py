@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,6 +18,8 @@ from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
 from recsys_ndcg.metrics.pairs import Shown, Spread, iterate_pairs, split_costs
 
+#: The weights of pairs of rows.
+_Weigh: TypeAlias = Callable[[Positions, Positions], Any]
 _CELLS = 2**20  # entries of a table that is made at once
 _FEW_KINDS = 1500  # so many different entries have a table of all their distances
 _MANY_KINDS = 10_000  # so many different entries have too many pairs
@@ -44,13 +47,14 @@ class Distances:
     def sum_expected(self, shown: Shown) -> Floats:
         """Return the expected sum over the pairs of the items that each list shows."""
         chance = np.stack([np.ones(shown.n_users), *shown.shares])  # by the number of tied items
-        row = np.arange(len(shown.user))
-        count, by_row = shown.offsets[shown.user + 1] - row - 1, np.zeros(len(row))
-        for rows, one, other in iterate_pairs(row + 1, count, self._limit):
+
+        def weigh(one: Positions, other: Positions) -> Floats:
             n_tied = shown.is_tied[one].astype(np.int64) + shown.is_tied[other]
-            expected = self.measure(shown.item[one], shown.item[other])
-            expected = expected * chance[n_tied, shown.user[one]]
-            by_row[rows] = np.bincount(one - rows.start, expected, rows.stop - rows.start)
+            return np.asarray(chance[n_tied, shown.user[one]])
+
+        place = np.arange(len(shown.user)) + 1
+        count = shown.offsets[shown.user + 1] - place
+        by_row, _ = self._sum_rows(shown.item, shown.item, place, count, weigh)
         return np.bincount(shown.user, by_row, shown.n_users).astype(np.float64)
 
     def sum_from(
@@ -67,10 +71,8 @@ class Distances:
         others : int64 array
             The other items.
         """
-        total = np.zeros(len(item))
-        for rows, one, other in iterate_pairs(offsets[user], np.diff(offsets)[user], self._limit):
-            distance = self.measure(item[one], others[other])
-            total[rows] = np.bincount(one - rows.start, distance, rows.stop - rows.start)
+        first, count = offsets[user], np.diff(offsets)[user]
+        total: Floats = self._sum_rows(item, others, first, count, lambda *_: 1.0)[0]
         return total
 
     def spread_of_lists(self, offsets: Positions, item: Positions) -> Spread:
@@ -79,7 +81,7 @@ class Distances:
         is_long = sizes > _LONG_LIST
         user = np.repeat(np.arange(len(sizes)), sizes)
         count = np.where(is_long, 0, sizes)[user]
-        sums = self._sum_rows(item, offsets[user], count, np.ones(len(item)))
+        sums = self._sum_rows(item, item, offsets[user], count, np.not_equal)
         total, squares, row_squares = (
             np.bincount(user, each, len(sizes)) for each in (*sums, sums[0] * sums[0])
         )
@@ -90,18 +92,15 @@ class Distances:
         raise NotImplementedError
 
     def _sum_rows(
-        self, item: Positions, first: Positions, count: Positions, times: Floats
+        self, item: Positions, others: Positions, first: Positions, count: Positions, weigh: _Weigh
     ) -> Floats:
-        """Return the sums of the distances of each row from others, and of their squares.
-
-        Each row stands for some equal items (`times`), and is not compared with itself.
-        """
+        """Return the sum of the distances of each row's item from others, and of their squares."""
         sums = np.zeros((2, len(item)))
         for rows, one, other in iterate_pairs(first, count, self._limit):
-            distance, weight = self.measure(item[one], item[other]), times[other] - (one == other)
-            for place, each in enumerate((distance, distance * distance)):
-                index = one - rows.start
-                sums[place, rows] = np.bincount(index, weight * each, rows.stop - rows.start)
+            distance, index = self.measure(item[one], others[other]), one - rows.start
+            terms = weigh(one, other) * distance
+            for place, each in enumerate((terms, terms * distance)):
+                sums[place, rows] = np.bincount(index, each, rows.stop - rows.start)
         return sums
 
     @property
@@ -248,82 +247,60 @@ class Compared(Distances):
     def spread_of(self, items: Positions) -> Spread:
         """Return the spread of the distances of some items; NaN for too many different ones."""
         _, first, times = np.unique(self.kind[items], return_index=True, return_counts=True)
-        n_kinds = len(first)
+        one, n_kinds = items[first], len(first)
         if n_kinds > _MANY_KINDS:
             return Spread(np.nan, np.nan, np.nan)
         start, count = np.zeros(n_kinds, np.int64), np.full(n_kinds, n_kinds)
-        sums, squares = self._sum_rows(items[first], start, count, times.astype(np.float64))
+        sums, squares = self._sum_rows(one, one, start, count, lambda a, b: times[b] - (a == b))
         total, all_squares, row_squares = (
             float((times * each).sum()) for each in (sums, squares, sums * sums)
         )
         return Spread.of(len(items), row_squares, total, all_squares)
 
 
-@dataclass(frozen=True)
-class Jaccard:
-    """1 minus the share of common members of two sets, which are bits of whole numbers.
+def measure_jaccard(first: NDArray[Any], second: NDArray[Any], of_empty: float) -> Floats:
+    """Return 1 minus the share of common members of two sets, given as bits of whole numbers.
 
-    Parameters
-    ----------
-    of_empty : float
-        The distance of two empty sets.
+    Two empty sets have the distance `of_empty`.
+
+    Examples
+    --------
+    >>> measure_jaccard(np.array([[0b11], [0]]), np.array([[0b10], [0]]), of_empty=0.0)
+    array([0.5, 0. ])
     """
+    common, either = (
+        np.bitwise_count(bits).sum(axis=1, dtype=np.float64)
+        for bits in (first & second, first | second)
+    )
+    return np.where(either > 0, 1 - common / np.maximum(either, 1), of_empty)
 
-    of_empty: float
 
-    def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> Floats:
-        """Return the distances.
+def measure_own(first: NDArray[Any], second: NDArray[Any], function: Callable[..., Any]) -> Floats:
+    """Return the distances that a user's function returns, checked.
 
-        Examples
-        --------
-        >>> Jaccard(0.0)(np.array([[0b11], [0]]), np.array([[0b10], [0]]))
-        array([0.5, 0. ])
-        """
-        common, either = (
-            np.bitwise_count(bits).sum(axis=1, dtype=np.float64)
-            for bits in (first & second, first | second)
+    Raises
+    ------
+    InvalidInputError
+        The function fails, or does not return a finite number for each pair.
+    """
+    name, n_pairs = getattr(function, "__name__", "distance"), len(first)
+    try:
+        result = np.asarray(function(first, second), dtype=np.float64)
+    except Exception as error:  # a user's function may raise anything
+        msg = (
+            f"distance={name} failed for {n_pairs} pairs of rows: {quote(str(error))}. It gets two "
+            "arrays of rows and returns an array of their distances."
         )
-        return np.where(either > 0, 1 - common / np.maximum(either, 1), self.of_empty)
-
-
-@dataclass(frozen=True)
-class OwnDistance:
-    """A user's function of two arrays of rows, with its result checked.
-
-    Parameters
-    ----------
-    function : callable
-        The function.
-    """
-
-    function: Callable[..., Any]
-
-    def __call__(self, first: NDArray[Any], second: NDArray[Any]) -> Floats:
-        """Return the distances.
-
-        Raises
-        ------
-        InvalidInputError
-            The function fails, or does not return a finite number for each pair.
-        """
-        name, n_pairs = getattr(self.function, "__name__", "distance"), len(first)
-        try:
-            result = np.asarray(self.function(first, second), dtype=np.float64)
-        except Exception as error:  # a user's function may raise anything
-            msg = (
-                f"distance={name} failed for {n_pairs} pairs of rows: {quote(str(error))}. "
-                "It gets two arrays of rows and returns an array of their distances."
-            )
-            raise InvalidInputError(msg) from error
-        found = ""
-        if result.shape != (n_pairs,):
-            found = f"an array of shape {result.shape} for {n_pairs} pairs of rows"
-        elif not np.isfinite(result).all():
-            found = f"{result[~np.isfinite(result)][0]}"
-        if found:
-            msg = f"distance={name} returned {found}. Return one finite number for each pair."
-            raise InvalidInputError(msg)
-        return result
+        raise InvalidInputError(msg) from error
+    found = ""
+    if result.shape != (n_pairs,):
+        found = f"an array of shape {result.shape} for {n_pairs} pairs of rows"
+    elif not np.isfinite(result).all():
+        found = f"{result[~np.isfinite(result)][0]}"
+    if found:
+        msg = f"distance={name} returned {found}. Return one finite number for each pair."
+        raise InvalidInputError(msg)
+    return result
 
 
 def find_distances(
@@ -370,7 +347,9 @@ def _find(known: Background, column: str, convention: Convention, *, differ: boo
     if rule == "by_column":
         rule = "cosine" if kind == "number" and differ else _BY_COLUMN[kind]
     if rule == "jaccard":
-        return _compare(np.packbits(table > 0, axis=1), Jaccard(float(differ)))
+        return _compare(
+            np.packbits(table > 0, axis=1), partial(measure_jaccard, of_empty=float(differ))
+        )
     if rule == "cosine":
         unit = _to_unit_length(table)
         item, place = np.nonzero(unit)
@@ -392,11 +371,10 @@ def _compare(entries: NDArray[Any], function: Callable[..., Floats]) -> Compared
 
 def _compare_by(function: Callable[..., Any], feature: Feature) -> Compared:
     """Return the distances of a user's function, which reads the names of categories."""
-    is_category = feature.kind == "category"
+    is_category, checked = feature.kind == "category", partial(measure_own, function=function)
     if feature.values.ndim > 1:
-        return _compare(feature.vectors, OwnDistance(function))
-    entries = np.where(feature.is_known, feature.values, -1 if is_category else 0)
-    found = _compare(entries, OwnDistance(function))
+        return _compare(feature.vectors, checked)
+    found = _compare(np.where(feature.is_known, feature.values, -1 if is_category else 0), checked)
     labels = np.array([*feature.labels, None], dtype=object)
     return replace(found, entries=labels[found.entries.astype(np.int64)]) if is_category else found
 

@@ -285,8 +285,9 @@ def _find_metrics(scores: Scores, metric: str | Metric | None) -> list[str]:
         names = [find_metric_name(metric, scores.names, "This report")]
     if not names or names[0] in without:
         msg = (
-            f"{(names or without)[0]} is a number of all lists together: no user has a score of it. Evaluate "
-            "a metric with scores, such as 'ndcg@10', or compare the groups with report.by()."
+            f"{(names or without)[0]} is a number of all lists together: no user has a score of "
+            "it. Evaluate a metric with scores, such as 'ndcg@10', or compare the groups with "
+            "report.by()."
         )
         raise InvalidInputError(msg)
     return names

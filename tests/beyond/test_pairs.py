@@ -356,3 +356,19 @@ def test_what_cannot_be_measured_is_explained(
     }
     with pytest.raises(rn.RecsysNdcgError, match=message), np.errstate(all="ignore"):
         rn.evaluate(data, metrics=metric, features=FILMS, convention=rn.Convention(**options))
+
+
+def test_too_many_different_entries_have_no_chance_level(monkeypatch: Any) -> None:
+    """The score is as before."""
+    data, features, train = draw_tables(20, 60, n_ties=2)
+    options = {"metrics": "diversity(genres)@5", "features": features, "catalogue": range(60)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        before = rn.evaluate(data, train=train, **options)
+        monkeypatch.setattr("recsys_ndcg.metrics.distances._MANY_KINDS", 10)
+        report = rn.evaluate(data, train=train, **options)
+        assert report.per_user.equals(before.per_user)
+        assert not before.summary["chance"].isna().any()
+        assert report.summary["chance"].isna().all()
+        deviation = report.audit_data.scores_with_orders.roles["deviation"]
+        assert np.isnan(deviation).all()
