@@ -9,7 +9,7 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.calibration import compute_js
-from recsys_ndcg.metrics.item_groups import ByColumn, check_option, sum_by_group, weigh_by_patience
+from recsys_ndcg.metrics.item_groups import ByColumn, sum_by_group, weigh_by_patience
 from recsys_ndcg.metrics.metric import ORDER
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals
@@ -62,14 +62,10 @@ class AWRF(ByColumn):
     name = "awrf"
     needs = frozenset({"items", "catalogue", "features"})
     reads = ORDER | {"patience", "missing_feature"}
+    option = "difference", ("js", "absolute")
     reads_catalogue = True
 
     difference: str = "js"
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        super().__post_init__()
-        check_option(self, "difference", ("js", "absolute"))
 
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return the attention that each rank gets."""

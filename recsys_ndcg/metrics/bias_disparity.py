@@ -13,7 +13,6 @@ from recsys_ndcg.errors import suggest
 from recsys_ndcg.metrics.item_groups import (
     ByColumn,
     Columns,
-    check_option,
     find_universe_flags,
     sum_by_group,
 )
@@ -74,17 +73,13 @@ class BiasDisparity(ByColumn):
     name = "bias_disparity"
     needs = frozenset({"items", "train", "features"})
     reads = ALL_LISTS | {"missing_feature"}
+    option = "which", ("BD", "BS", "BR")
     bounded = False
     reads_catalogue = True
 
     user_group: str = ""
     item_group: str = ""
     which: str = "BD"
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        super().__post_init__()
-        check_option(self, "which", ("BD", "BS", "BR"))
 
     @property
     def group(self) -> str:  # type: ignore[override] # a class attribute in the base

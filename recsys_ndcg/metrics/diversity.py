@@ -139,11 +139,7 @@ class Diversity(OfColumn):
         )
 
     def chance_objection(
-        self,
-        convention: Convention,
-        known: Background | None,
-        *,
-        is_drawn: bool,
+        self, convention: Convention, known: Background | None, *, is_drawn: bool
     ) -> str:
         """Return that the pairs of the catalogue are too many."""
         spread = find_spread(known, self.column, convention) if is_drawn and known else None

@@ -51,7 +51,7 @@ def find_missing_history(metric: OfColumn, lists: GroupedLists, convention: Conv
 
 def measure_distances(
     lists: GroupedLists, column: str, convention: Convention
-) -> tuple[Floats, Positions]:
+) -> tuple[Floats, Floats]:
     """Return the mean distance of each row's item from its user's training items.
 
     It is NaN if the user has none, or if an item without features is left out. Also return the
@@ -76,4 +76,5 @@ def measure_distances(
     distances = find_distances(known, column, convention, unknown_differ=True)
     total = distances.sum_from(user, item, compute_offsets(counts), others)
     is_defined = counted[item] & (counts[user] > 0)
-    return np.where(is_defined, total / np.maximum(counts[user], 1), np.nan), counts
+    mean = np.where(is_defined, total / np.maximum(counts[user], 1), np.nan)
+    return mean, counts.astype(np.float64)

@@ -12,7 +12,6 @@ from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.item_groups import (
     ByColumn,
     Columns,
-    check_option,
     find_mean_difference,
     sum_by_group,
 )
@@ -64,17 +63,13 @@ class ItemGap(ByColumn):
     name = "item_gap"
     needs = frozenset({"items", "features"})
     reads = GAINS | {"missing_feature"}
+    option = "of", ("gain", "score")
     needs_threshold = True
     uses_gains = True
     bounded = False
     greater_is_better = False
 
     of: str = "gain"
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        super().__post_init__()
-        check_option(self, "of", ("gain", "score"))
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that there are no estimates, or no categories."""

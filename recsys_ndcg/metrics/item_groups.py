@@ -31,6 +31,23 @@ class OverItemGroups(OverLists):
     is_linear: ClassVar[bool] = False
     #: The one group that is measured, a field in metrics that can measure one.
     group: ClassVar[str] = ""
+    #: The name of an option, and its possible values.
+    option: ClassVar[tuple[str, tuple[str, ...]]] = "", ()
+
+    def __post_init__(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        InvalidInputError
+            The option is not one of its possible values.
+        """
+        super().__post_init__()
+        name, values = self.option
+        if values and getattr(self, name) not in values:
+            choices = ", ".join(map(repr, values))
+            msg = f"{self.name}: {name} cannot be {getattr(self, name)!r}. Choose {choices}."
+            raise InvalidInputError(msg)
 
     def name_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
         """Return the group of every item, -1 for none, and the names of the groups."""
@@ -204,17 +221,3 @@ def weigh_by_patience(n_ranks: int, convention: Convention) -> Floats:
     """
     patience = PATIENCE if convention.patience is None else convention.patience
     return np.asarray(patience ** np.arange(n_ranks, dtype=np.float64))
-
-
-def check_option(metric: OverLists, name: str, choices: tuple[str, ...]) -> None:
-    """Raise if an option of a metric is not one of its choices.
-
-    Raises
-    ------
-    InvalidInputError
-        It is not.
-    """
-    value = getattr(metric, name)
-    if value not in choices:
-        msg = f"{metric.name}: {name} cannot be {value!r}. Choose {', '.join(map(repr, choices))}."
-        raise InvalidInputError(msg)

@@ -195,26 +195,18 @@ class TopicHits:
         hits.
         """
         share = self.hits / self.size * kept**self.hits_before
-        first = places > 0
-        total = np.zeros(len(share))
-        total[first] = weights[self.n_before[first]] * share[first]
-        tied = np.flatnonzero(places > 1)
-        if not len(tied):
-            return total
-        n_hits, n_others = self.hits[tied] - 1, self.size[tied] - 1
-        count = np.arange(min(int(n_hits.max()), int(places.max()) - 1) + 1)
-        fading = kept**count
-        chance = np.zeros((len(tied), len(count)))  # of each number of hits so far
-        chance[:, 0] = 1.0
-        for place in range(1, int(places.max())):
-            left = np.maximum(n_others - place + 1, 1)
-            hit = np.clip((n_hits[:, None] - count) / left[:, None], 0.0, 1.0)
-            moved = chance * hit
-            chance -= moved
-            chance[:, 1:] += moved[:, :-1]
-            active = places[tied] > place
-            mean, at = row_sums(chance * fading), tied[active]
-            total[at] += weights[self.n_before[at] + place] * (share[at] * mean[active])
+        total, at = np.zeros(len(share)), np.flatnonzero(places > 0)
+        chance = np.ones((len(at), 1))  # of each number of hits so far
+        for place in range(int(places.max(initial=0))):
+            is_left = places[at] > place
+            at, chance = at[is_left], chance[is_left]
+            if place:
+                n_more = self.hits[at, None] - 1 - np.arange(chance.shape[1])
+                moved = chance * np.clip(n_more / (self.size[at, None] - place), 0.0, 1.0)
+                chance = np.pad(chance - moved, ((0, 0), (0, int(moved[:, -1].any()))))
+                chance[:, 1:] += moved[:, : chance.shape[1] - 1]
+            mean = row_sums(chance * kept ** np.arange(chance.shape[1]))
+            total[at] += weights[self.n_before[at] + place] * (share[at] * mean)
         return total
 
 

@@ -174,13 +174,12 @@ class Serendipity(OfColumn, OfItems):
 
     def _measure(self, ranking: Ranking) -> tuple[Floats, Floats]:
         """Return the mean distance of every row, and the number of items that it is from."""
-
-        def measure() -> tuple[Floats, Floats]:
-            distances, counts = measure_distances(ranking.lists, self.column, ranking.convention)
-            return distances, counts.astype(np.float64)
-
-        choices = ranking.convention.select_choices("distance", "missing_feature", "popularity_of")
-        return ranking.graded.get_or_compute(("distances", self.column, choices), measure)
+        convention = ranking.convention
+        choices = convention.select_choices("distance", "missing_feature", "popularity_of")
+        return ranking.graded.get_or_compute(
+            ("distances", self.column, choices),
+            lambda: measure_distances(ranking.lists, self.column, convention),
+        )
 
     def _sum_above(self, ranking: Ranking) -> tuple[Floats, Floats]:
         values = self.get_values(ranking)
