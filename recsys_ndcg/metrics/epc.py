@@ -1,4 +1,4 @@
-"""Expected popularity complement: how unknown the relevant recommended items are."""
+"""Expected popularity complement and free discovery: how unknown relevant items are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import get_background
-from recsys_ndcg.metrics.of_items import LISTS, OfItems
+from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_popularity, count_training
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
@@ -102,3 +102,48 @@ class EPC(OfRelevantItems):
         one_user = 1 / max(len(known.users) if is_everyone else known.n_train_users, 1)
         cold = {"zero": 0.0, "one_user": 1 - one_user, "rarest": 1 - lowest, "drop": np.nan}
         return np.where(counts > 0, 1 - shares, cold.get(convention.cold_item, 1.0))
+
+
+@register_metric
+class EFD(OfRelevantItems):
+    r"""Expected free discovery: relevant items count with their self-information.
+
+    .. math:: efd@k = \frac{\sum_{r \le k} D(r) \, rel(i_r) \, (-\log_2 p(i_r))}
+        {\sum_{r \le \min(k, n)} D(r)}, \qquad p(i) = \frac{\nu(i)}{\sum_j \nu(j)}
+
+    with \nu(i) the number of training users of item i, and D(r) the discount, 1/log2(r + 1). A cold
+    item counts like the rarest item of training.
+
+    Notes
+    -----
+    At least 0, in units of bits; higher is better. Undefined for an empty list; a list without a
+    relevant item scores 0. Its expectation under ties, its chance level and its z are exact.
+
+    References
+    ----------
+    Vargas & Castells (2011), doi:10.1145/2043932.2043955
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> train = [("ann", "a"), ("bob", "a"), ("cid", "a"), ("bob", "b")]
+    >>> lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b", "a"]})
+    >>> rn.evaluate(lists, metrics=["efd@1", "efd@2"], train=train, threshold=1).mean.round(3)
+    efd@1    2.000
+    efd@2    1.226
+    Name: mean, dtype: float64
+    """
+
+    name = "efd"
+    also_called = ("expectedfreediscovery",)
+    reads = OfRelevantItems.reads | {"popularity_of"}
+
+    def values_by_item(self, known: Background, convention: Convention) -> Floats:
+        """Return the self-information of every item, in bits."""
+        rule = convention.cold_item
+        by_measure = convention.replace(cold_item="rarest" if rule == "by_measure" else rule)
+        counts = count_popularity(known, by_measure)
+        in_training = count_training(known, convention)
+        with np.errstate(divide="ignore"):
+            bits = np.log2(in_training.sum()) - np.log2(counts)
+        return np.where((in_training == 0) & (rule == "zero"), 0.0, bits)
