@@ -177,6 +177,11 @@ class Metric:
         """Return what it needs to know besides the lists, under a convention."""
         return self.needs
 
+    @classmethod
+    def find_sources(cls) -> frozenset[str]:
+        """Return the arguments of `recsys_ndcg.evaluate` that it needs under the defaults."""
+        return cls().find_needs(Convention()) - {"items"}
+
     def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
         """Return why what is known besides the lists does not suffice; "" if it does."""
         return ""
