@@ -207,7 +207,7 @@ class GroupedLists(ReadOnlyArrays):
         n_items = len(np.asarray(self.item_ids))
         keys = user * n_items + item
         wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
-        found = np.zeros(_LAST_DIGITS + 1, dtype=bool)
+        found: Flags = np.zeros(_LAST_DIGITS + 1, dtype=bool)
         found[keys & _LAST_DIGITS] = True
         found = found[wanted & _LAST_DIGITS]  # most rows are not: only the others are looked up
         if (keys[1:] < keys[:-1]).any():

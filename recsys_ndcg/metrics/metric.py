@@ -124,6 +124,11 @@ class Metric:
             msg = f"{self.name} has no cutoff; use {self.name!r}, not '{self.name}@{self.k}'."
             raise InvalidInputError(msg)
 
+    @property
+    def needs_labels(self) -> bool:
+        """Whether it compares the lists with true values."""
+        return not self.needs or self.needs_threshold or self.uses_gains
+
     def __str__(self) -> str:
         """Return the name that `parse_metrics` reads, such as ``ndcg@10``."""
         given = {

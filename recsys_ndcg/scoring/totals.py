@@ -61,8 +61,9 @@ class Moments:
         """Return the moments of two tables (n_users, n_measurements), where `mask` is true."""
         if x.shape[1] > 1:  # one column after the other is several times as fast
             columns = [(x[:, [i]], y[:, [i]], mask[:, [i]]) for i in range(x.shape[1])]
-            parts = [vars(cls.of(one, one if y is x else other, has)) for one, other, has in columns]
-            return cls(**{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+            parts = [vars(cls.of(u, u if y is x else v, kept)) for u, v, kept in columns]
+            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            return cls(**joined)
         count = mask.sum(axis=0)
         sum_x, centred_x = _centre(x, mask, count)
         if y is x:
