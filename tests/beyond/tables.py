@@ -1,6 +1,6 @@
 """The tables of docs/beyond-accuracy.md: the measures, the choices, the libraries.
 
-python -m tests.beyond.tables
+``python -m tests.beyond.tables`` prints them.
 """
 
 from dataclasses import fields

@@ -42,7 +42,15 @@ def test_the_command_takes_results_alone(tmp_path: Path) -> None:
     results, items = tmp_path / "results.csv", tmp_path / "items.csv"
     RESULTS.to_csv(results, index=False)
     items.write_text("item\na\nb\nc\nd\n")
-    words = ["evaluate", "--results", results, "--metrics", "coverage@2", "--catalogue", items]
+    words: list[str | Path] = [
+        "evaluate",
+        "--results",
+        results,
+        "--metrics",
+        "coverage@2",
+        "--catalogue",
+        items,
+    ]
     assert "0.7500" in run(*words).stdout
     refused = run(*words, "--memory-limit", "1GB")
     assert refused.exit_code
