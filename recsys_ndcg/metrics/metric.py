@@ -75,8 +75,7 @@ class Metric:
         Convention.BEYOND_ACCURACY
     )
     #: What it needs to know besides the lists (`Background`): "items" (lists of recommended items,
-    #: not a user's own test ratings), "train", "catalogue", "features", "base", "item_groups",
-    #: "user_groups".
+    #: not a user's own test ratings), "train", "catalogue", "features", "base", "groups".
     needs: ClassVar[frozenset[str]] = frozenset()
     #: The items of a user that its values depend on: "history" or "base" (`Background`).
     marks: ClassVar[tuple[str, ...]] = ()
