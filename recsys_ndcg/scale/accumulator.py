@@ -351,7 +351,7 @@ class Accumulator:
             "per_user": {str(self._per_user): self._per_user},
             "repeated": {repr(self._repeated): self._repeated},
             "protocol": {repr(self._protocol): self._protocol},
-            "what is known besides the lists": {str(plan.background): str(plan.background)},
+            "what is known besides the lists": {str(plan.background): plan.background},
         }
         for name in Convention.field_names():
             chosen = [getattr(one.convention, name) for one in plan.measurements]
