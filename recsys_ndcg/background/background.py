@@ -89,7 +89,7 @@ class Background(ReadOnlyArrays):
     in_catalogue : bool array, shape (n_items,), optional
         Whether each item is in the catalogue.
     is_candidate : bool array, shape (n_items,), optional
-        Whether each item could be recommended: it is in the catalogue, or in a list.
+        Whether each item could be recommended: `in_catalogue`, if lists are drawn from it.
     features : mapping of str to Feature
         The columns of the features table.
     base : UserItems, optional
