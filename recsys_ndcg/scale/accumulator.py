@@ -15,7 +15,7 @@ from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, format_count, quote
 from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
 from recsys_ndcg.scale.batches import read_batch, to_array
-from recsys_ndcg.scale.engines import PartialReport
+from recsys_ndcg.scale.engines import PartialReport, check_users_have_rows
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class Accumulator:
         self._plan = Plan.of(
             metrics, k=k, threshold=threshold, convention=convention, background=known
         )
+        check_users_have_rows(self._plan)
         check_choice("protocol", protocol, ("rated", "supplied"))
         self._protocol = protocol
         check_choice("repeated", repeated, ("raise", "count"))

@@ -31,6 +31,7 @@ from recsys_ndcg.scale.engines import (
     PartialReport,
     build_lists,
     check_distinct_columns,
+    check_users_have_rows,
     map_columns,
     split_tables,
 )
@@ -210,6 +211,7 @@ def evaluate_by_plan(
             )
             raise InvalidInputError(msg)
     _check_order(plan)
+    check_users_have_rows(plan)
     if partitions is not None:
         check_integer("partitions", partitions, least=1)
     tables = {
