@@ -11,11 +11,9 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.background import Background
 from recsys_ndcg.metrics import METRICS
 from recsys_ndcg.report.saving import audit_from_parquet, report_to_parquet
 from recsys_ndcg.scale import spark
-from recsys_ndcg.scoring import Plan
 from tests.scale import sessions
 from tests.scale.alike import CLOSE, check_alike
 
@@ -126,6 +124,7 @@ CHOICES: dict[str, dict[str, Any]] = {
         "convention": rn.Convention(serendipity_by="history", distance="cosine"),
         "metrics": ["serendipity(genres)@3", "serendipity(vector)@3", "diversity(vector)@3"],
     },
+    "all lists": {"metrics": ["coverage@3", "gini@3"]},
     "co-occurrence": {
         "convention": rn.Convention(distance="cooccurrence", population="known"),
         "metrics": ["diversity@3", "serendipity@3", "upd@3"],
@@ -210,13 +209,7 @@ def test_spark_gives_the_report_of_tables(case: str, loaded: sessions.Load) -> N
     """Of three parts of the users."""
     known = {**SETTINGS, **KNOWN, **CHOICES[case]}
     tables = {name: loaded(table) for name, table in WIDER.items()}
-    plan = Plan.of(
-        known["metrics"],
-        threshold=4,
-        convention=known.get("convention"),
-        background=Background.of(*(known[name] for name in KNOWN)),
-    )
-    with spark.evaluate_by_plan(tables, plan, partitions=3) as report:
+    with spark.evaluate(tables, **known, partitions=3) as report:
         table = report.per_user
         rows = [row.asDict() for row in table.collect()]
         users = pd.DataFrame(rows, columns=table.columns).set_index("user")
