@@ -56,7 +56,7 @@ def test_all_measures_are_compared(
     difference.update(per_user.mean())  # of users whom both have a score of
     np.testing.assert_allclose(pairs["difference"].abs(), difference[pairs.index].abs(), atol=1e-9)
     assert all(name in found.to_markdown() for name in reports)
-    assert "coverage@4" in found.page().to_html()
+    assert "coverage@4" in found.to_html(tmp_path / "page.html")
     for name, report in reports.items():
         report.save(tmp_path / f"{name}.json")
     again = rn.compare({name: tmp_path / f"{name}.json" for name in reports}, **how)
@@ -150,7 +150,7 @@ def test_commands_compare_and_reconcile_with_what_is_known(words: list[str]) -> 
                 one for one in result["leaderboards"][name] if one["model"] == place
             )
             assert row["mean"] == pytest.approx(means[name], rel=1e-9)
-    table = csv_of("reconcile", "--results", "one.csv", *words, "--metrics", "coverage@3")
+    table = csv_of("reconcile", "--results", "one.csv", *words, "--metric", "coverage@3")
     known = {name: KNOWN[name] for name in ("train", "catalogue", "features", "base")}
     expected = rn.reconcile(WIDER, "coverage@3", **known)
     assert table["preset"].tolist() == expected["preset"].tolist()

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import surprise
 
 import recsys_ndcg as rn
+from recsys_ndcg.surprise.model_selection import cross_validate
 from recsys_ndcg.surprise import MostPopular, evaluate_catalogue, rank_catalogue
 from tests.beyond.test_engines import BASE, FEATURES, ITEMS, KNOWN, NEEDY, OPTIONS, TRAIN, USERS
 from tests.scale.alike import CLOSE
@@ -39,10 +41,12 @@ class Coarse(surprise.AlgoBase):  # type: ignore[misc]
         return float((user * 7 + item * 3) % 5 + (user + item) % 2 * 1e-12)
 
 
+DATASET = surprise.Dataset.load_from_df(RATINGS, surprise.Reader(rating_scale=(1, 5)))
+
+
 def load() -> Any:
     """Return the trainset."""
-    scale = surprise.Reader(rating_scale=(1, 5))
-    return surprise.Dataset.load_from_df(RATINGS, scale).build_full_trainset()
+    return DATASET.build_full_trainset()
 
 
 @pytest.mark.parametrize("exclude", ["train", None])
@@ -152,7 +156,7 @@ class Constant(surprise.AlgoBase):  # type: ignore[misc]
 
     def estimate(self, user: Any, item: Any) -> float:
         """Return a number."""
-        return 3.0 + 0 * (user + item)
+        return 3.0 + 0 * hash((user, item))
 
 
 @pytest.mark.parametrize("exclude", ["train", None])
@@ -168,3 +172,41 @@ def test_a_model_without_an_opinion_is_as_good_as_chance(exclude: Any) -> None:
     chance = report.summary["chance"].dropna()
     assert len(chance) > len(names) / 2
     pd.testing.assert_series_equal(report.mean[chance.index], chance, check_names=False, **CLOSE)
+
+
+MEASURES = ["coverage@5", "gini@5", "novelty@5", "tail@5", "diversity(genres)@5", "item(price)@5"]
+FOLDS = surprise.model_selection.KFold(2, random_state=0)
+
+
+def measure_folds(names: list[str], features: Any) -> pd.DataFrame:
+    """Evaluate each fold's catalogue."""
+    rows = []
+    for trainset, testset in FOLDS.split(DATASET):
+        algo = MostPopular().fit(trainset)
+        report = evaluate_catalogue(algo, trainset, testset, metrics=names, features=features)
+        rows.append(report.mean)
+    return pd.DataFrame(rows)
+
+
+def test_folds_have_the_numbers_of_their_catalogues(tmp_path: Path) -> None:
+    """In cross-validation and in experiments, which notice other features."""
+    names = [f"{name}:catalogue" for name in MEASURES]
+    expected = measure_folds(MEASURES, FEATURES)
+    found = cross_validate(MostPopular(), DATASET, ["rmse", *names], FOLDS, features=FEATURES)
+    for name in MEASURES:
+        np.testing.assert_allclose(found[f"test_{name}:catalogue"], expected[name], rtol=1e-12)
+    models = {"popular": MostPopular(), "constant": Constant()}
+    how: dict[str, Any] = {"metrics": names, "splits": FOLDS, "folder": tmp_path / "runs"}
+    one = rn.experiment(DATASET, models, features=FEATURES, **how)
+    for name in MEASURES:
+        board = one.leaderboards[f"{name}:catalogue"]
+        assert board["mean"].notna().all()
+        if name in ("coverage@5", "gini@5"):
+            continue  # of all folds: the mean of the folds' numbers, by users
+        wanted = found.per_user[f"{name}:catalogue"].groupby("user").mean().mean()
+        assert board["mean"]["popular"] == pytest.approx(wanted, rel=1e-9)
+    again = rn.experiment(DATASET, models, features=FEATURES, **how)
+    pd.testing.assert_frame_equal(again.pairwise, one.pairwise, **CLOSE)
+    other = FEATURES.assign(price=FEATURES["price"] * 2)
+    with pytest.raises(rn.InvalidInputError, match="folder"):
+        rn.experiment(DATASET, models, features=other, **how)
