@@ -464,9 +464,7 @@ def find_spread(known: Background, column: str, convention: Convention) -> Sprea
     return _compute_once(known, key, lambda: distances.spread_of(items))
 
 
-def average_rest(
-    known: Background, column: str, convention: Convention, left_out: Shown
-) -> Floats:
+def average_rest(known: Background, column: str, convention: Convention, left_out: Shown) -> Floats:
     """Return the mean distance of all candidates but those that each list leaves out.
 
     Parameters
@@ -486,7 +484,9 @@ def average_rest(
 
     key = "sums", column, convention.distance, convention.popularity_of
     sums = _compute_once(known, key, sum_by_item)
-    total = sums[items].sum() / 2 - np.bincount(left_out.user, sums[left_out.item], left_out.n_users)
+    total = sums[items].sum() / 2 - np.bincount(
+        left_out.user, sums[left_out.item], left_out.n_users
+    )
     n = len(items) - np.diff(left_out.offsets)
     total = np.maximum(total + distances.sum_expected(left_out), 0.0)
     return np.asarray(total / np.maximum(n * (n - 1) / 2, 1.0))

@@ -168,7 +168,7 @@ def pack_exposures(exposures: Mapping[str, Exposures]) -> dict[str, NDArray[Any]
 
 
 def unpack_exposures(
-    head: dict[str, Any], columns: Mapping[str, NDArray[Any]]
+    head: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
 ) -> tuple[Exposures | None, ...]:
     """Return the exposures of each measurement."""
     found: dict[str | None, Exposures | None] = {None: None}

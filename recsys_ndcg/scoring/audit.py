@@ -181,8 +181,8 @@ class Audit:
         They are the jackknife's: their mean is the number, and their variance gives its interval,
         as for the mean of a score per user. θ + (n - 1)(mean of all θ without a user - θ without
         this user), for each of the n users who count, shown something or not. Of many users, groups
-        are left out in turn, and users of a group share a value, scaled so that the variance stays right.
-        NaN for other measurements and users.
+        are left out in turn, and users of a group share a value, scaled so that the variance stays
+        right. NaN for other measurements and users.
         """
         scores = self.scores
         table = np.full(scores.per_user.shape, np.nan)

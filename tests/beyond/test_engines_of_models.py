@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ import pytest
 import surprise
 
 import recsys_ndcg as rn
-from recsys_ndcg.surprise.model_selection import cross_validate
 from recsys_ndcg.surprise import MostPopular, evaluate_catalogue, rank_catalogue
-from tests.beyond.test_engines import BASE, FEATURES, ITEMS, KNOWN, NEEDY, OPTIONS, TRAIN, USERS
+from recsys_ndcg.surprise.model_selection import cross_validate
+from tests.beyond.test_engines import FEATURES, ITEMS, KNOWN, NEEDY, OPTIONS, TRAIN, USERS
+from tests.beyond.textbook import mean
 from tests.scale.alike import CLOSE
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
@@ -62,7 +62,10 @@ def test_a_ranked_catalogue_has_the_numbers_of_its_lists(model: Any, exclude: An
     users = sorted({user for user, _, _ in TEST})
     lists = rank_catalogue(algo, trainset, None, users=users, exclude=exclude)
     whole = rn.evaluate(
-        {"labels": pd.DataFrame(TEST, columns=["user", "item", "true"]), "results": lists.drop(columns="rank")},
+        {
+            "labels": pd.DataFrame(TEST, columns=["user", "item", "true"]),
+            "results": lists.drop(columns="rank"),
+        },
         train=trainset,
         catalogue=items,
         convention=rn.Convention(tie_tolerance=1e-9),
@@ -91,7 +94,7 @@ def gini(shown: list[float]) -> float:
 def of_user(name: str, user: str, top: tuple[int, ...]) -> float:
     """Return a measure of one list."""
     n_users = {item: sum(item in had for had in TINY.values()) for item in MAKER}
-    values = {
+    values: dict[str, list[float]] = {
         "popularity": [n_users[item] for item in top],
         "novelty": [-math.log2(n_users[item] / len(TINY)) for item in top],
         "seen": [item in TINY[user] for item in top],
@@ -100,7 +103,7 @@ def of_user(name: str, user: str, top: tuple[int, ...]) -> float:
     return float(np.mean(values[name]))
 
 
-def of_all(name: str, tops: Iterable[tuple[int, ...]]) -> float:
+def of_all(name: str, tops: Any) -> float:
     """Return a measure of all lists."""
     shown = Counter(item for top in tops for item in top)
     return len(shown) / len(MAKER) if name == "coverage" else gini([shown[one] for one in MAKER])
@@ -128,27 +131,28 @@ def test_chance_and_extremes_are_those_of_all_draws(exclude: Any) -> None:
     columns = ["chance", "worst", "best"]
     for name in per_user:
         found = report.audit.loc[f"{name}@{K}", columns]
-        values = [[of_user(name, *pair) for pair in zip([user] * len(own), own, strict=True)]
-                  for user, own in zip(TESTED, draws, strict=True)]  # fmt: skip
-        low, high = np.mean([*map(min, values)]), np.mean([*map(max, values)])
-        ends = (high, low) if name in ("popularity", "seen") else (low, high)
+        values = [
+            [of_user(name, user, top) for top in own]
+            for user, own in zip(TESTED, draws, strict=True)
+        ]
+        chance, *ends = (mean([kind(one) for one in values]) for kind in (mean, min, max))
+        if name in ("popularity", "seen"):
+            ends.reverse()
         if name == "diversity(maker)":
-            ends = (np.nan, np.nan)  # the most diverse list is hard to find
-        assert [*found] == pytest.approx([np.mean([*map(np.mean, values)]), *ends], nan_ok=True)
-    shown = Counter(
-        {item: sum((item in pool) * K / len(pool) for pool in pools) for item in MAKER}
-    )
+            ends = [np.nan, np.nan]  # the most diverse list is hard to find
+        assert [*found] == pytest.approx([chance, *ends], nan_ok=True)
+    shown = Counter({item: sum((item in pool) * K / len(pool) for pool in pools) for item in MAKER})
     tops = [*product(*draws)]
-    chance = {
-        "coverage": np.mean([of_all("coverage", one) for one in tops]),
+    random = {
+        "coverage": mean([of_all("coverage", one) for one in tops]),
         "gini": gini([shown[item] for item in MAKER]),
     }
     anything = [*product(combinations(MAKER, K), repeat=len(TESTED))]
     for name in together:
         found = report.audit.loc[f"{name}@{K}", columns]
-        values = [of_all(name, one) for one in anything]
-        ends = (min(values), max(values)) if name == "coverage" else (max(values), min(values))
-        assert [*found] == pytest.approx([chance[name], *ends], nan_ok=True)
+        numbers = [of_all(name, one) for one in anything]
+        ends = [min(numbers), max(numbers)][:: 1 if name == "coverage" else -1]
+        assert [*found] == pytest.approx([random[name], *ends])
 
 
 class Constant(surprise.AlgoBase):  # type: ignore[misc]

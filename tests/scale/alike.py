@@ -38,9 +38,9 @@ def check_alike(found: rn.Report, per_user: pd.DataFrame | None, expected: rn.Re
         intervals[is_over_lists] = np.nan
         summary.loc[is_over_lists, ["ci_low", "ci_high"]] = np.nan
     tables = {"summary": summary, "audit": expected.audit, "baselines": expected.baselines}
-    for name, other in tables.items():
+    for name, known in tables.items():
         own, other = (
-            one.drop(columns=unknown, errors="ignore") for one in (getattr(found, name), other)
+            one.drop(columns=unknown, errors="ignore") for one in (getattr(found, name), known)
         )
         pd.testing.assert_frame_equal(own, other, **CLOSE)
     for name in ("mean", "pooled"):
@@ -48,9 +48,9 @@ def check_alike(found: rn.Report, per_user: pd.DataFrame | None, expected: rn.Re
     pd.testing.assert_frame_equal(found.intervals(0.9), intervals, **CLOSE)
     if per_user is None:
         return
-    known = expected.per_user
-    assert list(per_user.columns) == list(known.columns)
+    users = expected.per_user
+    assert list(per_user.columns) == list(users.columns)
     assert per_user.index.is_unique
-    assert sorted(per_user.index.tolist()) == sorted(known.index.tolist())
-    ours = per_user.loc[known.index].to_numpy(dtype=np.float64)
-    np.testing.assert_array_equal(ours, known.to_numpy(dtype=np.float64))
+    assert sorted(per_user.index.tolist()) == sorted(users.index.tolist())
+    ours = per_user.loc[users.index].to_numpy(dtype=np.float64)
+    np.testing.assert_array_equal(ours, users.to_numpy(dtype=np.float64))
