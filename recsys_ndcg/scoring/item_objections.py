@@ -16,8 +16,8 @@ def find_facts_objection(metric: Metric, convention: Convention, facts: Facts) -
         return (
             f"{metric} measures what was recommended, but these lists are the users' own test "
             "ratings (protocol 'rated'). Give recommendations: {'labels': test, 'results': "
-            "lists}, or rank the catalogue: evaluate_catalogue(), or in cross-validation and "
-            f"searches '{metric}:catalogue'."
+            "lists} (None without labels), or rank the catalogue: evaluate_catalogue(), or in "
+            f"cross-validation and searches '{metric}:catalogue'."
         )
     if not facts.has_items:
         return f"{metric} needs to know which items were recommended. Give the items' ids."

@@ -219,7 +219,8 @@ class Plan:
             A measurement cannot be computed; the message says why and what to do.
         """
         plan = self.with_threshold(facts.all_grades)
-        InvalidInputError.raise_if(_find_mistake(facts))
+        of_labels = [str(one) for one in plan.measurements if one.metric.needs_labels]
+        InvalidInputError.raise_if(_find_mistake(facts, of_labels[0]) if of_labels else "")
         plan.check(facts, lists)
         return plan
 
@@ -379,13 +380,13 @@ def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -
     )
 
 
-def _find_mistake(facts: Facts) -> str:
-    """Return why scores of data with these facts are meaningless; "" if they are not."""
+def _find_mistake(facts: Facts, metric: str) -> str:
+    """Return why a metric of data with these facts is meaningless; "" if it is not."""
     nothing_unlisted = math.isnan(facts.unlisted.highest)
     if facts.unlabelled == facts.ratings and nothing_unlisted:
         return (
-            "No item has a true value, so there is nothing to compare the estimates with. "
-            "Give the users' own ratings as 'true' (Surprise: r_ui)."
+            f"No item has a true value, which {metric} needs. Give the users' own ratings "
+            "as 'true' (Surprise: r_ui)."
         )
     is_catalogue = facts.is_catalogue
     all_labelled = nothing_unlisted and not facts.unlabelled
