@@ -13,7 +13,15 @@ from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists import CandidateLists, GroupedLists
 from recsys_ndcg.metrics.features import find_missing_entries
 from recsys_ndcg.metrics.metric import ORDER, Metric
-from recsys_ndcg.metrics.pairs import FITTING, Distances, Shown, Spread, find_distances, find_spread
+from recsys_ndcg.metrics.pairs import (
+    FITTING,
+    Distances,
+    Shown,
+    Spread,
+    average_rest,
+    find_distances,
+    find_spread,
+)
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -183,7 +191,7 @@ class Diversity(Metric):
         """Return the standard deviation of the numerator over all orders of the list."""
         lists, count = ranking.lists, self._count(ranking)
         if isinstance(lists, CandidateLists):
-            spread = self._get_spread(ranking)
+            spread = None if lists.without_history else self._get_spread(ranking)
             deviation = np.nan if spread is None else spread.deviation(lists.n_candidates, count)
             return np.where(count >= 2, deviation, 0.0)
         shown = self._get_shown(ranking, None)
@@ -202,12 +210,26 @@ class Diversity(Metric):
         return find_spread(known, self.column, ranking.convention)
 
     def _sum_distances(self, ranking: Ranking) -> Floats:
-        if isinstance(ranking.lists, CandidateLists):
+        lists = ranking.lists
+        if isinstance(lists, CandidateLists):
             count, spread = self._count(ranking), self._get_spread(ranking)
             mean = np.nan if spread is None else spread.mean
+            if lists.without_history:
+                mean = self._average_rest(lists, ranking.convention)
             return np.asarray(count * (count - 1) / 2 * mean)
         shown = self._get_shown(ranking, self.k)
         return self._get_distances(ranking).sum_expected(shown)
+
+    def _average_rest(self, lists: CandidateLists, convention: Convention) -> Floats:
+        """Return the mean distance of the candidates that each user did not have in training."""
+        known = lists.background
+        assert known is not None, "checked by the plan"  # noqa: S101
+        owner, item = lists.history
+        kept = np.asarray(known.is_candidate)[item]
+        owner, item = owner[kept], item[kept]
+        is_tied, n_drawn = np.zeros(len(item), dtype=bool), np.zeros(len(lists), dtype=np.int64)
+        seen = Shown(len(lists), owner, item, is_tied, n_drawn)
+        return average_rest(known, self.column, convention, seen)
 
     def _count(self, ranking: Ranking) -> Floats:
         """Return the number of items that each list shows."""

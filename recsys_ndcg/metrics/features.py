@@ -29,10 +29,9 @@ def find_feature_objection(metric: Metric, known: Background, kinds: tuple[str, 
         return ""
     wanted = " or ".join(_KINDS[kind] for kind in kinds)
     name = f"the column {metric.column!r}" if metric.column else "all columns together"
-    return (
-        f"{metric} needs {wanted}, but {name} of the features has {_KINDS[feature.kind]}. Name a "
-        f"column, such as '{metric.name}({next(iter(known.features))})@10'."
-    )
+    fits = [each for each, one in known.features.items() if one.kind in kinds]
+    fix = f"Name such a column: '{metric.name}({fits[0]})@10'" if fits else "Add such a column"
+    return f"{metric} needs {wanted}, but {name} of the features has {_KINDS[feature.kind]}. {fix}."
 
 
 def find_missing_entries(metric: Metric, lists: GroupedLists, convention: Convention) -> str:

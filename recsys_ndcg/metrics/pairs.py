@@ -184,6 +184,10 @@ class Distances:
         """Return the spread of the distances of some items."""
         raise NotImplementedError
 
+    def sum_by_item(self, items: Positions) -> Floats:
+        """Return the sum of each item's distances to the other ones."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False)
 class Products(Distances):
@@ -288,7 +292,7 @@ class Products(Distances):
     def spread_of(self, items: Positions) -> Spread:
         """Return the spread of the distances of some items; NaN if there are too many pairs."""
         n, x, norms = len(items), self.vectors[items], self._norms[items]
-        by_row = x @ np.asarray(x.sum(axis=0)).ravel() - norms
+        rows = self.sum_by_item(items)
         if x.shape[1] <= _FEW_COLUMNS:
             products = float(((x.T @ x).toarray() ** 2).sum())
         elif n <= _FEW_ITEMS:
@@ -297,8 +301,14 @@ class Products(Distances):
         else:
             products = np.nan
         products -= float((norms**2).sum())
-        rows = self.scale * (n - 1) - by_row
-        return self._to_spread(n, float((rows**2).sum()), float(by_row.sum()), products)
+        total = self.scale * n * (n - 1) - float(rows.sum())
+        return self._to_spread(n, float((rows**2).sum()), total, products)
+
+    def sum_by_item(self, items: Positions) -> Floats:
+        """Return the sum of each item's distances to the other ones."""
+        x = self.vectors[items]
+        similar = x @ np.asarray(x.sum(axis=0)).ravel() - self._norms[items]
+        return np.asarray(self.scale * (len(items) - 1) - similar)
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,6 +408,16 @@ class OfEntries(Distances):
         )
         return Spread.of(len(items), row_squares, total, all_squares)
 
+    def sum_by_item(self, items: Positions) -> Floats:
+        """Return the sum of each item's distances to the other ones."""
+        kinds, place, count = np.unique(self.kind[items], return_inverse=True, return_counts=True)
+        sums = np.zeros(len(kinds))
+        for rows in self._split(len(kinds)):
+            part = self._tabulate(kinds[rows], kinds)
+            own = part[np.arange(len(part)), np.arange(rows.start, rows.stop)]
+            sums[rows] = (part * count).sum(axis=1) - own
+        return sums[place]
+
 
 def measure_jaccard(first: Flags, second: Flags) -> Floats:
     """Return 1 minus the share of common members of two sets, 0 if both are empty.
@@ -442,6 +462,34 @@ def find_spread(known: Background, column: str, convention: Convention) -> Sprea
     key = "spread", column, convention.distance, convention.popularity_of
     distances = find_distances(known, column, convention)
     return _compute_once(known, key, lambda: distances.spread_of(items))
+
+
+def average_rest(known: Background, column: str, convention: Convention, left_out: Shown) -> Floats:
+    """Return the mean distance of all candidates but those that each list leaves out.
+
+    Parameters
+    ----------
+    known, column, convention
+        As in `find_distances`.
+    left_out : Shown
+        The items to leave out, all candidates.
+    """
+    items = np.flatnonzero(np.asarray(known.is_candidate))
+    distances = find_distances(known, column, convention)
+
+    def sum_by_item() -> Floats:
+        sums = np.zeros(len(known.items))
+        sums[items] = distances.sum_by_item(items)
+        return sums
+
+    key = "sums", column, convention.distance, convention.popularity_of
+    sums = _compute_once(known, key, sum_by_item)
+    total = sums[items].sum() / 2 - np.bincount(
+        left_out.user, sums[left_out.item], left_out.n_users
+    )
+    n = len(items) - np.diff(left_out.offsets)
+    total = np.maximum(total + distances.sum_expected(left_out), 0.0)
+    return np.asarray(total / np.maximum(n * (n - 1) / 2, 1.0))
 
 
 def _compute_once(known: Background, key: Hashable, compute: Callable[[], Value]) -> Value:
