@@ -92,15 +92,10 @@ class ItemOptions:
         InvalidInputError
             A file is missing or cannot be read.
         """
-        from recsys_ndcg.background import Background
-
         files = {"train": train, **asdict(self)}
-        needs_train = any(one.needs for one in plan.metrics)
         given = {name: path for name, path in files.items() if path is not None}
-        if not needs_train:
-            given.pop("train", None)
         check_files_exist(*given.values())
-        return replace(plan, background=Background.of(**given))
+        return plan.with_known(**given)
 
 
 @dataclass(frozen=True)

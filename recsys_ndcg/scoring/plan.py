@@ -132,6 +132,18 @@ class Plan:
         if self.threshold is not None and self.threshold_readers:
             yield from facts.find_threshold_suspicions(self.threshold)
 
+    def with_known(self, **given: Any) -> Plan:
+        """Return the plan with what is known besides the lists.
+
+        Parameters
+        ----------
+        **given
+            As in `Background.of`; training rows that no measurement reads are ignored.
+        """
+        if not self._reads_training:
+            given.pop("train", None)
+        return replace(self, background=Background.of(**given))
+
     def with_trainset(self, trainset: Any, **known: Any) -> Plan:
         """Return the plan with a trainset of Surprise as training rows, its items as the catalogue.
 
@@ -142,15 +154,23 @@ class Plan:
         **known
             What else is known, as for `Background.of`.
         """
-        if not any(one.metric.needs for one in self.measurements):
+        if not self._reads_training:
             return self
         items = [trainset.to_raw_iid(item) for item in trainset.all_items()]
         return replace(self, background=Background.of(trainset, items, **known))
 
     def add_background(self, lists: Lists) -> Lists:
         """Return lists with what is known besides them, and all training users if they count."""
-        counts_train = any(one.convention.mean_over == "train" for one in self.measurements)
+        counts_train = self._counts_training_users
         return add_background(lists, self.background, with_train_users=counts_train)
+
+    @property
+    def _counts_training_users(self) -> bool:
+        return any(one.convention.mean_over == "train" for one in self.measurements)
+
+    @property
+    def _reads_training(self) -> bool:
+        return self._counts_training_users or any(one.metric.needs for one in self.measurements)
 
     def map_measurements(self, change: Callable[[Measurement], Measurement]) -> Plan:
         """Return the plan with each measurement replaced by the result of a function."""

@@ -55,3 +55,13 @@ def test_the_command_takes_results_alone(tmp_path: Path) -> None:
     refused = run(*words, "--memory-limit", "1GB")
     assert refused.exit_code
     assert "Recommendations without labels" in refused.stderr
+
+
+def test_a_comparison_takes_what_is_known_besides_the_lists() -> None:
+    """Once for all models that are predictions; for reports it would have no effect."""
+    lists = {"first": RESULTS, "second": {1: ["c", "d"], 2: ["d", "b"]}}
+    models = {name: {"labels": None, "results": form} for name, form in lists.items()}
+    reports = {name: rn.evaluate(data, metrics=MEASURES, **GIVEN) for name, data in models.items()}
+    found = rn.compare(models, metrics=MEASURES, **GIVEN)
+    assert found.to_dict() == rn.compare(reports).to_dict()
+    assert_rejected("catalogue= would have no effect", rn.compare, reports, **GIVEN)
