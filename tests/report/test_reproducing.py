@@ -41,7 +41,7 @@ def test_the_code_of_a_report_gives_the_same_signatures(how: dict[str, Any]) -> 
 
 def test_the_code_of_a_report_names_what_else_is_known() -> None:
     """Training rows, catalogue and features, under the names of their arguments."""
-    given = {"train": [("ann", "a"), ("bob", "b")], "catalogue": ["a", "b", "c"]}
+    given: dict[str, Any] = {"train": [("ann", "a"), ("bob", "b")], "catalogue": ["a", "b", "c"]}
     data = {"labels": None, "results": {"ann": ["a", "b"], "bob": ["b", "c"]}}
     metrics = ["coverage@2", "novelty@1", "item(price)@2"]
     features = pd.DataFrame({"price": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
