@@ -3,7 +3,8 @@
     python benchmarks/peers.py [--quick] [--rows 100000 1000000 10000000] [--patience 60]
 
 Builds missing environments of the libraries (.peers/), and prints the time and memory for ndcg@10,
-precision@10 and recall@10 of one frame: by library, by the form of the data, and by step.
+precision@10 and recall@10 of one frame: by library, by the form of the data, and by step. Then the
+same for measures beyond accuracy of recommendations.
 ``--quick`` takes small frames, and only the libraries that CI builds.
 """
 
@@ -20,6 +21,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from evaluate import METRICS, draw_ratings_with_ties, measure_peak
+from side_by_side.beyond_accuracy import (
+    BEYOND_PEERS,
+    OURS_BEYOND,
+    Recommendations,
+    draw_rows,
+    format_costs,
+)
 from side_by_side.contestants import ABSENT, PEERS
 from side_by_side.input_forms import compare_forms
 from side_by_side.processes import read_environments, save
@@ -67,6 +75,8 @@ def main() -> None:
         middle = draw_ratings_with_ties(sizes[min(1, len(sizes) - 1)])
         print(f"\n{len(middle):,} rows in other forms, run alternately with integers")
         print(compare_forms(middle, Path(folder), most), flush=True)
+        skipped = {name: why for name, why in skipped.items() if name == "LensKit"}
+        print_beyond_accuracy(2_000 if chosen.quick else 100_000, Path(folder), skipped, most)
     print(f"\n{len(middle):,} rows by step")
     print(format_profile(middle, 5 if chosen.quick else 15))
 
@@ -96,6 +106,23 @@ def print_races(
                 growth = above[0] / size
                 if result.seconds * growth > patience:
                     out[one.name] = f"not run: {size:,} rows took {result.seconds:.1f} s"
+
+
+def print_beyond_accuracy(n_users: int, folder: Path, skipped: dict[str, str], most: int) -> None:
+    """Print a table of measures beyond accuracy: ten recommendations for each user."""
+    rows = draw_rows(n_users)
+    small = save(draw_rows(200), folder / "few lists")
+    frame = Recommendations(rows, small, save(rows, folder / "lists"))
+    n_rows = int(rows["estimated"].isna().sum())
+    print(
+        f"\nBeyond accuracy: {n_users:,} users, 10 recommendations each, {n_rows:,} training rows"
+    )
+    found = dict(race(frame, BEYOND_PEERS, skipped, most, OURS_BEYOND))
+    print(format_results(frame, found))
+    for one in BEYOND_PEERS:
+        print(f"{one.name} computes {one.computes}")
+    print("\nOur measures of these lists, once they are read, relative to NDCG")
+    print(format_costs(rows, 3 * most))
 
 
 def print_omissions() -> None:

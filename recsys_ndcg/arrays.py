@@ -61,6 +61,30 @@ def _get_fields(record: Any) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
+def are_equal(first: Any, second: Any) -> bool:
+    """Return whether two values are equal: arrays, mappings and records of them, or others.
+
+    Examples
+    --------
+    >>> are_equal({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])})
+    True
+    """
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        has_nan = first.dtype.kind == "f"
+        is_same_kind = first.dtype == second.dtype
+        return is_same_kind and bool(np.array_equal(first, second, equal_nan=has_nan))
+    if isinstance(first, ReadOnlyArrays):
+        return are_equal(_get_fields(first), _get_fields(second))
+    if isinstance(first, dict):
+        has_same_keys = [*first] == [*second]
+        return has_same_keys and all(are_equal(one, second[key]) for key, one in first.items())
+    return bool(first == second)
+
+
 def row_sums(table: Floats) -> Floats:
     """Return the sum of each row of a table, added from left to right.
 

@@ -23,6 +23,8 @@ class Contestant:
         Whether it accepts only whole grades; then it receives doubled half stars.
     leaves_out : str
         What we compute and it does not.
+    computes : str
+        What it computes, if that differs by library.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Contestant:
     preset: str | None = None
     whole: bool = False
     leaves_out: str = ""
+    computes: str = ""
 
 
 OURS = Contestant("recsys_ndcg", "ours", "")

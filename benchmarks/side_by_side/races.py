@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evaluate import METRICS, THRESHOLD
+from evaluate import THRESHOLD
 
 import recsys_ndcg as rn
 from side_by_side.contestants import OURS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HEAD = ["", "seconds", "ours", "ratio", "range", "MiB", "x input", "metrics", "max diff"]
 LEGEND = (
     "ours: our seconds, run alternately with the library; ratio: seconds / ours, median, range;\n"
-    "MiB: peak memory added; metrics: how many of the three the library computes;\n"
+    "MiB: peak memory added; metrics: how many the library computes;\n"
     "max diff: largest difference from our means under the library's convention"
 )
 _MIB = 2**20
@@ -86,7 +86,7 @@ class Result:
 
     def cells(self, size: int) -> list[str]:
         """Return the row of the table; `size` is the size of the frame in bytes."""
-        is_ours = self.one is OURS
+        is_ours = not self.one.environment
         return [
             f"{self.one.name} {self.version}",
             format_seconds(self.seconds),
@@ -138,7 +138,11 @@ class Frame:
 
 
 def race(
-    frame: Frame, peers: Sequence[Contestant], skipped: Mapping[str, str], most: int
+    frame: Frame,
+    peers: Sequence[Contestant],
+    skipped: Mapping[str, str],
+    most: int,
+    ours: Contestant = OURS,
 ) -> Iterator[tuple[Contestant, Result | str]]:
     """Yield the result of each library, or why it did not run; ours comes last.
 
@@ -152,9 +156,11 @@ def race(
         The reason by name, for libraries that must not run.
     most : int
         The largest number of pairs.
+    ours : Contestant, optional
+        What each library alternates with.
     """
-    with Process(OURS) as ours:
-        first = frame.start(ours)
+    with Process(ours) as own:
+        first = frame.start(own)
         taken = [first["seconds"]]
         for one in peers:
             if one.name in skipped:
@@ -162,7 +168,7 @@ def race(
                 continue
             try:
                 with Process(one) as theirs:
-                    result = _compare(frame, ours, one, theirs, most)
+                    result = _compare(frame, own, one, theirs, most)
             except FailedError as error:
                 yield one, f"failed: {error}"
                 continue
@@ -170,7 +176,7 @@ def race(
             yield one, result
         middle = median(taken)
         pairs = [Pair(middle, middle)]
-        yield OURS, Result(OURS, ours.version, pairs, first["memory"], first["means"], 0.0)
+        yield ours, Result(ours, own.version, pairs, first["memory"], first["means"], 0.0)
 
 
 def _compare(frame: Frame, ours: Process, one: Contestant, theirs: Process, most: int) -> Result:
@@ -181,7 +187,7 @@ def _compare(frame: Frame, ours: Process, one: Contestant, theirs: Process, most
     for _ in range(times):
         own = _run_after_pause(ours)
         pairs.append(Pair(own, _run_after_pause(theirs) if times > 1 else first["seconds"]))
-    means = {name: first["means"][name] for name in METRICS if name in first["means"]}
+    means: dict[str, float] = first["means"]
     expected = frame.expected(one, [*means])
     difference = max(abs(expected[name] - value) for name, value in means.items())
     return Result(one, theirs.version, pairs, first["memory"], means, float(difference))

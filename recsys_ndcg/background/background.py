@@ -15,6 +15,7 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     ReadOnlyArrays,
+    are_equal,
     compute_offsets,
     concat_ids,
     concat_ranges,
@@ -88,7 +89,7 @@ class Background(ReadOnlyArrays):
     in_catalogue : bool array, shape (n_items,), optional
         Whether each item is in the catalogue.
     is_candidate : bool array, shape (n_items,), optional
-        Whether each item could be recommended: it is in the catalogue, or in a list.
+        Whether each item could be recommended: `in_catalogue`, if lists are drawn from it.
     features : mapping of str to Feature
         The columns of the features table.
     base : UserItems, optional
@@ -177,6 +178,14 @@ class Background(ReadOnlyArrays):
             name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
         }
         return cls(items, users, **options)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the same is known, so that sums of two processes can be merged."""
+        return are_equal(self, other)
+
+    def __hash__(self) -> int:
+        """Return equal numbers for equal ones."""
+        return hash(repr(self))
 
     def __repr__(self) -> str:
         """Return a sentence with the numbers of items, users and training rows."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Plan
 
-_INPUTS = ({"FILE"}, {"--labels", "--results"}, {"--qrels", "--run"})
+_INPUTS = ({"FILE"}, {"--labels", "--results"}, {"--results"}, {"--qrels", "--run"})
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,10 @@ class ItemOptions:
         InvalidInputError
             A file is missing or cannot be read.
         """
-        from recsys_ndcg.background import Background
-
         files = {"train": train, **asdict(self)}
-        needs_train = any(one.needs for one in plan.metrics)
         given = {name: path for name, path in files.items() if path is not None}
-        if not needs_train:
-            given.pop("train", None)
         check_files_exist(*given.values())
-        return replace(plan, background=Background.of(**given))
+        return plan.with_known(**given)
 
 
 @dataclass(frozen=True)
@@ -128,7 +123,8 @@ class DataOptions:
     )
     labels: Path | None = option("Instead of FILE: the labels (user, item, true), with --results.")
     results: Path | None = option(
-        "The recommendations (user, item, and rank or estimated), with --labels."
+        "The recommendations (user, item, and rank or estimated), with --labels; alone for "
+        "measures that need no labels, such as coverage."
     )
     qrels: Path | None = option("Instead of FILE: TREC judgements, with --run.")
     run: Path | None = option("A TREC run, with --qrels.")
@@ -154,8 +150,8 @@ class DataOptions:
         given = self.files
         if set(given) not in _INPUTS:
             msg = (
-                "Pass one input: FILE ('-' is standard input), --labels with --results, or "
-                f"--qrels with --run. Given: {' and '.join(given) or 'nothing'}."
+                "Pass one input: FILE ('-' is standard input), --results with or without --labels, "
+                f"or --qrels with --run. Given: {' and '.join(given) or 'nothing'}."
             )
             raise InvalidInputError(msg)
         if sum(map(is_dash, given.values())) > 1:
@@ -171,7 +167,11 @@ class DataOptions:
             The options do not name one input, or standard input is closed.
         """
         self.check()
-        opened = {option.strip("-"): _open_input(path) for option, path in self.files.items()}
+        opened: dict[str, Any] = {
+            option.strip("-"): _open_input(path) for option, path in self.files.items()
+        }
+        if opened.keys() == {"results"}:
+            opened["labels"] = None
         return opened.get("FILE", opened)
 
     def name_with_baseline(self, word: str) -> dict[str, Path]:

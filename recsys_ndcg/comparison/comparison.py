@@ -36,7 +36,7 @@ from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
 from recsys_ndcg.rendering import Document, Renderable
-from recsys_ndcg.report import flatten_metrics
+from recsys_ndcg.report import flatten_metrics, list_exposures, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
 from recsys_ndcg.version import __version__
@@ -625,8 +625,11 @@ class Comparison(Renderable):
             segments = self.segment_of_user.cat
             head["segments"] = check_ids(segments.categories.tolist(), "segment label")
             columns["segment"] = segments.codes.to_numpy()
-        for name, one in self.model_scores.items():
+        for place, (name, one) in enumerate(self.model_scores.items()):
             columns |= {f"{table}.{name}": values for table, values in one.tables.items()}
+            more, exposures = list_exposures(one, f"exposures.{place}.")
+            head["models"][name] |= more
+            columns |= pack_exposures(exposures)
         Archive(head, columns).write(path, _FORMAT)
 
     @classmethod
@@ -727,18 +730,24 @@ def _from_file(
     def table(table_name: str) -> NDArray[Any]:
         return columns[f"{table_name}.{name}"]
 
+    signatures = dict(zip(measurements, map(Signature, head["signatures"]), strict=True))
     return ModelScores(
-        measurements=tuple(measurements.values()),
+        # the number of all lists together is computed again, for its test
+        measurements=tuple(
+            one if one.metric.per_user else replace(one, convention=signatures[name].convention)
+            for name, one in measurements.items()
+        ),
         users=columns["user"],
         numerator=table("numerator"),
         denominator=table("denominator"),
         left_out=np.zeros(table("scores").shape, dtype=bool),
         counts=ListCounts.from_columns(columns),
         roles={"own": table("scores"), "chance": table("chance"), "best": table("best")},
-        signatures=dict(zip(measurements, map(Signature, head["signatures"]), strict=True)),
+        signatures=signatures,
         label_digests=table("truth"),
         run_means=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
         parameters=head.get("parameters", {}),
+        exposures=unpack_exposures(head, columns),
     )
 
 

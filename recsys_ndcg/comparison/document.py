@@ -345,27 +345,31 @@ def _find_novelty_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str
     relevance = next((one for one in by_metric if not one.metric.needs), None)
     if relevance is None:
         return
-    direction = relevance.significant_direction
+    direction, models = relevance.significant_direction, relevance.models
+    merits: dict[int, list[str]] = {}
     for result in by_metric:
         if not result.metric.needs or result.metric.needs_threshold:
             continue
-        best = int(result.columns_by_mean[0])
-        others = [
+        means, best = result.sign * result.means(), int(result.columns_by_mean[0])
+        if (means < means[best]).sum() < len(models) - 1:  # shared, or unknown for some
+            continue
+        chance = result.means("chance")[best]
+        random = "" if np.isnan(chance) else f" (random lists: {format_size(chance)})"
+        merit = f"{result.name}, {format_size(result.means()[best])}{random}"
+        merits.setdefault(best, []).append(merit)
+    for best, lines in merits.items():
+        better = [
             int(b if a == best else a)
             for (a, b), sign in zip(relevance.pairs, direction, strict=True)
             if (a == best and sign < 0) or (b == best and sign > 0)
         ]
-        if not others:
-            continue
-        ahead = max(others, key=lambda column: relevance.sign * relevance.means()[column])
-        chance = result.means("chance")[best]
-        random = f" (random lists: {format_size(chance)})" if not np.isnan(chance) else ""
-        models = result.models
-        yield (
-            f"{models[best]} has the best {result.name}, {format_size(result.means()[best])}"
-            f"{random}, but is significantly worse than {models[ahead]} in {relevance.name}: "
-            "lists that nobody likes are easily novel and different."
-        )
+        if better:
+            ahead = max(better, key=lambda column: relevance.sign * relevance.means()[column])
+            yield (
+                f"{models[best]} has the best {'; '.join(lines)}. It is significantly worse than "
+                f"{models[ahead]} in {relevance.name}: lists that nobody likes are easily novel "
+                "and different."
+            )
 
 
 def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Positions
+from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.comparison.document import (
     build_comparison_document,
     build_leaderboard_table,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from recsys_ndcg.comparison.comparison import Comparison
+    from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
@@ -145,9 +146,57 @@ def plot_trade_off(
     if chosen is not None:
         values = [comparison.model_scores[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
-    lower = comparison.by_metric[x].sign < 0, comparison.by_metric[y].sign < 0
+    results = comparison.by_metric[x], comparison.by_metric[y]
+    table["front"] = table["model"].map(
+        dict(zip(results[0].models, _find_front(*results), strict=True))
+    )
+    regions = {
+        model: _find_region(*results, model, 1 - comparison.testing.alpha)
+        for model in results[0].models
+    }
+    table["region"] = pd.Series([regions[model] for model in table["model"]], dtype=object)
+    lower = results[0].sign < 0, results[1].sign < 0
     level = 1 - comparison.testing.alpha
     return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
+
+
+def _find_front(x: MetricComparison, y: MetricComparison) -> Flags:
+    """Return the models that no other is significantly better than without being worse.
+
+    Another model is ahead if it is significantly better in one metric, and not significantly worse
+    in the other.
+    """
+    is_ahead = np.zeros((2, len(x.models), len(x.models)), dtype=bool)
+    for table, result in zip(is_ahead, (x, y), strict=True):
+        for (a, b), sign in zip(result.pairs, result.significant_direction, strict=True):
+            table[a, b], table[b, a] = sign > 0, sign < 0
+    beats = (is_ahead[0] & ~is_ahead[1].T) | (is_ahead[1] & ~is_ahead[0].T)
+    return np.asarray(~beats.any(axis=0))
+
+
+def _find_region(
+    x: MetricComparison, y: MetricComparison, model: str, level: float
+) -> Floats | None:
+    """Return the corners of the confidence region of a model's two means: an ellipse.
+
+    Of users with both scores; None if they are too few, or a mean has no variance.
+    """
+    scores = np.stack([x.scores_of(model), y.scores_of(model)])
+    both = scores[:, ~np.isnan(scores).any(axis=0)]
+    n_users = both.shape[1]
+    if n_users < 3:
+        return None
+    covariance = np.cov(both) / n_users
+    values, axes = np.linalg.eigh(covariance)
+    if values[0] <= 0:
+        return None
+    from scipy.stats import f  # noqa: PLC0415 - scipy takes longer than pandas
+
+    radius = np.sqrt(2 * (n_users - 1) / (n_users - 2) * f.ppf(level, 2, n_users - 2))
+    angle = np.linspace(0, 2 * np.pi, _CORNERS, endpoint=False)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    corners: Floats = both.mean(axis=1) + (axes @ (radius * np.sqrt(values)[:, None] * circle)).T
+    return corners
 
 
 def _build_interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
@@ -193,6 +242,7 @@ _DIFFERENCES = (
     "hides: whether a few users gain much, or many gain a little."
 )
 _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
+_CORNERS = 48  # of an ellipse
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
 
 
@@ -339,6 +389,12 @@ def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
     # another metric shows more than the same metric at another cutoff
     family = first.partition("@")[0]
     other = next((one for one in others if one.partition("@")[0] != family), others[0])
+    # accuracy against what it may cost: novelty, coverage, diversity
+    beyond = [
+        one for one in others if (metric := comparison.by_metric[one].metric).needs
+        and not metric.needs_threshold
+    ]  # fmt: skip
+    other = next(iter(beyond), other)
     return _make_charts(comparison, "trade-off", against=other)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.model_scores import (
@@ -29,6 +30,7 @@ from recsys_ndcg.errors import (
 )
 from recsys_ndcg.evaluation import evaluate_in_memory
 from recsys_ndcg.files import Archive
+from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.report import Report, assign_segments
@@ -65,6 +67,10 @@ def compare(  # noqa: PLR0913 - the contract
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
     train: Any = None,
+    catalogue: Any = None,
+    features: Any = None,
+    base: Any = None,
+    groups: Any = None,
     progress: bool = True,
 ) -> Comparison:
     """Compare models user by user: which is better, for whom, and how certain that is.
@@ -103,7 +109,10 @@ def compare(  # noqa: PLR0913 - the contract
         Number and seed of the random signs, resamples or max-T draws.
     train : optional
         The training data, a row per rating, for ``by="activity"`` and ``by="cold"``; for
-        ``"cold"`` the ids of its users are enough.
+        ``"cold"`` the ids of its users are enough. For predictions, also as in
+        `recsys_ndcg.evaluate`.
+    catalogue, features, base, groups : optional
+        As in `recsys_ndcg.evaluate`, for predictions.
     progress : bool
         Whether to show a progress bar on a terminal.
 
@@ -154,7 +163,9 @@ def compare(  # noqa: PLR0913 - the contract
     # the first model would exhaust an iterator of metrics or cutoffs
     metrics = [*metrics] if isinstance(metrics, Iterator) else metrics
     k = [*k] if isinstance(k, Iterator) else k
-    evaluation = EvaluationOptions(metrics, k, threshold, convention, columns)
+    known = {"catalogue": catalogue, "features": features, "base": base, "groups": groups}
+    known = {name: one for name, one in {"train": train, **known}.items() if one is not None}
+    evaluation = EvaluationOptions(metrics, k, threshold, convention, columns, known)
     named = read_models(models, evaluation, progress=progress)
     if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
         only = f"There is only {next(iter(named))!r}. " if named else "There is none. "
@@ -222,7 +233,8 @@ def check_baseline(baseline: str | None, models: Collection[str]) -> None:
         raise InvalidInputError(msg)
 
 
-class EvaluationOptions(NamedTuple):
+@dataclass(frozen=True)
+class EvaluationOptions:
     """The options of `recsys_ndcg.evaluate`, for models that are predictions."""
 
     metrics: Metrics
@@ -230,6 +242,13 @@ class EvaluationOptions(NamedTuple):
     threshold: float | None
     convention: Convention | str | None
     columns: Mapping[str, str] | None
+    known: Mapping[str, Any]
+
+    @lazy_property
+    def plan(self) -> Plan:
+        """The plan for predictions; what is known besides them is read once for all models."""
+        choices: dict[str, Any] = {"threshold": self.threshold, "convention": self.convention}
+        return Plan.of(self.metrics, k=self.k, **choices).with_known(**self.known)
 
     def reject_options_without_effect(self, name: str) -> None:
         """Raise if options are given that cannot change the existing report of a model.
@@ -237,10 +256,11 @@ class EvaluationOptions(NamedTuple):
         Raises
         ------
         InvalidInputError
-            A threshold or a convention is given.
+            A threshold, a convention, or what is known besides the lists is given.
         """
         choices = ("threshold", "convention")
         given = [f"{choice}=" for choice in choices if getattr(self, choice) is not None]
+        given += [f"{name}=" for name in self.known if name != "train"]  # that gives segments, too
         if given:
             msg = (
                 f"{name!r} is evaluated already, so {' and '.join(given)} would have no effect. "
@@ -366,9 +386,7 @@ def _evaluate_model(name: str, data: Any, options: EvaluationOptions) -> ModelSc
     if is_evaluated(data):
         options.reject_options_without_effect(name)
     else:
-        choices: dict[str, Any] = {"threshold": options.threshold, "convention": options.convention}
-        plan = Plan.of(options.metrics, k=options.k, **choices)
-        data = evaluate_in_memory(data, plan, options.columns)
+        data = evaluate_in_memory(data, options.plan, options.columns)
     if _is_cross_validation(data):
         return _select_metrics(data.averaged_scores, options)
     return _select_metrics(ModelScores.from_audit(data.audit_data, report=data), options)

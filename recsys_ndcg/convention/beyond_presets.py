@@ -71,7 +71,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     },
     "lenskit": {
         "popularity": {**_LISTS, "popularity_as": "rank"},
-        "gini": {},
+        "gini": {"outside": "count"},
     },
     "lenskit_head": {
         "category_entropy": _LISTS,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from recsys_ndcg.background import Background
 from recsys_ndcg.comparison import CHANCE
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, label_messages, quote, suggest
 from recsys_ndcg.experiments.fingerprints import (
@@ -194,7 +195,7 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
     InvalidInputError
         A function holds an object whose content cannot be compared.
     """
-    described = {}
+    described: dict[str, dict[str, str]] = {}
     for measure in plan.measures:
         metric, name = measure.metric, measure.name
         ranking = plan.rated if measure.protocol == "rated" else plan.catalogue
@@ -204,16 +205,29 @@ def _describe_measures(plan: FoldPlan) -> dict[str, dict[str, str]]:
         else:
             measurement = next(one for one in ranking.measurements if one.metric == metric)
             convention, threshold = measurement.convention, str(measurement.threshold)
-            rules = {"gain": convention.gain, "discount": convention.discount}
+            rules = {name: getattr(convention, name) for name in ("gain", "discount", "distance")}
             functions = {kind: rule for kind, rule in rules.items() if callable(rule)}
             functions |= {"metric": type(metric)} if metric.custom_class else {}
             choices = {"kind": "ranking", **convention.texts, "threshold": threshold}
+            known = sorted(plan.known.keys() & metric.find_needs(convention))
+            choices |= {f"content of {name}": _hash_table(plan.known[name]) for name in known}
         for kind, function in functions.items():
             label = f"{name}: changes of its {kind} cannot be detected, as folder= needs"
             with label_messages(label):
                 choices[f"code of {kind}"] = fingerprint(function)[0]
         described[name] = choices
     return described
+
+
+def _hash_table(features: Any) -> str:
+    """Return a digest of a table of features."""
+    known = Background.of(features=features)
+    assert known is not None, "there is a table"  # noqa: S101
+    columns = [
+        (name, one.kind, one.values, one.is_known, [str(label) for label in one.labels])
+        for name, one in known.features.items()
+    ]
+    return fingerprint((known.items, columns))[0]
 
 
 def parse_models(

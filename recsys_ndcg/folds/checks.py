@@ -118,11 +118,12 @@ class CheckedSplits:
             columns[column] = to_column(list(map(itemgetter(place), ratings)), column)
         lists = group_rows(Rows(columns, "dataset"), first.duplicates, RankedLists)
         rated, catalogue = plan.rated, plan.catalogue
-        if rated is not None:
+        if rated is None:
+            lists = replace(lists, protocol="catalogue")
+        else:
             rated = rated.resolve(rated.facts_of(lists), lists)
         if catalogue is not None:
-            ranked = lists if rated is not None else replace(lists, protocol="catalogue")
-            catalogue = _resolve_catalogue(catalogue, ranked, plan.known)
+            catalogue = _resolve_catalogue(catalogue, lists, plan.known)
         plan = replace(plan, rated=rated, catalogue=catalogue)
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
         messages = chain.from_iterable(one.threshold_warnings(facts) for one in plans)

@@ -23,7 +23,7 @@ _NOT_ROWS = (str, bytes, Mapping, AbstractSet)
 #: How to fix recommended items without grades.
 JOIN_ADVICE = (
     "join results with labels: RankedLists.from_labels(labels, results) (--labels FILE "
-    "--results FILE)"
+    "--results FILE; without labels: None, no --labels)"
 )
 
 

@@ -186,6 +186,12 @@ class Rows:
         """Return the rows for which `kept` is true."""
         return replace(self, columns={name: column[kept] for name, column in self.columns.items()})
 
+    def without_labels(self) -> Rows:
+        """Return an empty table of labels, with the same kinds of ids."""
+        nothing = self.select(np.zeros(len(self.user), dtype=bool)).columns
+        ids = {name: nothing[name] for name in ("user", "item")}
+        return Rows({**ids, "true": np.zeros(0)}, "labels")
+
     @classmethod
     def check_fillers(cls, count: int, n_rows: int, column: str) -> None:
         """Warn about the rows of results that are implicit's fillers, and raise if all are.

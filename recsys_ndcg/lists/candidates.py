@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd  # noqa: TC002 - loaded with all that reads tables
 
-from recsys_ndcg.arrays import Floats, Positions, compute_offsets, sort_distinct
+from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets, sort_distinct
 from recsys_ndcg.background import Background, UserItems
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.input import check_id_types, encode_ids, to_column
@@ -94,20 +94,20 @@ class CandidateLists(GroupedLists):
             lists = replace(lists, candidates=lists.n_items)  # every candidate is ranked
         if lists.candidates is None:
             return lists
-        listed = np.flatnonzero(~np.isnan(lists.true))
-        owner = lists.user_of_label
-        is_candidate = lists.unlisted.get("reachable", np.ones(len(owner), dtype=bool))
-        if lists.placement_choices is not None:
-            is_candidate = np.zeros(len(owner), dtype=bool)
-        user = np.concatenate([lists.user_of_row[listed], owner[is_candidate]])
-        true = np.concatenate([lists.true[listed], lists.unlisted_true[is_candidate]])
-        columns = {"true": true}
-        known = lists.background
-        if known is not None and known.is_candidate is not None and lists.item_codes is not None:
-            item = [lists.item_codes[listed], lists.unlisted["item"][is_candidate]]
-            user, columns = _add_marked(lists, user, np.concatenate(item), true, marked)
+        known, listed = lists.background, np.flatnonzero(~np.isnan(lists.true))
+        owner = np.concatenate([lists.user_of_row[listed], lists.user_of_label])
+        label = {"true": np.concatenate([lists.true[listed], lists.unlisted_true])}
+        if lists.item_codes is not None:
+            label["item"] = np.concatenate([lists.item_codes[listed], lists.unlisted["item"]])
+        is_candidate = _find_reachable_labels(lists, listed, label)
+        user, columns = owner[is_candidate], {"true": label["true"][is_candidate]}
+        if known is not None and known.is_candidate is not None and "item" in label:
+            item = label["item"][is_candidate]
+            user, columns = _add_marked(lists, user, item, columns["true"], marked)
         order = np.argsort(user, kind="stable")
         columns = {name: column[order] for name, column in columns.items()}
+        others = np.flatnonzero(~is_candidate)
+        others = others[np.argsort(owner[others], kind="stable")]
         return cls(
             users=lists.users,
             offsets=compute_offsets(np.bincount(user, minlength=len(lists))),
@@ -115,20 +115,31 @@ class CandidateLists(GroupedLists):
             item_ids=lists.item_ids if "item" in columns else None,
             background=lists.background,
             background_users=lists.background_users,
-            unlisted_offsets=compute_offsets(
-                np.bincount(owner[~is_candidate], minlength=len(lists))
-            ),
+            unlisted_offsets=compute_offsets(np.bincount(owner[others], minlength=len(lists))),
             unlisted={
-                name: column[~is_candidate]
-                for name, column in lists.unlisted.items()
-                if name == "true" or (name == "item" and "item" in columns)
+                name: column[others]
+                for name, column in label.items()
+                if name == "true" or name in columns
             },
             missing=lists.missing,
             protocol=lists.protocol,
-            lengths=lists.n_items,
+            lengths=np.minimum(lists.n_items, lists.candidates),
             candidates=lists.candidates,
             without_history=lists.excludes_history,
         )
+
+
+def _find_reachable_labels(
+    lists: GroupedLists, listed: Positions, label: Mapping[str, Any]
+) -> Flags:
+    """Return which labels are of candidates: of the rows `listed`, then of unlisted items."""
+    reachable = lists.unlisted.get("reachable", np.ones(len(lists.unlisted_true), dtype=bool))
+    if lists.placement_choices is not None:
+        reachable = np.zeros(len(reachable), dtype=bool)
+    known, is_candidate = lists.background, np.append(np.ones(len(listed), dtype=bool), reachable)
+    if known is not None and known.is_candidate is not None and "item" in label:
+        is_candidate[: len(listed)] = known.is_candidate[label["item"][: len(listed)]]
+    return is_candidate
 
 
 def _add_marked(
@@ -197,13 +208,15 @@ def add_background(
 
 
 def _add_catalogue(lists: Lists, known: Background) -> Lists:
-    """Make the catalogue, and listed items outside it, the candidates of supplied lists."""
+    """Make the catalogue the candidates of supplied lists.
+
+    Listed items outside it are no candidates, as chance must not depend on other users' lists.
+    """
     if lists.placement_choices is not None:
         return replace(lists, background=replace(known, is_candidate=known.in_catalogue))
     if lists.protocol == "rated":
         return lists
-    is_candidate = np.asarray(known.in_catalogue).copy()
-    is_candidate[lists.item_codes] = True
+    is_candidate = np.asarray(known.in_catalogue)
     n_items = int(is_candidate.sum())
     if lists.candidates is not None and (lists.candidates != n_items).any():
         msg = (

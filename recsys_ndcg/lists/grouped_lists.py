@@ -30,6 +30,8 @@ from recsys_ndcg.lazy import lazy_property
 #: All other arrays have an entry per user.
 _NOT_BY_USER = ("offsets", "unlisted_offsets", "item_ids")
 
+_LAST_DIGITS = (1 << 22) - 1  # binary; as many flags fit the cache
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupedLists(ReadOnlyArrays):
@@ -204,11 +206,15 @@ class GroupedLists(ReadOnlyArrays):
         """Return whether the user and item of each row are among some pairs."""
         n_items = len(np.asarray(self.item_ids))
         keys = user * n_items + item
+        wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
+        found: Flags = np.zeros(_LAST_DIGITS + 1, dtype=bool)
+        found[keys & _LAST_DIGITS] = True
+        found = found[wanted & _LAST_DIGITS]  # most rows are not: only the others are looked up
         if (keys[1:] < keys[:-1]).any():
             keys = np.sort(keys)
-        wanted = self.user_of_row * n_items + np.asarray(self.item_codes)
-        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        return np.asarray(keys[place] == wanted) if len(keys) else np.zeros(len(wanted), dtype=bool)
+        wanted = wanted[found]
+        found[found] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+        return found
 
     @property
     def excludes_history(self) -> bool:

@@ -335,7 +335,8 @@ class RankedLists(GroupedLists):
         ----------
         labels : table, rows, lists per user, a sparse matrix, or predictions of the test ratings
             Columns user, item, true; rows (user, item, true); {user: {item: true}}; users × items.
-            Without true values every label is 1: rows (user, item), {user: {item, ...}}.
+            Without true values every label is 1: rows (user, item), {user: {item, ...}}. None if
+            there are no labels: measures such as coverage and novelty need none.
         results : table, rows, lists per user, or predictions
             Columns user, item and either ``rank`` (1 is best) or ``estimated``; of both, ``rank``
             is used. Ranks are only an order: gaps have no meaning, equal ranks are ties. True
@@ -378,11 +379,14 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
         """
-        tables = (
-            read_rows(labels, columns, text, "labels"),
-            read_rows(results, columns, text, "results"),
-        )
-        return join_tables(*tables, duplicates, cls, n_items=n_items, items=items)
+        recommended = read_rows(results, columns, text, "results")
+        if labels is None:
+            recommended.check_not_empty()
+            tables = recommended.without_labels(), recommended
+        else:
+            tables = read_rows(labels, columns, text, "labels"), recommended
+        how: dict[str, Any] = {"part": labels is None, "n_items": n_items, "items": items}
+        return join_tables(*tables, duplicates, cls, **how)
 
     @classmethod
     def from_trec(

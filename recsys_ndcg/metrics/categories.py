@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, row_sums
-from recsys_ndcg.background import Background
+from recsys_ndcg.arrays import Floats, Positions, row_sums
+from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import CandidateLists
+from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.of_items import count_places
 from recsys_ndcg.metrics.of_topics import (
@@ -113,8 +114,21 @@ class Categories(OfTopics):
         n_with = np.bincount(topic, minlength=count_labels(feature))
         shown = lists.n_items if self.k is None else np.minimum(lists.n_items, self.k)
         lengths, index = np.unique(shown, return_inverse=True)
-        shape = len(lengths), len(n_with)
-        columns = np.full(shape, len(candidates)), np.tile(n_with, (len(lengths), 1))
-        places = np.repeat(lengths, len(n_with))
-        missed = compute_missed(columns[0].ravel(), columns[1].ravel(), places)
-        return row_sums(1.0 - missed.reshape(shape))[index]
+        size = np.full(len(lengths), len(candidates))
+        n_with = np.tile(n_with, (len(lengths), 1))
+        if lists.without_history:  # each user has other candidates
+            n_seen, n_seen_with = self._count_seen(lists, feature)
+            lengths, index, size = shown, np.arange(len(shown)), size[index] - n_seen
+            n_with = n_with[np.zeros_like(index)] - n_seen_with
+        places, sizes = (np.repeat(one, n_with.shape[1]) for one in (lengths, size))
+        missed = compute_missed(sizes, n_with.ravel(), places)
+        return row_sums(1.0 - missed.reshape(n_with.shape))[index]
+
+    @staticmethod
+    def _count_seen(lists: CandidateLists, feature: Feature) -> tuple[Positions, Positions]:
+        """Return how many candidates each user had in training, and how many with each topic."""
+        (owner, item), n_topics = list_seen_candidates(lists), count_labels(feature)
+        place, topic = list_topics(feature, item)
+        shape = len(lists), n_topics
+        cells = np.bincount(owner[place] * n_topics + topic, minlength=shape[0] * shape[1])
+        return np.bincount(owner, minlength=len(lists)), cells.reshape(shape)

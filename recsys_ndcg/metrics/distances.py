@@ -91,6 +91,10 @@ class Distances:
         """Return the spread of the distances of some items; NaN if there are too many pairs."""
         raise NotImplementedError
 
+    def sum_by_item(self, items: Positions) -> Floats:
+        """Return the sum of each item's distances from the others."""
+        raise NotImplementedError
+
     def _sum_rows(
         self, item: Positions, others: Positions, first: Positions, count: Positions, weigh: _Weigh
     ) -> Floats:
@@ -193,15 +197,19 @@ class Products(Distances):
     def spread_of(self, items: Positions) -> Spread:
         """Return the spread of the distances of some items; NaN if there are too many pairs."""
         n, x, norms, c = len(items), self.vectors[items], self._norms[items], self.scale
-        by_row = x @ np.asarray(x.sum(axis=0)).ravel() - norms
-        products = np.nan
+        rows, products = self.sum_by_item(items), np.nan
         if min(x.shape) <= _LARGEST:  # both tables have the same sum of squares
             table = x.T @ x if x.shape[1] < n else x @ x.T
             products = float((table.data**2).sum() - (norms**2).sum())
-        total, ordered = float(by_row.sum()), n * (n - 1.0)
-        squares = c * c * ordered - 2 * c * total + products
-        row_squares = float(((c * (n - 1) - by_row) ** 2).sum())
-        return Spread.of(n, row_squares, c * ordered - total, squares)
+        total, ordered = float(rows.sum()), n * (n - 1.0)
+        squares = 2 * c * total - c * c * ordered + products
+        return Spread.of(n, float((rows**2).sum()), total, squares)
+
+    def sum_by_item(self, items: Positions) -> Floats:
+        """Return the sum of each item's distances from the others."""
+        x = self.vectors[items]
+        similarity = x @ np.asarray(x.sum(axis=0)).ravel() - self._norms[items]
+        return np.asarray(self.scale * (len(items) - 1) - similarity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,16 +254,28 @@ class Compared(Distances):
 
     def spread_of(self, items: Positions) -> Spread:
         """Return the spread of the distances of some items; NaN for too many different ones."""
-        _, first, times = np.unique(self.kind[items], return_index=True, return_counts=True)
-        one, n_kinds = items[first], len(first)
-        if n_kinds > _MANY_KINDS:
-            return Spread(np.nan, np.nan, np.nan)
-        start, count = np.zeros(n_kinds, np.int64), np.full(n_kinds, n_kinds)
-        sums, squares = self._sum_rows(one, one, start, count, lambda a, b: times[b] - (a == b))
+        _, times, (sums, squares) = self._sum_by_kind(items)
         total, all_squares, row_squares = (
             float((times * each).sum()) for each in (sums, squares, sums * sums)
         )
         return Spread.of(len(items), row_squares, total, all_squares)
+
+    def sum_by_item(self, items: Positions) -> Floats:
+        """Return the sum of each item's distances from the others; NaN for too many kinds."""
+        place, _, (sums, _) = self._sum_by_kind(items)
+        return np.asarray(sums[place])
+
+    def _sum_by_kind(self, items: Positions) -> tuple[Positions, Positions, Floats]:
+        """Return each item's kind, the items of each kind, and the sums of d and d²."""
+        _, first, place, times = np.unique(
+            self.kind[items], return_index=True, return_inverse=True, return_counts=True
+        )
+        one, n_kinds = items[first], len(first)
+        if n_kinds > _MANY_KINDS:
+            return place, times, np.full((2, n_kinds), np.nan)
+        start, count = np.zeros(n_kinds, np.int64), np.full(n_kinds, n_kinds)
+        sums = self._sum_rows(one, one, start, count, lambda a, b: times[b] - (a == b))
+        return place, times, sums
 
 
 def measure_jaccard(first: NDArray[Any], second: NDArray[Any], of_empty: float) -> Floats:
@@ -334,6 +354,32 @@ def find_spread(known: Background, column: str, convention: Convention) -> Sprea
     key = "spread", column, convention.distance, convention.popularity_of
     distances = find_distances(known, column, convention)
     return _KNOWN[known].get_or_compute(key, lambda: distances.spread_of(items))
+
+
+def average_rest(known: Background, column: str, convention: Convention, left_out: Shown) -> Floats:
+    """Return the mean distance of all candidates but those that each list leaves out.
+
+    Parameters
+    ----------
+    known, column, convention
+        As in `find_distances`.
+    left_out : Shown
+        The items to leave out, all candidates.
+    """
+    items = np.flatnonzero(np.asarray(known.is_candidate))
+    distances = find_distances(known, column, convention)
+
+    def sum_by_item() -> Floats:
+        sums = np.zeros(len(known.items))
+        sums[items] = distances.sum_by_item(items)
+        return sums
+
+    key = "sums", column, convention.distance, convention.popularity_of
+    sums = _KNOWN[known].get_or_compute(key, sum_by_item)
+    of_left_out = np.bincount(left_out.user, sums[left_out.item], left_out.n_users)
+    total = sums[items].sum() / 2 - of_left_out + distances.sum_expected(left_out)
+    n = len(items) - np.diff(left_out.offsets)
+    return np.asarray(np.maximum(total, 0.0) / np.maximum(n * (n - 1) / 2, 1.0))
 
 
 def _find(known: Background, column: str, convention: Convention, *, differ: bool) -> Distances:

@@ -11,8 +11,9 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists import CandidateLists, GroupedLists
-from recsys_ndcg.metrics.distances import Distances, find_distances, find_spread
+from recsys_ndcg.metrics.distances import Distances, average_rest, find_distances, find_spread
 from recsys_ndcg.metrics.features import OfColumn
+from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, get_background
 from recsys_ndcg.metrics.pairs import Shown, Spread
 from recsys_ndcg.metrics.registry import register_metric
@@ -174,6 +175,8 @@ class Diversity(OfColumn):
         lists, count = ranking.lists, self._count(ranking)
         if isinstance(lists, CandidateLists):
             deviation = self._get_spread(ranking).deviation(lists.n_candidates, count)
+            if lists.without_history:  # each user has other candidates
+                deviation = np.full(len(count), np.nan)
         else:
             shown = self._get_shown(ranking, None)
             spread = self._get_distances(ranking).spread_of_lists(shown.offsets, shown.item)
@@ -189,10 +192,20 @@ class Diversity(OfColumn):
         return spread or Spread(np.nan, np.nan, np.nan)
 
     def _sum_distances(self, ranking: Ranking) -> Floats:
-        if isinstance(ranking.lists, CandidateLists):
-            count = self._count(ranking)
-            return np.asarray(count * (count - 1) / 2 * self._get_spread(ranking).mean)
-        return self._get_distances(ranking).sum_expected(self._get_shown(ranking, self.k))
+        lists = ranking.lists
+        if not isinstance(lists, CandidateLists):
+            return self._get_distances(ranking).sum_expected(self._get_shown(ranking, self.k))
+        count, mean = self._count(ranking), self._get_spread(ranking).mean
+        if lists.without_history:
+            mean = self._average_rest(lists, ranking.convention)
+        return np.asarray(count * (count - 1) / 2 * mean)
+
+    def _average_rest(self, lists: CandidateLists, convention: Convention) -> Floats:
+        """Return the mean distance of the candidates that each user did not have in training."""
+        owner, item = list_seen_candidates(lists)
+        is_tied, n_drawn = np.zeros(len(item), dtype=bool), np.zeros(len(lists), dtype=np.int64)
+        seen = Shown(len(lists), owner, item, is_tied, n_drawn)
+        return average_rest(get_background(lists), self.column, convention, seen)
 
     def _count(self, ranking: Ranking) -> Floats:
         """Return the number of items that each list shows."""

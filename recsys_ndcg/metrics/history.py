@@ -42,6 +42,13 @@ def sum_history(lists: GroupedLists, convention: Convention, table: Floats) -> F
     return sums
 
 
+def list_seen_candidates(lists: GroupedLists) -> tuple[Positions, Positions]:
+    """Return user and item of the training items that could be recommended."""
+    owner, item = lists.history
+    kept = np.asarray(get_background(lists).is_candidate)[item]
+    return owner[kept], item[kept]
+
+
 def find_missing_history(metric: OfColumn, lists: GroupedLists, convention: Convention) -> str:
     """Return which training items have no entry in the features, if that is an error."""
     user, item = lists.history

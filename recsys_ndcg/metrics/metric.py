@@ -75,8 +75,7 @@ class Metric:
         Convention.BEYOND_ACCURACY
     )
     #: What it needs to know besides the lists (`Background`): "items" (lists of recommended items,
-    #: not a user's own test ratings), "train", "catalogue", "features", "base", "item_groups",
-    #: "user_groups".
+    #: not a user's own test ratings), "train", "catalogue", "features", "base", "groups".
     needs: ClassVar[frozenset[str]] = frozenset()
     #: The items of a user that its values depend on: "history" or "base" (`Background`).
     marks: ClassVar[tuple[str, ...]] = ()
@@ -125,6 +124,11 @@ class Metric:
         if self.k is not None and self.cutoff == "none":
             msg = f"{self.name} has no cutoff; use {self.name!r}, not '{self.name}@{self.k}'."
             raise InvalidInputError(msg)
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether it compares the lists with true values."""
+        return not self.needs or self.needs_threshold or self.uses_gains
 
     def __str__(self) -> str:
         """Return the name that `parse_metrics` reads, such as ``ndcg@10``."""
@@ -178,6 +182,11 @@ class Metric:
     def find_needs(self, convention: Convention) -> frozenset[str]:  # noqa: ARG002
         """Return what it needs to know besides the lists, under a convention."""
         return self.needs
+
+    @classmethod
+    def find_sources(cls) -> frozenset[str]:
+        """Return the arguments of `recsys_ndcg.evaluate` that it needs under the defaults."""
+        return cls().find_needs(Convention()) - {"items"}
 
     def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
         """Return why what is known besides the lists does not suffice; "" if it does."""

@@ -153,9 +153,9 @@ def sum_random_exposures(
         return None
     depth = int(lists.n_items.max(initial=1)) if metric.k is None else metric.k
     sums = np.append(0.0, np.cumsum(metric.weigh_ranks(depth, convention)))
-    n_shown = sums[np.minimum(lists.n_items, depth)]
-    kept = kept & (n_shown > 0)
     n_candidates = lists.n_items if lists.candidates is None else lists.candidates
+    n_shown = sums[np.minimum(np.minimum(lists.n_items, n_candidates), depth)]
+    kept = kept & (n_shown > 0)
     n_shown, share = n_shown[kept], n_shown[kept] / n_candidates[kept]
     is_sure = share == 1
     columns = {

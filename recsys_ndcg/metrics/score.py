@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.of_items import LISTS, OfItems
@@ -23,8 +24,8 @@ class Score(OfItems):
     Notes
     -----
     Any number, in units of the estimates; higher counts as better. Undefined for an empty list. It
-    is no measure of quality: compare groups of users with it (`Report.gaps`), not models. Chance
-    is known if lists have all candidates.
+    is no measure of quality: compare groups of users with it (`Report.gaps`), not models. Chance is
+    not known if lists are drawn from a catalogue.
 
     References
     ----------
@@ -45,8 +46,6 @@ class Score(OfItems):
     name = "score"
     also_called = ("meanscore",)
     reads = LISTS
-    # estimates of candidates outside the list are unknown, so there is no chance level
-    same_denominator = False
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the estimates."""
@@ -61,3 +60,13 @@ class Score(OfItems):
             f"{self} is a mean of estimates, but these lists have only ranks. Give a column "
             "'estimated', or measure something else."
         )
+
+    def chance_objection(
+        self,
+        convention: Convention,  # noqa: ARG002
+        known: Background | None,  # noqa: ARG002
+        *,
+        is_drawn: bool,
+    ) -> str:
+        """Return that estimates of candidates outside the list are not known."""
+        return "the estimates of other candidates are not known" if is_drawn else ""

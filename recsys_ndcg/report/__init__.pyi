@@ -12,5 +12,8 @@ from recsys_ndcg.report.report import Report as Report
 from recsys_ndcg.report.saving import audit_from_parquet as audit_from_parquet
 from recsys_ndcg.report.saving import build_tracker_keys as build_tracker_keys
 from recsys_ndcg.report.saving import flatten_metrics as flatten_metrics
+from recsys_ndcg.report.saving import list_exposures as list_exposures
+from recsys_ndcg.report.saving import pack_exposures as pack_exposures
 from recsys_ndcg.report.saving import report_to_parquet as report_to_parquet
+from recsys_ndcg.report.saving import unpack_exposures as unpack_exposures
 from recsys_ndcg.report.user_groups import assign_segments as assign_segments

@@ -333,9 +333,8 @@ def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
     audit = report.audit_data
     yield from (*find_suspicions(facts), *plan.threshold_warnings(facts))
-    column = _find_metric_below_chance(audit)
+    totals, column = _find_metric_below_chance(audit)
     if column is not None:
-        totals = audit.totals_with_orders
         mean, chance = totals.mean[column], totals.mean_of("chance")[column]
         yield (
             f"{totals.names[column]} is {mean:.4f}, but the same lists in random order score "
@@ -368,17 +367,25 @@ def _find_widest_tie_range(report: Report) -> int | None:
     return int(np.where(matters, width, 0.0).argmax()) if matters.any() else None
 
 
-def _find_metric_below_chance(audit: Audit) -> int | None:
+def _find_metric_below_chance(audit: Audit) -> tuple[Totals, int | None]:
     """Return the column of the metric that is most clearly below random order, if any.
 
     If there are lists of many users, a sample is measured first, and all users only if the sample
-    is below random order.
+    is below random order. Metrics of items are not measured again: they have no bad end.
     """
-    if audit.lists is not None and audit.n_users > _SAMPLE_USERS:
+    of_relevance = tuple(one for one in audit.measurements if not one.metric.needs)
+    if not of_relevance:
+        return audit.totals, None
+    if audit.lists is None:
+        return audit.totals_with_orders, _find_column_below_chance(audit.totals_with_orders)
+    is_part = len(of_relevance) < len(audit.measurements)
+    if audit.n_users > _SAMPLE_USERS:
         sample = audit.take(np.linspace(0, audit.n_users - 1, _SAMPLE_USERS).astype(np.intp))
+        sample = sample.measure_others(of_relevance) if is_part else sample
         if _find_column_below_chance(sample.totals_with_orders, min_share=0, min_z=0) is None:
-            return None
-    return _find_column_below_chance(audit.totals_with_orders)
+            return audit.totals, None
+    audit = audit.measure_others(of_relevance) if is_part else audit
+    return audit.totals_with_orders, _find_column_below_chance(audit.totals_with_orders)
 
 
 def _find_column_below_chance(

@@ -333,14 +333,17 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
     >>> write_call_arguments(report.signatures.values())
     ["metrics=['ndcg@5'], convention=rn.Convention(gain='linear')"]
     """
-    names_by_options: dict[str, list[str]] = {}
+    by_options: dict[str, list[Signature]] = {}
     for signature in signatures:
-        names_by_options.setdefault(signature.as_arguments, []).append(signature.metric)
+        by_options.setdefault(signature.as_arguments, []).append(signature)
     calls = []
-    for options, names in names_by_options.items():
+    for options, group in by_options.items():
+        names = [one.metric for one in group]
+        sources = sorted({name for one in group for name in one.sources})
+        given = "".join(f", {name}={name}" for name in sources)
         # without k=None, names without a cutoff would get the default one
         k_argument = "" if all("@" in name for name in names) else ", k=None"
-        calls.append(f"metrics={names!r}{k_argument}{options}")
+        calls.append(f"metrics={names!r}{k_argument}{options}{given}")
     return calls
 
 

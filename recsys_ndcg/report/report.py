@@ -532,7 +532,8 @@ class Report(Renderable, Mapping[str, float]):
         Report
             The users are in the order of `per_user`. If this report was loaded from a file, it has
             no lists, so the columns about ties (tie_low, tie_high, decided_by_ties) and judged,
-            unlabelled_zero and unlabelled_top are NaN. Baselines of other models are left out,
+            unlabelled_zero and unlabelled_top are NaN, and so is the chance of numbers of all
+            lists together, such as coverage. Baselines of other models are left out,
             because their means are over all users.
 
         Raises

@@ -144,18 +144,31 @@ def _build_archive(report: Report, summary: dict[str, Any]) -> Archive:
     return Archive(head, audit.scores_to_save.columns())
 
 
-def _list_exposures(scores: Scores) -> tuple[dict[str, Any], dict[str, Exposures]]:
+def list_exposures(
+    scores: Scores, start: str = _EXPOSURES
+) -> tuple[dict[str, Any], dict[str, Exposures]]:
     """Return the head, and who was shown what by the beginning of the names of its columns."""
     distinct = list({id(one): one for one in scores.exposures if one is not None}.values())
     if not distinct:
         return {}, {}
-    names = {id(one): f"{_EXPOSURES}{place}." for place, one in enumerate(distinct)}
+    names = {id(one): f"{start}{place}." for place, one in enumerate(distinct)}
     head = {"exposures": [names.get(id(one)) for one in scores.exposures]}
     return head, {names[id(one)]: one for one in distinct}
 
 
-def _unpack_exposures(
-    head: dict[str, Any], columns: Mapping[str, NDArray[Any]]
+def pack_exposures(exposures: Mapping[str, Exposures]) -> dict[str, NDArray[Any]]:
+    """Return the columns of `list_exposures` for an archive, which `unpack_exposures` reads."""
+    return {
+        f"{start}{name}": column
+        for start, one in exposures.items()
+        for name, column in {
+            "offsets": one.offsets, **one.rows, **one.users, **one.items
+        }.items()
+    }  # fmt: skip
+
+
+def unpack_exposures(
+    head: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
 ) -> tuple[Exposures | None, ...]:
     """Return the exposures of each measurement."""
     found: dict[str | None, Exposures | None] = {None: None}
@@ -188,15 +201,9 @@ def save(report: Report, path: str | Path) -> None:
         A user id is neither text nor a number, or the file cannot be written.
     """
     archive = _build_archive(report, _summarise(report))
-    head, exposures = _list_exposures(report.audit_data.scores_to_save)
-    columns = {
-        f"{start}{name}": column
-        for start, one in exposures.items()
-        for name, column in {
-            "offsets": one.offsets, **one.rows, **one.users, **one.items
-        }.items()
-    }  # fmt: skip
-    archive = Archive({**archive.head, **head}, {**archive.columns, **columns})
+    head, exposures = list_exposures(report.audit_data.scores_to_save)
+    columns = {**archive.columns, **pack_exposures(exposures)}
+    archive = Archive({**archive.head, **head}, columns)
     with limit_threads(report.audit_data.n_jobs):
         archive.write(path, _FORMAT)
 
@@ -230,7 +237,7 @@ def report_to_parquet(report: Report) -> bytes:
     scores = report.scores
     score_columns = dict(zip(scores.names, scores.per_user.T, strict=True))
     archive = _build_archive(report, _summarise(report, ["audit"]))
-    head, exposures = _list_exposures(report.audit_data.scores_to_save)
+    head, exposures = list_exposures(report.audit_data.scores_to_save)
     lists: dict[str, Any] = {}
     for start, one in exposures.items():
         lists |= {f"{start}{name}": (one.offsets, column) for name, column in one.rows.items()}
@@ -266,7 +273,7 @@ def _build_audit(head: dict[str, Any], columns: dict[str, NDArray[Any]]) -> Audi
         one if one.metric.per_user else replace(one, convention=signatures[str(one)].convention)
         for one in measurements
     )
-    exposures = _unpack_exposures(head, columns)
+    exposures = unpack_exposures(head, columns)
     by_user = {name: one for name, one in columns.items() if not name.startswith(_EXPOSURES)}
     scores = replace(Scores.from_columns(measurements, by_user), exposures=exposures)
     means = {

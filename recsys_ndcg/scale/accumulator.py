@@ -15,7 +15,7 @@ from recsys_ndcg.convention import Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, check_choice, format_count, quote
 from recsys_ndcg.lists import GroupedLists, group_rows, hash_ids
 from recsys_ndcg.scale.batches import read_batch, to_array
-from recsys_ndcg.scale.engines import PartialReport
+from recsys_ndcg.scale.engines import PartialReport, check_users_have_rows
 from recsys_ndcg.scoring import Audit, Cutoffs, Metrics, Plan
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class Accumulator:
         self._plan = Plan.of(
             metrics, k=k, threshold=threshold, convention=convention, background=known
         )
+        check_users_have_rows(self._plan)
         check_choice("protocol", protocol, ("rated", "supplied"))
         self._protocol = protocol
         check_choice("repeated", repeated, ("raise", "count"))
@@ -351,7 +352,7 @@ class Accumulator:
             "per_user": {str(self._per_user): self._per_user},
             "repeated": {repr(self._repeated): self._repeated},
             "protocol": {repr(self._protocol): self._protocol},
-            "what is known besides the lists": {str(plan.background): str(plan.background)},
+            "what is known besides the lists": {str(plan.background): plan.background},
         }
         for name in Convention.field_names():
             chosen = [getattr(one.convention, name) for one in plan.measurements]

@@ -115,6 +115,23 @@ def _is_pattern(path: str) -> bool:
     return any(sign in path for sign in _WILD) and not Path(path).exists()
 
 
+def check_users_have_rows(plan: Plan) -> None:
+    """Raise if users without rows count, as they are in no batch of users.
+
+    Raises
+    ------
+    InvalidInputError
+        The mean is over all users of training.
+    """
+    for one in plan.measurements:
+        if one.convention.mean_over == "train":
+            msg = (
+                f"{one}: mean_over='train' counts users who have no list, and are in no batch of "
+                "users. Evaluate all lists at once in memory, or choose mean_over='lists'."
+            )
+            raise InvalidInputError(msg)
+
+
 def split_tables(
     data: Any, columns: Mapping[str, str] | None
 ) -> dict[str, tuple[Any, Mapping[str, str] | None]]:
@@ -352,6 +369,7 @@ def evaluate_batches(  # noqa: PLR0913 - one parameter per thing that engines di
         report = Report.from_lists(lists(next(batches())), plan)
         keep(report.scores)
     else:
+        check_users_have_rows(plan)
         grades = facts.grades
         if plan.depends_on_merging(has_unlabelled=facts.has_unlabelled):
             grades = reduce(add, (Facts.of(lists(one)).all_grades for one in batches()))

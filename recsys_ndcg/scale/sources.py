@@ -280,6 +280,9 @@ def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> So
 
     if hasattr(data, "scanner"):  # a dataset
         data = data.scanner().to_reader()
+    if data is None:
+        msg = "Recommendations without labels cannot be read in parts: leave out the memory limit."
+        raise InvalidInputError(msg)
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
             "With a memory limit, give files (Parquet, CSV) or a stream of Arrow batches (a "

@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import Background
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, check_integer, quote
 from recsys_ndcg.input import Rows
 from recsys_ndcg.lists import Facts
@@ -31,6 +32,7 @@ from recsys_ndcg.scale.engines import (
     PartialReport,
     build_lists,
     check_distinct_columns,
+    check_users_have_rows,
     map_columns,
     split_tables,
 )
@@ -135,6 +137,11 @@ def evaluate(  # noqa: PLR0913 - the contract
     threshold: float | None = None,
     convention: Convention | str | None = None,
     columns: Mapping[str, str] | None = None,
+    train: Any = None,
+    catalogue: Any = None,
+    features: Any = None,
+    base: Any = None,
+    groups: Any = None,
     partitions: int | None = None,
 ) -> SparkReport:
     """Rank each user's items by their estimates and score the lists, on the workers of a cluster.
@@ -151,6 +158,8 @@ def evaluate(  # noqa: PLR0913 - the contract
     metrics, k, threshold, convention, columns
         As in `recsys_ndcg.evaluate`. Options that depend on the order of the rows raise, as Spark
         keeps no order: ``ties="input"``, ``duplicates="first"`` and ``"last"``.
+    train, catalogue, features, base, groups
+        As in `recsys_ndcg.evaluate`. They are in memory, and sent to every worker.
     partitions : int, optional
         Number of partitions of the users, by default one per 2^21 rows. A partition must fit into
         the memory of a worker, at 200 bytes per row.
@@ -182,7 +191,8 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> with spark.evaluate(df, k=10, threshold=4) as report:  # doctest: +SKIP
     ...     report.per_user.write.parquet("scores")
     """
-    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention)
+    known = Background.of(train, catalogue, features, base, groups)
+    plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=known)
     return evaluate_by_plan(df, plan, columns=columns, partitions=partitions)
 
 
@@ -210,6 +220,7 @@ def evaluate_by_plan(
             )
             raise InvalidInputError(msg)
     _check_order(plan)
+    check_users_have_rows(plan)
     if partitions is not None:
         check_integer("partitions", partitions, least=1)
     tables = {
@@ -280,8 +291,9 @@ class Job:
     def run(self, rows: Any) -> Any:
         """Return the DataFrame of the workers' results for rows in partitions of whole users."""
         kind = dict(rows.dtypes)["user"]
-        scores = ", ".join(f"{quote_name(name)} double" for name in self.plan.names)
-        schema = f"user {kind}, n_items bigint, n_relevant bigint, {scores}, {REST} binary"
+        scores = [f"{quote_name(name)} double" for name in _name_columns(self.plan.measurements)]
+        counts = [f"user {kind}", "n_items bigint", "n_relevant bigint"]
+        schema = ", ".join([*counts, *scores, f"{REST} binary"])
         return rows.mapInArrow(self.measure, schema)
 
     def measure(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -296,7 +308,7 @@ class Job:
             return
         table = pa.Table.from_batches(rows)
         counts = [("n_items", pa.int64()), ("n_relevant", pa.int64())]
-        scores = [(name, pa.float64()) for name in self.plan.names]
+        scores = [(name, pa.float64()) for name in _name_columns(self.plan.measurements)]
         user = ("user", table.schema.field("user").type)
         schema = pa.schema([user, *counts, *scores, (REST, pa.binary())])
         try:
@@ -362,6 +374,11 @@ class Job:
         return found if self.grades_only else _with_measurements(self.plan.measurements, found)
 
 
+def _name_columns(measurements: Iterable[Measurement]) -> list[str]:
+    """Return the names of the metrics that have a score per user."""
+    return [str(one) for one in measurements if one.metric.per_user]
+
+
 def _with_measurements(measurements: tuple[Measurement, ...], part: PartialReport) -> PartialReport:
     return replace(part, totals=replace(part.totals, measurements=measurements))
 
@@ -388,15 +405,20 @@ def _score_users(audit: Audit, schema: Any) -> Any:
     return pa.RecordBatch.from_pandas(table.assign(**{REST: None}), schema, preserve_index=False)
 
 
-def compute_median(table: Any, names: list[str], n_users: int) -> Floats:
-    """Return the exact median of each metric from a table of scores."""
-    columns = [quote_name(name) for name in names]
+def compute_median(table: Any, measurements: tuple[Measurement, ...], n_users: int) -> Floats:
+    """Return the exact median of each metric from a table of scores, NaN if it has none."""
+    found = np.full(len(measurements), np.nan)
+    columns = [quote_name(name) for name in _name_columns(measurements)]
+    if not columns:
+        return found
     if n_users > _MANY_USERS:
         near = [f"percentile_approx({one}, array({_AROUND_MEDIAN}))" for one in columns]
         bounds = table.selectExpr(*near).collect()[0]
         columns = [_clip_sql(*both) for both in zip(columns, bounds, strict=True)]
     medians = table.selectExpr(*(f"percentile({one}, 0.5D)" for one in columns)).collect()[0]
-    return np.array([np.nan if one is None else one for one in medians], dtype=np.float64)
+    is_per_user = [one.metric.per_user for one in measurements]
+    found[is_per_user] = [np.nan if one is None else one for one in medians]
+    return found
 
 
 def _clip_sql(column: str, bounds: list[float] | None) -> str:
@@ -428,7 +450,7 @@ class SparkReport(Report):
     def of(cls, part: PartialReport, plan: Plan, table: Any) -> Self:
         """Return the report of all users from the merged part and the table of the workers."""
         totals = part.totals
-        median = partial(compute_median, table, totals.names, totals.counts["users"])
+        median = partial(compute_median, table, totals.measurements, totals.counts["users"])
         return cls(part.report(plan, median, _WHERE).audit_data, table=table)
 
     @property

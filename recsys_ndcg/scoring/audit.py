@@ -180,9 +180,9 @@ class Audit:
 
         They are the jackknife's: their mean is the number, and their variance gives its interval,
         as for the mean of a score per user. θ + (n - 1)(mean of all θ without a user - θ without
-        this user), for each of the n users who were shown something. Of many users, groups are left
-        out in turn, and users of a group share a value, scaled so that the variance stays right.
-        NaN for other measurements and users.
+        this user), for each of the n users who count, shown something or not. Of many users, groups
+        are left out in turn, and users of a group share a value, scaled so that the variance stays
+        right. NaN for other measurements and users.
         """
         scores = self.scores
         table = np.full(scores.per_user.shape, np.nan)
@@ -194,7 +194,8 @@ class Audit:
             )
             if one is None or not isinstance(metric, OverLists):
                 continue
-            users = np.flatnonzero(~scores.left_out[:, column] & (one.n_shown > 0))
+            # also users who were shown nothing, so that models of the same users can be paired
+            users = np.flatnonzero(~scores.left_out[:, column])
             n_groups = len(users) if len(users) <= _MANY_USERS else _N_GROUPS
             key = id(one), users.tobytes()
             if key not in shared:

@@ -132,6 +132,18 @@ class Plan:
         if self.threshold is not None and self.threshold_readers:
             yield from facts.find_threshold_suspicions(self.threshold)
 
+    def with_known(self, **given: Any) -> Plan:
+        """Return the plan with what is known besides the lists.
+
+        Parameters
+        ----------
+        **given
+            As in `Background.of`; training rows that no measurement reads are ignored.
+        """
+        if not self._reads_training:
+            given.pop("train", None)
+        return replace(self, background=Background.of(**given))
+
     def with_trainset(self, trainset: Any, **known: Any) -> Plan:
         """Return the plan with a trainset of Surprise as training rows, its items as the catalogue.
 
@@ -142,15 +154,23 @@ class Plan:
         **known
             What else is known, as for `Background.of`.
         """
-        if not any(one.metric.needs for one in self.measurements):
+        if not self._reads_training:
             return self
         items = [trainset.to_raw_iid(item) for item in trainset.all_items()]
         return replace(self, background=Background.of(trainset, items, **known))
 
     def add_background(self, lists: Lists) -> Lists:
         """Return lists with what is known besides them, and all training users if they count."""
-        counts_train = any(one.convention.mean_over == "train" for one in self.measurements)
+        counts_train = self._counts_training_users
         return add_background(lists, self.background, with_train_users=counts_train)
+
+    @property
+    def _counts_training_users(self) -> bool:
+        return any(one.convention.mean_over == "train" for one in self.measurements)
+
+    @property
+    def _reads_training(self) -> bool:
+        return self._counts_training_users or any(one.metric.needs for one in self.measurements)
 
     def map_measurements(self, change: Callable[[Measurement], Measurement]) -> Plan:
         """Return the plan with each measurement replaced by the result of a function."""
@@ -219,7 +239,8 @@ class Plan:
             A measurement cannot be computed; the message says why and what to do.
         """
         plan = self.with_threshold(facts.all_grades)
-        InvalidInputError.raise_if(_find_mistake(facts))
+        of_labels = [str(one) for one in plan.measurements if one.metric.needs_labels]
+        InvalidInputError.raise_if(_find_mistake(facts, of_labels[0]) if of_labels else "")
         plan.check(facts, lists)
         return plan
 
@@ -379,13 +400,13 @@ def _find_preset_mismatch(metric: Metric, convention: Convention | str | None) -
     )
 
 
-def _find_mistake(facts: Facts) -> str:
-    """Return why scores of data with these facts are meaningless; "" if they are not."""
+def _find_mistake(facts: Facts, metric: str) -> str:
+    """Return why a metric of data with these facts is meaningless; "" if it is not."""
     nothing_unlisted = math.isnan(facts.unlisted.highest)
     if facts.unlabelled == facts.ratings and nothing_unlisted:
         return (
-            "No item has a true value, so there is nothing to compare the estimates with. "
-            "Give the users' own ratings as 'true' (Surprise: r_ui)."
+            f"No item has a true value, which {metric} needs. Give the users' own ratings "
+            "as 'true' (Surprise: r_ui)."
         )
     is_catalogue = facts.is_catalogue
     all_labelled = nothing_unlisted and not facts.unlabelled

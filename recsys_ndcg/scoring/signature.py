@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.background import SOURCES
 from recsys_ndcg.convention import (
     REPORT_FIELDS,
     THRESHOLD_GAINS,
@@ -158,6 +159,15 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             if texts.get(name, text) != text
         )
         return f"{first}, convention=rn.Convention({choices})" if choices else first
+
+    @property
+    def sources(self) -> list[str]:
+        """The arguments that the metric needs besides the lists, such as ``"train"``."""
+        with suppress(RecsysNdcgError):  # a metric or a choice of the user's own is not known
+            (metric,) = parse_metrics(self.metric)
+            needs = metric.find_needs(self.convention)
+            return [name for name in SOURCES if name in needs]
+        return []
 
     @property
     def reads(self) -> frozenset[str]:

@@ -59,13 +59,18 @@ class Moments:
     @classmethod
     def of(cls, x: Floats, y: Floats, mask: Flags) -> Moments:
         """Return the moments of two tables (n_users, n_measurements), where `mask` is true."""
+        if x.shape[1] > 1:  # one column after the other is several times as fast
+            columns = [(x[:, [i]], y[:, [i]], mask[:, [i]]) for i in range(x.shape[1])]
+            parts = [vars(cls.of(u, u if y is x else v, kept)) for u, v, kept in columns]
+            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            return cls(**joined)
         count = mask.sum(axis=0)
-        x, y = np.where(mask, x, 0.0), np.where(mask, y, 0.0)
-        sum_x, sum_y = column_sums(x), column_sums(y)
-        divisor = np.maximum(count, 1)
-        x = np.where(mask, x - sum_x / divisor, 0.0)
-        y = np.where(mask, y - sum_y / divisor, 0.0)
-        return cls(count, sum_x, sum_y, *_triangle(x, y))
+        sum_x, centred_x = _centre(x, mask, count)
+        if y is x:
+            length = column_norms(centred_x)
+            return cls(count, sum_x, sum_x, length, length, np.zeros(len(count)))
+        sum_y, centred_y = _centre(y, mask, count)
+        return cls(count, sum_x, sum_y, *_triangle(centred_x, centred_y))
 
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of values (Chan, Golub & LeVeque 1983)."""
@@ -341,6 +346,13 @@ def _add_trivial_and_z(totals: Totals, scores: Scores) -> Totals:
         excess=column_sums(np.where(has_z, scores.excess, 0.0)),
         deviation=column_norms(np.where(has_z, scores.roles["deviation"], 0.0)),
     )
+
+
+def _centre(table: Floats, mask: Flags, count: Positions) -> tuple[Floats, Floats]:
+    """Return the sums of the columns, and the table minus their means; 0 outside the mask."""
+    kept = table if mask.all() else np.where(mask, table, 0.0)
+    sums = column_sums(kept)
+    return sums, np.where(mask, kept - sums / np.maximum(count, 1), 0.0)
 
 
 def _triangle(x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:

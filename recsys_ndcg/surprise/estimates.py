@@ -358,7 +358,7 @@ class MostPopular(AlgoBase):  # type: ignore[misc] # surprise has no types
         return float(self.trainset.rating_scale[0])
 
 
-class Popularity:
+class PopularItems:
     """The estimates of `MostPopular` for blocks of users."""
 
     def __init__(self, algo: Any) -> None:
@@ -381,7 +381,7 @@ RULES: dict[Any, Callable[[Any], Rule]] = {
     surprise.KNNWithMeans.estimate: CentredNeighbours,
     surprise.KNNWithZScore.estimate: CentredNeighbours,
     surprise.KNNBaseline.estimate: BaselineNeighbours,
-    MostPopular.estimate: Popularity,
+    MostPopular.estimate: PopularItems,
 }
 _CHECKED = [(5, 2)] * 5  # five random samples of users by items: 50 pairs
 _TOLERANCE = 1e-9

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -67,7 +67,7 @@ def expected_weights(
     world: World, k: int, weight: Callable[[int], float] = lambda _: 1.0
 ) -> dict[tuple[Any, int], float]:
     """Return the mean weight of the rank of each user's items over all orders."""
-    sums: dict[tuple[Any, int], float] = Counter()
+    sums = defaultdict[tuple[Any, int], float](float)
     tops = all_tops(world, k)
     for one in tops:
         for user, top in one.items():
@@ -175,7 +175,7 @@ def test_expected_exposure_is_compared_with_ideal_lists(world: World, k: int) ->
     """Which have all relevant items of the catalogue first."""
     depth = min(k, len(world.catalogue))
     weights = expected_weights(world, k, lambda rank: PATIENCE**rank)
-    shown, ideal = Counter[str](), Counter[str]()
+    shown, ideal = defaultdict[str, float](float), defaultdict[str, float](float)
     for (_, item), weight in weights.items():
         shown[maker(item)] += weight / 3
     for relevant in world.relevant.values():
@@ -228,7 +228,7 @@ def test_item_gap_is_the_mean_difference_of_categories(world: World, k: int) -> 
     weights = expected_weights(world, k)
     wanted = []
     for of_score in (False, True):
-        lists, gains = Counter[int](), Counter[int]()
+        lists, gains = defaultdict[int, float](float), defaultdict[int, float](float)
         for (user, item), weight in weights.items():
             lists[item] += weight
             worth = world.lists[user][item] if of_score else 1.0
@@ -246,7 +246,9 @@ def test_item_gap_is_the_mean_difference_of_categories(world: World, k: int) -> 
 def ips(world: World, user: Any, order: Any, k: int) -> float:
     """Return the sum of the inverse shares of training of the hits, each at most 3."""
     hits = [item for item in order[:k] if item in world.relevant[user] and world.users(item)]
-    return float(sum(min(Fraction(world.interactions, world.users(item)), 3) for item in hits))
+    return float(
+        sum(min(Fraction(world.interactions, world.users(item)), Fraction(3)) for item in hits)
+    )
 
 
 @given(world=worlds(max_list=3), k=st.integers(1, 4), catalogue=st.booleans())
@@ -281,16 +283,18 @@ OVER_LISTS = [
 def test_sums_of_parts_give_the_number_of_all(world: World) -> None:
     """Of users one by one, in any order, and of reports with some users left out."""
     report = evaluate(world, OVER_LISTS)
-    lists, totals = report.audit_data.lists, None
+    lists = report.audit_data.lists
     assert lists is not None
+    totals: Any = None
     plan = Plan(report.audit_data.measurements)
+    metrics: list[Any] = [one.metric for one in plan.measurements]
     for user in reversed(range(len(lists))):
         part = plan.measure(lists.slice_users(user, user + 1)).sum_exposures()
         totals = part if totals is None else [a + b for a, b in zip(totals, part, strict=True)]
     assert totals is not None
     found = [
-        one.metric.value(sums, one.convention)
-        for one, sums in zip(plan.measurements, totals, strict=True)
+        metric.value(sums, one.convention)
+        for metric, one, sums in zip(metrics, plan.measurements, totals, strict=True)
     ]
     assert found == pytest.approx([*report.mean], abs=1e-12, nan_ok=True)
 

@@ -163,7 +163,8 @@ def test_chance_best_worst_and_z_are_those_of_all_draws(
     name, choices, score = SCORES[case]
     if case == "ranks" and not catalogue:
         return
-    options = {"convention": rn.Convention(**choices), "threshold": 1, "catalogue": catalogue}
+    options: dict[str, Any] = {"convention": rn.Convention(**choices), "threshold": 1}
+    options["catalogue"] = catalogue
     scores = evaluate(world, f"{name}@{k}", **options).audit_data.scores_with_orders
     for user, one in world.lists.items():
         place = scores.users.tolist().index(user)
@@ -244,7 +245,7 @@ def test_a_divergence_is_that_of_the_expected_shares(
 ) -> None:
     """At most the mean over all orders of ties."""
     metric = "upd" if name == "upd" else "calibration(genres)"
-    choices = {} if name == "upd" else {"divergence": name}
+    choices: dict[str, Any] = {} if name == "upd" else {"divergence": name}
     convention = rn.Convention(patience=patience, **choices)
     report = evaluate(world, f"{metric}@{k}", convention=convention)
 

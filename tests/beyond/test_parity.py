@@ -1,21 +1,14 @@
 """Every number that the libraries return on two inputs, mean and per user."""
 
-import importlib
 import math
-import pkgutil
 from typing import Any
 
 import pytest
 
-from tests.beyond import parity
-from tests.beyond.parity import Ask, evaluate_input, read_file
+from tests.beyond.asking import ASKS, evaluate_case, find_tolerance
+from tests.beyond.parity import read_file
+from tests.peers.beyond.cases import Case
 
-SINGLE_PRECISION = {"pyg", "warprec", "recbole", "ExposureGini(0.85)"}
-TABLES = [
-    importlib.import_module(f"{parity.__name__}.{module.name}")
-    for module in pkgutil.iter_modules(parity.__path__)
-]
-ASKS: dict[tuple[str, str], Ask] = {key: ask for table in TABLES for key, ask in table.ASKS.items()}
 CASES = [(library, measure, name) for library, measure in ASKS for name in "AB"]
 
 
@@ -28,18 +21,30 @@ def test_a_preset_returns_the_libraries_number(library: str, measure: str, name:
     wanted: Any = data["outputs"][library][name].get(measure)
     if wanted is None or "value" not in wanted:
         pytest.skip("the library was not run on this input")
-    ask = ASKS[library, measure]
-    report = evaluate_input(name, ask, library)
-    tolerance = 2e-6 if {library, measure} & SINGLE_PRECISION else 1e-9
-    gaps = report.gaps() if ask.read == "gap" else None
-    values = {
-        "gap": math.nan if gaps is None else gaps["mean_gap"].iloc[0],
-        "mean": report.mean.iloc[0],
-        "pooled": report.pooled.iloc[0],
-        "sum": report.mean.iloc[0] * report.audit_data.totals.n_scored[0],
-    }
-    assert values[ask.read] == pytest.approx(wanted["value"], abs=tolerance, rel=tolerance)
+    ours = evaluate_case(_read_case(name, data["inputs"][name]), library, measure)
+    near = find_tolerance(library, measure)
+    assert ours["value"] == pytest.approx(wanted["value"], abs=near, rel=near)
     by_user = wanted.get("per_user") or {}
-    scores = {str(user): score for user, score in report.per_user.iloc[:, -1].items()}
-    found = {user: scores.get(user, math.nan) for user in by_user}
-    assert found == pytest.approx(by_user, abs=tolerance, rel=tolerance)
+    found = {user: ours["per_user"].get(user, math.nan) for user in by_user}
+    assert found == pytest.approx(by_user, abs=near, rel=near)
+
+
+def _read_case(name: str, given: dict[str, Any]) -> Case:
+    parts = {
+        part: {int(key): value for key, value in own.items()}
+        for part, own in given.items()
+        if isinstance(own, dict)
+    }
+    return Case(
+        name,
+        run={user: dict(rows) for user, rows in parts["recommendations"].items()},
+        test=parts["test"],
+        train=[(user, item) for user, item in given["train"]],
+        base=parts["base"],
+        catalogue=given["catalogue"],
+        features=parts["item_features"],
+        category=parts["item_category"],
+        item_group=parts["item_group"],
+        user_group=parts["user_group"],
+        k=given["k"],
+    )

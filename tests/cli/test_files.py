@@ -184,7 +184,7 @@ def test_labels_with_results_or_trec_files_replace_the_file(command: str, joined
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "--labels with --results, or --qrels with --run. Given: nothing."),
+        ([], "--results with or without --labels, or --qrels with --run. Given: nothing."),
         (["--labels", "l.csv"], "Given: --labels."),
         (["p.csv", "--run", "run"], "Given: FILE and --run."),
         (["--qrels", "q", "--results", "r.csv"], "Given: --results and --qrels."),

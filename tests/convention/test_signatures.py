@@ -22,6 +22,8 @@ OTHER = {
     "tie_tolerance": (0.0, 1e-9, 0.5, 1 / 3, "float32"),
     "recommend_from": (None, 3.5, -1e-7, "threshold"),
     "max_grade": (None, 5.0, 1e16),
+    "tail_at": (None, 0.5, 1e-9),
+    "patience": (None, 0.85, 1 / 3),
 }
 VALUES: dict[str, Any] = {**rn.Convention.CHOICES, **OTHER}
 EVERY = [(name, value) for name, values in VALUES.items() for value in values]

@@ -47,6 +47,8 @@ def table() -> str:
     lines = [f"| preset | {' | '.join(METRICS)} | library; remarks |"]
     lines.append("|" + "---|" * (len(METRICS) + 2))
     for name, one in PRESETS.items():
+        if not one.metrics:  # only measures beyond accuracy
+            continue
         text = "; ".join(
             filter(None, [one.library, one.caveat, *map(one.format_note, one.not_reproduced)])
         )

@@ -146,8 +146,8 @@ def test_errors_are_traded_off_too() -> None:
     assert [one["model"] for one in marked(chart, "point")[1].rows] == ["m1"]
     assert not marked(chart, "line") or len(marked(chart, "line")[0].rows) == 1
     assert "1 of 3 models is filled:" in described(chart)
-    assert "rmse: mean over users (lower is better)" in texts(chart)
-    assert "ndcg@10: mean over users (higher is better)" in texts(chart)
+    assert "rmse (lower is better)" in texts(chart)
+    assert "ndcg@10 (higher is better)" in texts(chart)
     table = model_table((0.1, 0.5), (0.5, 0.9), (0.2, 0.6), (0.4, 0.1))
     other = plot_trade_off(table, "rmse", "ndcg@10", lower_is_better=(True, False))
     assert [one["model"] for one in marked(other, "point")[1].rows] == ["m0", "m1", "m2"]

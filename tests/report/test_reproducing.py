@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
@@ -36,6 +37,18 @@ def test_the_code_of_a_report_gives_the_same_signatures(how: dict[str, Any]) -> 
     found = {name: str(text) for one in reports for name, text in one.signatures.items()}
     assert found == {name: one.text for name, one in report.signatures.items()}
     assert code.count("rn.evaluate") == 1 + (how.get("convention") == "catboost")
+
+
+def test_the_code_of_a_report_names_what_else_is_known() -> None:
+    """Training rows, catalogue and features, under the names of their arguments."""
+    given: dict[str, Any] = {"train": [("ann", "a"), ("bob", "b")], "catalogue": ["a", "b", "c"]}
+    data = {"labels": None, "results": {"ann": ["a", "b"], "bob": ["b", "c"]}}
+    metrics = ["coverage@2", "novelty@1", "item(price)@2"]
+    features = pd.DataFrame({"price": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
+    report = rn.evaluate(data, metrics=metrics, features=features, **given)
+    names: dict[str, Any] = {"data": data, "features": features, **given}
+    exec(write_evaluation_code(report.signatures.values()), names)  # noqa: S102 - our own
+    assert names["report"].mean.to_dict() == report.mean.to_dict()
 
 
 def test_the_code_has_the_name_of_a_function() -> None:

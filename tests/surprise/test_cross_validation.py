@@ -189,7 +189,7 @@ def test_a_signature_begins_like_surprises(name: str) -> None:
     )
     assert list(ours)[: len(theirs)] == list(theirs)
     kept = [] if name == "cross_validate" else ["keep_per_user"]
-    assert list(ours)[len(theirs) :] == ["threshold", "convention", *kept, "progress"]
+    assert list(ours)[len(theirs) :] == ["threshold", "convention", *kept, "features", "progress"]
     assert all(one.kind.name == "KEYWORD_ONLY" for one in [*ours.values()][len(theirs) :])
     for one, parameter in theirs.items():
         default = ours[one].default

@@ -62,7 +62,10 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     table : pandas.DataFrame
         Columns model, x, x_low, x_high, y, y_low, y_high and, with a parameter, value, which is a
         number, a text or None. Rows without one of the two means are left out, but not all rows;
-        the ends are NaN without an interval.
+        the ends are NaN without an interval. Perhaps front: whether no other model is significantly
+        better in one metric without being significantly worse in the other; by default, whether
+        none is better by the means. Perhaps region: the corners of a confidence region of both
+        means, as an array (n_corners, 2), or None.
     x_metric, y_metric : str
         The names of the metrics.
     lower_is_better : pair of bool
@@ -79,21 +82,34 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     """
     known = table.dropna(subset=["x", "y"]).reset_index(drop=True)
     signs = [-1 if lower else 1 for lower in lower_is_better]
-    best = find_unbeaten(*(known[["x", "y"]].to_numpy(np.float64) * signs).T)
+    unbeaten = find_unbeaten(*(known[["x", "y"]].to_numpy(np.float64) * signs).T)
+    is_tested = "front" in known
+    best = known["front"].to_numpy(bool) if is_tested else unbeaten
     models = known.assign(model=make_labels(known["model"], SHORT), best=best)
+    regions = _draw_regions(models)
+    models = models.drop(columns=["front", "region"], errors="ignore")
     groups = _split_by_colour(models, parameter)
     names = make_label(x_metric), make_label(y_metric)
     better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
     across, upward = (
-        vega.axis_channel(field, f"{name}: mean over users ({which})", models[numbers])
-        for field, name, which, numbers in zip("xy", names, better, (_X, _Y), strict=True)
+        vega.axis_channel(
+            field,
+            f"{name} ({which})",
+            np.concatenate(
+                [models[numbers].to_numpy(np.float64).ravel(), *(one[:, place] for one in regions)]
+            ),
+        )
+        for place, (field, name, which, numbers) in enumerate(
+            zip("xy", names, better, (_X, _Y), strict=True)
+        )
     )
     ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
-    summary = [
-        f"{len(ahead)} of {pluralise(len(models), 'model')} {are}:",
-        "no other is better in one and as good in the other",
-    ]
+    why = "no other is better in one and as good in the other"
+    if is_tested:
+        are = "are filled" if len(ahead) > 1 else "is filled"
+        why = "no other is significantly better in one and not significantly worse in the other"
+    summary = [f"{len(ahead)} of {pluralise(len(models), 'model')} {are}:", why]
     what = " and ".join(f"{name} ({which})" for name, which in zip(names, better, strict=True))
     every: list[Any] = [*ahead.itertuples()]
     texts = [f"{one.model} {format_number(one.x)} and {format_number(one.y)}" for one in every]
@@ -102,7 +118,8 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         vega.title(f"Trade-off of {names[0]} and {names[1]}", summary),
         f"Trade-off of {what}: {' '.join(summary)}. {described}.",
         [
-            _draw_frontier(models[best], across, upward, lower=lower_is_better[0]),
+            *_place_regions(regions, across, upward),
+            _draw_frontier(models[unbeaten], across, upward, lower=lower_is_better[0]),
             *chain(*(_draw_intervals(some, across, upward, one) for some, one in groups)),
             *chain(*(_draw_dots(some, across, upward, one, level) for some, one in groups)),
             *_draw_names(models, across, upward),
@@ -133,6 +150,27 @@ def _draw_frontier(models: pd.DataFrame, x: Spec, y: Spec, *, lower: bool) -> Sp
     step = "step-after" if lower else "step-before"
     style = {"interpolate": step, "color": "#767676", "strokeWidth": 1, "strokeDash": vega.DASHED}
     return vega.layer(vega.rows(**ordered[["x", "y"]]), "line", style, x=x, y=y)
+
+
+def _draw_regions(models: pd.DataFrame) -> list[Floats]:
+    """Return the corners of the confidence regions, if there are few models."""
+    if "region" not in models or len(models) > _NAMED:
+        return []
+    return [one for one in models["region"] if one is not None]
+
+
+def _place_regions(regions: Sequence[Floats], x: Spec, y: Spec) -> list[Spec]:
+    style = {
+        "interpolate": "linear-closed", "fill": vega.ACCENT, "fillOpacity": 0.08,
+        "stroke": vega.ACCENT, "strokeOpacity": 0.25, "strokeWidth": 1,
+    }  # fmt: skip
+    return [
+        vega.layer(
+            vega.rows(x=one[:, 0], y=one[:, 1], corner=np.arange(len(one))), "line", style,
+            x=x, y=y, order=vega.number("corner"),
+        )
+        for one in regions
+    ]  # fmt: skip
 
 
 def _draw_intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec]:

@@ -26,6 +26,7 @@ ASKS = {
     ("elliot", "UserCoverage"): Ask("user_coverage", read="sum", k=0),
     ("elliot", "UserMADranking"): Ask("ndcg", read="gap"),
     ("elliot", "UserMADrating"): Ask("score", read="gap"),
+    ("recpack", "IPSHitRateK(fit on counts)"): Ask("ips_hit", {"popularity_of": "rows"}),
     ("recpack", "IPSHitRateK(fit on test)"): Ask("ips_hit", train="test"),
     ("recpack", "IPSHitRateK(fit on train)"): Ask("ips_hit"),
     ("rectools", "CoveredUsers"): Ask("user_coverage", {"mean_over": "labelled"}, k=0),

@@ -1,0 +1,5 @@
+"""The engines of `tests.scale`."""
+
+from tests.scale.conftest import in_parts, loaded, session
+
+__all__ = ["in_parts", "loaded", "session"]
