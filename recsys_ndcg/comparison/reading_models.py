@@ -180,13 +180,8 @@ def compare(  # noqa: PLR0913 - the contract
     segment_of_user = None
     if by is not None:
         inputs = models.values() if isinstance(models, Mapping) else ()
-        segment_of_user = assign_segments(
-            by,
-            first,
-            tables=(one for one in inputs if not (is_evaluated(one) or _is_saved(one))),
-            train=train,
-            columns=columns,
-        )
+        tables = (one for one in inputs if not (is_evaluated(one) or _is_saved(one)))
+        segment_of_user = assign_segments(by, first, tables=tables, train=train, columns=columns)
     return Comparison(
         aligned,
         testing,

@@ -379,14 +379,13 @@ class RankedLists(GroupedLists):
         >>> RankedLists.from_labels({1: {10, 11}}, {1: [10, 12]}).true.tolist()
         [1.0, nan]
         """
+        labelled = None if labels is None else read_rows(labels, columns, text, "labels")
         recommended = read_rows(results, columns, text, "results")
-        if labels is None:
+        if labelled is None:
             recommended.check_not_empty()
-            tables = recommended.without_labels(), recommended
-        else:
-            tables = read_rows(labels, columns, text, "labels"), recommended
+            labelled = recommended.without_labels()
         how: dict[str, Any] = {"part": labels is None, "n_items": n_items, "items": items}
-        return join_tables(*tables, duplicates, cls, **how)
+        return join_tables(labelled, recommended, duplicates, cls, **how)
 
     @classmethod
     def from_trec(
