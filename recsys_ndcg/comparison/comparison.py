@@ -88,6 +88,11 @@ class Comparison(Renderable):
         A row per metric and pair of models.
     verdict : str
         The result in two or three sentences.
+
+    Raises
+    ------
+    InvalidInputError
+        The test is ``"wilcoxon"`` or ``"sign"``, and a metric has no score per user.
     """
 
     model_scores: Mapping[str, ModelScores]
@@ -100,6 +105,16 @@ class Comparison(Renderable):
     runs_table: pd.DataFrame | None = None
     code: str | None = None
     progress: bool = True
+
+    def __post_init__(self) -> None:
+        """Raise if a test of users' medians or signs is asked of a number of all lists."""
+        together = [name for name in self.metrics if name not in self.metrics_of_users]
+        if together and not self.testing.test_kind.is_test_of_mean:
+            msg = (
+                f"test={self.testing.test!r} needs a score of each user, and {together[0]} is a "
+                "number of all lists together. Choose 't', 'randomisation' or 'bootstrap'."
+            )
+            raise InvalidInputError(msg)
 
     @property
     def models(self) -> list[str]:

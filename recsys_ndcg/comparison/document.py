@@ -354,9 +354,7 @@ def _find_novelty_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str
         if (means < means[best]).sum() < len(models) - 1:  # shared, or unknown for some
             continue
         chance = result.means("chance")[best]
-        # the chance of others is that of expected exposures, not of lists that are drawn
-        is_unknown = np.isnan(chance) or not result.metric.is_linear
-        random = "" if is_unknown else f" (random lists: {format_size(chance)})"
+        random = "" if np.isnan(chance) else f" (random lists: {format_size(chance)})"
         merit = f"{result.name}, {format_size(result.means()[best])}{random}"
         merits.setdefault(best, []).append(merit)
     for best, lines in merits.items():

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists, find_universe
+from recsys_ndcg.metrics.over_lists import (
+    ALL_LISTS,
+    OverLists,
+    find_list_length,
+    find_universe,
+)
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals
 
@@ -48,12 +53,14 @@ class Coverage(OverLists):
         return self.scale(covered, n_items, convention)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
-        """Return the coverage if all lists are equal, and if no two share an item."""
+        """Return the coverage if all lists are equal, and if no two share an item.
+
+        The first is NaN if lists have different lengths.
+        """
         _, n_items = find_universe(totals, convention)
-        slots, lists = totals.users["slots"], totals.users["lists"]
-        longest = min(slots, n_items)
+        longest = min(totals.users["slots"], n_items)
         return (
-            self.scale(slots / lists if lists else 0.0, n_items, convention),
+            self.scale(find_list_length(totals), n_items, convention),
             self.scale(longest, n_items, convention),
         )
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists
+from recsys_ndcg.metrics.over_lists import (
+    ALL_LISTS,
+    OverLists,
+    find_list_length,
+    find_random_draw,
+)
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals
 
@@ -55,16 +60,39 @@ class Entropy(OverLists):
         entropy = float(-(weights * log).sum()) + 0.0
         return entropy / is_shown.sum() if convention.entropy_over == "items" else entropy
 
+    def chance(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return the mean entropy of random lists of the same length from the same candidates.
+
+        The number of lists that hold an item is binomial.
+        """
+        from scipy.special import gammaln, xlog1py, xlogy  # noqa: PLC0415 - importing takes long
+
+        lists, n_candidates, length = find_random_draw(totals)
+        if np.isnan(lists) or convention.entropy_over == "items":
+            return np.nan
+        share, n_lists = length / n_candidates, round(lists)
+        margin = 40 * np.sqrt(lists * share * (1 - share)) + 40
+        low, high = max(1, int(lists * share - margin)), min(n_lists, int(lists * share + margin))
+        count = np.arange(low, high + 1)
+        part = count / (lists * length)
+        log_odds = gammaln(n_lists + 1) - gammaln(count + 1) - gammaln(n_lists - count + 1)
+        log_odds += xlogy(count, share) + xlog1py(n_lists - count, -share)
+        entropy = -n_candidates * float((np.exp(log_odds) * part * np.log(part)).sum())
+        return entropy if convention.log_base == "e" else entropy / np.log(2)
+
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
-        """Return the entropy if all lists are equal; its largest value needs the catalogue."""
-        slots, lists = totals.users["slots"], totals.users["lists"]
+        """Return the entropy if all lists are equal; its largest value needs the catalogue.
+
+        The first is NaN if lists have different lengths.
+        """
+        slots = totals.users["slots"]
         if not slots or convention.entropy_over != "recommendations":
             return np.nan, np.nan
         scale = 1.0 if convention.log_base == "e" else np.log(2)
         best = np.nan
         if "catalogue" in totals.by_item:
             best = _spread_evenly(slots, float(totals.by_item["catalogue"].sum())) / scale
-        return float(np.log(slots / lists) / scale), best
+        return float(np.log(find_list_length(totals)) / scale), best
 
 
 def _spread_evenly(slots: float, n_items: float) -> float:

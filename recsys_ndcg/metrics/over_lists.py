@@ -83,6 +83,10 @@ class OverLists(Metric):
         """Return the number, NaN if it is undefined."""
         raise NotImplementedError
 
+    def chance(self, totals: ItemTotals, convention: Convention) -> float:
+        """Return the mean value of random lists, given their exposures; NaN if it is unknown."""
+        return self.value(totals, convention) if self.is_linear else np.nan
+
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:  # noqa: ARG002
         """Return the worst and the best value that as many lists of these lengths can have."""
         return np.nan, np.nan
@@ -130,6 +134,34 @@ def find_universe(totals: ItemTotals, convention: Convention) -> tuple[Floats, i
     inside = totals.by_item[source]
     counted = inside if convention.outside == "ignore" else np.ones(len(inside))
     return counted, int(inside.sum()) + (universe == "padded")
+
+
+def find_list_length(totals: ItemTotals) -> float:
+    """Return the number of items of each list, NaN if lists have different lengths."""
+    slots, lists = totals.users["slots"], totals.users["lists"]
+    if not slots:
+        return np.nan
+    # (sum of roots)^2 = lists * sum only for equal lengths
+    is_equal = np.isclose(totals.sums["cosine"].sum() ** 2, lists * slots, rtol=1e-10)
+    return slots / lists if is_equal else np.nan
+
+
+def find_random_draw(totals: ItemTotals) -> tuple[float, float, float]:
+    """Return the numbers of lists and candidates and the length of a list, NaN if unknown.
+
+    It is known if all lists are drawn from the same candidates and have the same length.
+
+    Parameters
+    ----------
+    totals : ItemTotals
+        The sums by item in random order.
+    """
+    slots, lists = totals.users["slots"], totals.users["lists"]
+    n_candidates = float((totals.shown > 0).sum())
+    # the sum of n^2 / c over lists of n items from c candidates is least if all are the same
+    least = slots * slots / max(lists * n_candidates, 1.0)
+    is_same = lists > 0 and np.isclose(totals.sums["squares"].sum(), least, rtol=1e-10)
+    return (lists, n_candidates, slots / lists) if is_same else (np.nan, np.nan, np.nan)
 
 
 def sum_random_exposures(

@@ -678,7 +678,8 @@ class Report(Renderable, Mapping[str, float]):
         >>> import recsys_ndcg as rn
         >>> rows = {n: [(4, 5), (3, 2)] if n % 6 else [(4, 1), (3, 2)] for n in range(60)}
         >>> table = rn.evaluate(rows).gaps({n: "abc"[n % 3] for n in rows}, draws=99)
-        >>> table.loc["ndcg@10", ["mean_gap", "mean_low", "mean_high"]].round(3).tolist()
+        >>> gap = table.loc["ndcg@10", ["mean_gap", "mean_low", "mean_high"]]
+        >>> gap.astype(float).round(3).tolist()
         [0.068, 0.031, 0.113]
         >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p"].tolist()
         (['a', 'b'], [0.01])

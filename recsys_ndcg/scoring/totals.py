@@ -286,8 +286,10 @@ class Totals(MetricColumns):
             one = self.measurements[column]
             if totals is None or not isinstance(one.metric, OverLists):
                 continue
-            if role in ("own", "chance"):
+            if role == "own":
                 values[column] = one.metric.value(totals, one.convention)
+            elif role == "chance":
+                values[column] = one.metric.chance(totals, one.convention)
             elif role in ("worst", "best"):
                 ends = one.metric.ends(totals, one.convention)
                 values[column] = ends[role == "best"]

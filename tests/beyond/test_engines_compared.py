@@ -36,6 +36,18 @@ def _reports() -> dict[str, rn.Report]:
     return {"one": evaluate_case("as usual", is_wider=True), "other": evaluate(OTHER)}
 
 
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+@pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
+def test_tests_of_medians_are_refused_for_numbers_of_all_lists(test: str) -> None:
+    """Jackknife values are skewed: their median is not 0 if the models are equal."""
+    lists = {name: {1: [name, "c"], 2: ["c", "a"]} for name in "ab"}
+    data = {name: {"labels": {1: {"c"}, 2: {"a"}}, "results": one} for name, one in lists.items()}
+    how: dict[str, Any] = {"catalogue": [*"abc"], "test": test}
+    with pytest.raises(rn.InvalidInputError, match="coverage@2 is a number of all lists"):
+        rn.compare(data, metrics=["ndcg@2", "coverage@2"], **how)
+    assert rn.compare(data, metrics=["ndcg@2"], **how).testing.test == test
+
+
 @pytest.mark.parametrize("test", ["t", pytest.param("randomisation", marks=pytest.mark.slow)])
 def test_all_measures_are_compared(
     test: str, reports: dict[str, rn.Report], tmp_path: Path

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recsys_ndcg.metrics.gini import average_distance
 from tests.beyond.textbook import World, mean
 from tests.beyond.worlds import evaluate, worlds
 
@@ -103,8 +104,11 @@ def test_chance_is_the_number_of_random_lists(
         assert math.isnan(chance)
     elif name in LINEAR:
         assert chance == pytest.approx(mean([LINEAR[name](one, world) for one in tops]), abs=1e-9)
+    elif len({*map(len, draws)}) > 1 or len({*map(str, pools.values())}) > 1:
+        assert math.isnan(chance)  # unknown for lists of different lengths or candidates
     else:
-        assert chance == pytest.approx(OF_EXPOSURE[name](expect_shown(tops), world), abs=1e-9)
+        values = [OF_EXPOSURE[name](expect_shown([one]), world) for one in tops]
+        assert chance == pytest.approx(mean(values), abs=1e-9)
 
 
 @given(world=worlds(max_list=3), k=st.integers(1, 3))
@@ -131,6 +135,24 @@ def test_sums_of_parts_are_the_whole(world: World, k: int) -> None:
     ]
     merged = reduce(add, parts)
     assert merged.mean.tolist() == pytest.approx(whole.mean.tolist(), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["coverage", "gini", "entropy"])
+def test_the_worst_of_lists_of_different_lengths_is_unknown(name: str) -> None:
+    """The best is not."""
+    world = World({1: {1: 0.0}, 2: {2: 0.0, 3: -1.0}}, {1: {1}}, [(0, 1)], [1, 2, 3, 4])
+    row = evaluate(world, f"{name}@2").audit.iloc[0]
+    assert math.isnan(row["worst"])
+    best = {"coverage": 3 / 4, "gini": 1 / 4, "entropy": math.log2(3)}
+    assert row["best"] == pytest.approx(best[name], abs=1e-12)
+
+
+def test_the_chance_of_many_lists_has_the_limit_of_the_normal_distribution() -> None:
+    """E|D| of the counts of two items of a million lists, to 1e-6."""
+    steps, share = 10**6, 0.01
+    assert average_distance(share, steps) == pytest.approx(
+        math.sqrt(4 * share * steps / math.pi), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("name", ["coverage", "gini", "entropy"])
