@@ -67,8 +67,8 @@ def evaluate(  # noqa: PLR0913 - the contract
     columns : mapping, optional
         Maps our column names to the table's: ``{"estimated": "est", "true": "r_ui"}``.
     train : table, rows or trainset, optional
-        The rows that the model was trained on, of which users and items count: popularity, novelty
-        and what a user had before.
+        The rows that the model was trained on: popularity, novelty and what a user had before.
+        Only the users and items are read, not the ratings.
     catalogue : ids or table, optional
         All items that can be recommended. Chance is then a list drawn from them.
     features : table, optional

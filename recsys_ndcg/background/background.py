@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -226,9 +226,9 @@ class Background(ReadOnlyArrays):
         def spread(values: Any) -> Any:
             if values is None:
                 return None
-            spread = np.zeros(len(items), dtype=values.dtype)
-            spread[positions] = values
-            return spread
+            moved = np.zeros(len(items), dtype=values.dtype)
+            moved[positions] = values
+            return moved
 
         def move(lists: UserItems | None) -> UserItems | None:
             return None if lists is None else UserItems(lists.offsets, positions[lists.items])
@@ -239,6 +239,7 @@ class Background(ReadOnlyArrays):
             n_rows=spread(self.n_rows),
             n_users_of=spread(self.n_users_of),
             in_catalogue=spread(self.in_catalogue),
+            is_candidate=spread(self.is_candidate),
             history=move(self.history),
             base=move(self.base),
             features={
@@ -294,6 +295,7 @@ def _list_ids(ids: Any) -> Ids:
 def _read_catalogue(data: Any) -> Ids:
     table = _read_table(data)
     if isinstance(table, pd.DataFrame):
+        table = table.reset_index() if table.index.name == "item" else table
         if "item" not in table and len(table.columns) != 1:
             names = ", ".join(map(str, table.columns))
             msg = f"catalogue has no column 'item'; it has {names}. Give the ids, or that column."
@@ -316,11 +318,20 @@ def _read_table(data: Any) -> Any:
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
     """Return the users and their groups."""
     if isinstance(groups, pd.Series):
+        repeated = groups.index[groups.index.duplicated()]
+        if len(repeated):
+            msg = f"groups: the user {quote(repeated[0])} is there twice. Give each user one group."
+            raise InvalidInputError(msg)
         groups = dict(groups.items())
     if not isinstance(groups, Mapping) or not groups:
         msg = f"groups must map users to their groups: {{'ann': 'new'}}, not {quote(groups)}."
         raise InvalidInputError(msg)
-    return to_column([*groups], "groups"), [*groups.values()]
+    names = [*groups.values()]
+    wrong = [name for name in names if not isinstance(name, Hashable)]
+    if wrong:
+        msg = f"groups: a group must be a name or a number, not {quote(wrong[0])}."
+        raise InvalidInputError(msg)
+    return to_column([*groups], "groups"), names
 
 
 def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str, Positions]]:

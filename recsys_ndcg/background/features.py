@@ -107,6 +107,10 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     if counts.iloc[0] > 1:
         msg = f"features: the item {quote(counts.index[0])} has {counts.iloc[0]} rows. Give one."
         raise InvalidInputError(msg)
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        msg = f"features has the column {quote(repeated[0])} twice; keep one."
+        raise InvalidInputError(msg)
     columns = {str(name): _read_column(str(name), frame[name]) for name in frame}
     return items, columns
 
@@ -121,7 +125,7 @@ def _to_frame(table: Any) -> pd.DataFrame:
     if isinstance(table, Mapping):
         try:
             return pd.DataFrame(table)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             msg = f"features: {error}. Give columns of equal length, one of them 'item'."
             raise InvalidInputError(msg) from None
     msg = f"features must be a table indexed by item, or with a column 'item', not {quote(table)}."
@@ -129,6 +133,9 @@ def _to_frame(table: Any) -> pd.DataFrame:
 
 
 def _read_column(name: str, column: pd.Series[Any]) -> Feature:
+    if pd.api.types.is_complex_dtype(column):
+        msg = f"features: {name} has complex numbers. Give {_KINDS}."
+        raise InvalidInputError(msg)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isinf(numbers).any():
@@ -152,7 +159,7 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
         not isinstance(one, set | frozenset) and all(isinstance(x, Real) for x in each or ())
         for one, each in zip(known, lists, strict=True)
     )
-    if are_vectors and known:
+    if are_vectors and any(lists):
         return _read_vectors(name, [each or [] for each in lists], is_known)
     return _read_sets(name, [each or [] for each in lists], is_known)
 
@@ -193,7 +200,11 @@ def _read_vectors(name: str, known: list[list[Any]], is_known: Flags) -> Feature
 
 
 def _read_sets(name: str, known: list[list[Any]], is_known: Flags) -> Feature:
-    labels = sorted({label for one in known for label in one}, key=str)
+    try:
+        labels = sorted({label for one in known for label in one}, key=str)
+    except TypeError:
+        msg = f"features: {name} has lists inside lists. Give {_KINDS}."
+        raise InvalidInputError(msg) from None
     code_of = {label: code for code, label in enumerate(labels)}
     table = np.zeros((len(is_known), len(labels)), dtype=bool)
     for row, one in zip(np.flatnonzero(is_known), known, strict=True):

@@ -101,8 +101,8 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         "lists": "Each list counts the same in entropy, however short it is.",
     },
     "tail": {
-        "reach": "The tail is all but the fewest most popular items whose rows reach a share.",
-        "pass": "The tail is all but the fewest most popular items whose rows pass a share.",
+        "reach": "The tail is all items but the most popular ones whose rows reach a share.",
+        "pass": "The tail is all items but the most popular ones whose rows pass a share.",
         "rarest": "The tail is a share of the items, the rarest.",
         "count": "The tail is the items with at most a number of training rows.",
     },

@@ -539,8 +539,8 @@ def check_id_types(
         n_common = len({*distinct} & {*others})
     if warns and not n_common and len(first_ids) and len(second_ids):
         msg = (
-            f"No {column} of {names[1]} is among {names[0]}, so every score is 0. If the ids were "
-            "renumbered, use the same numbering in both."
+            f"No {column} of {names[1]} is among {names[0]}, so nothing is relevant. If the ids "
+            "were renumbered, use the same numbering in both."
         )
         warn(msg)
     return n_common

@@ -16,7 +16,7 @@ from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.metrics.pairs import Shown, Spread, iterate_pairs, split_costs
+from recsys_ndcg.metrics.pairs import ShownItems, Spread, iterate_pairs, split_costs
 
 #: The weights of pairs of rows.
 _Weigh: TypeAlias = Callable[[Positions, Positions], Any]
@@ -44,7 +44,7 @@ class Distances:
         """Return the distance of each pair of items."""
         raise NotImplementedError
 
-    def sum_expected(self, shown: Shown) -> Floats:
+    def sum_expected(self, shown: ShownItems) -> Floats:
         """Return the expected sum over the pairs of the items that each list shows."""
         chance = np.stack([np.ones(shown.n_users), *shown.shares])  # by the number of tied items
 
@@ -148,7 +148,7 @@ class Products(Distances):
         products = self.vectors[first].multiply(self.vectors[second]).sum(axis=1)
         return self.scale - np.asarray(products)
 
-    def sum_expected(self, shown: Shown) -> Floats:
+    def sum_expected(self, shown: ShownItems) -> Floats:
         """Return the expected sum over the pairs, in time of the rows, not of the pairs."""
         one, two = shown.shares
         cost = np.append(0, np.cumsum(self._sizes[shown.item]))[shown.offsets]
@@ -356,14 +356,16 @@ def find_spread(known: Background, column: str, convention: Convention) -> Sprea
     return _KNOWN[known].get_or_compute(key, lambda: distances.spread_of(items))
 
 
-def average_rest(known: Background, column: str, convention: Convention, left_out: Shown) -> Floats:
+def average_rest(
+    known: Background, column: str, convention: Convention, left_out: ShownItems
+) -> Floats:
     """Return the mean distance of all candidates but those that each list leaves out.
 
     Parameters
     ----------
     known, column, convention
         As in `find_distances`.
-    left_out : Shown
+    left_out : ShownItems
         The items to leave out, all candidates.
     """
     items = np.flatnonzero(np.asarray(known.is_candidate))

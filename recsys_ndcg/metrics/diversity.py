@@ -15,7 +15,7 @@ from recsys_ndcg.metrics.distances import Distances, average_rest, find_distance
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, get_background
-from recsys_ndcg.metrics.pairs import Shown, Spread
+from recsys_ndcg.metrics.pairs import ShownItems, Spread
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -33,7 +33,7 @@ class Diversity(OfColumn):
 
     with n_k = min(k, n) the number of items that the list shows, and d the distance of two items in
     a column of the features: the Jaccard distance of sets, 1 minus the cosine of vectors, 0 or 1 of
-    categories.
+    categories and single numbers.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class Diversity(OfColumn):
         """Return the mean distance of the candidates that each user did not have in training."""
         owner, item = list_seen_candidates(lists)
         is_tied, n_drawn = np.zeros(len(item), dtype=bool), np.zeros(len(lists), dtype=np.int64)
-        seen = Shown(len(lists), owner, item, is_tied, n_drawn)
+        seen = ShownItems(len(lists), owner, item, is_tied, n_drawn)
         return average_rest(get_background(lists), self.column, convention, seen)
 
     def _count(self, ranking: Ranking) -> Floats:
@@ -214,12 +214,12 @@ class Diversity(OfColumn):
             return (n_items if self.k is None else np.minimum(n_items, self.k)).astype(np.float64)
         return self._get_shown(ranking, self.k).count
 
-    def _get_shown(self, ranking: Ranking, k: int | None) -> Shown:
+    def _get_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
         """Return the items that may be among the first k, None for the whole list."""
         key = "shown", self.column, k
         return ranking.get_or_compute(key, lambda: self._find_shown(ranking, k))
 
-    def _find_shown(self, ranking: Ranking, k: int | None) -> Shown:
+    def _find_shown(self, ranking: Ranking, k: int | None) -> ShownItems:
         lists, n_users = ranking.lists, len(ranking.n_items)
         item: Positions = np.asarray(lists.item_codes).astype(np.int64)
         user, is_tied, n_shown = lists.user_of_row, np.zeros(len(item), dtype=bool), ranking.n_items
@@ -231,4 +231,4 @@ class Diversity(OfColumn):
             kept = np.asarray(self.get_feature(lists).is_known)[item]
             user, item, is_tied = user[kept], item[kept], is_tied[kept]
         order = np.lexsort((item, is_tied, user))
-        return Shown(n_users, user[order], item[order], is_tied[order], n_drawn)
+        return ShownItems(n_users, user[order], item[order], is_tied[order], n_drawn)

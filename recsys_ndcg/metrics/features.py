@@ -55,11 +55,11 @@ class OfColumn(Metric):
         if feature.kind in self.kinds:
             return ""
         wanted = " or ".join(_KINDS[kind] for kind in self.kinds)
-        name = f"the column {self.column!r}" if self.column else "all columns together"
+        what = f"the column {self.column!r} has" if self.column else "the features have"
         fits = [each for each, one in known.features.items() if one.kind in self.kinds]
         fix = f"Name such a column: '{self.name}({fits[0]})@10'" if fits else "Add such a column"
         found = _KINDS[feature.kind]
-        return f"{self} needs {wanted}, but {name} of the features has {found}. {fix}."
+        return f"{self} needs {wanted}, but {what} {found}. {fix}."
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that recommended items have no entry, if that is an error."""

@@ -13,8 +13,10 @@ from recsys_ndcg.lazy import lazy_property
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """The items that may be among the first k of each list, by user, sure ones first, then by item.
+class ShownItems:
+    """The items that may be among the first k of each list.
+
+    Rows are sorted by user; within a user, items that are certainly shown come first.
 
     Parameters
     ----------

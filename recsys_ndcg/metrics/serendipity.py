@@ -125,7 +125,8 @@ class Serendipity(OfColumn, OfItems):
     def background_objection(self, known: Background, convention: Convention) -> str:
         """Return that the column does not exist, or has no such distance."""
         if "features" not in self.find_needs(convention):
-            return ""
+            is_unknown = bool(self.column) and self.column not in known.features
+            return f"{self}: there is no column {self.column!r} of features=." if is_unknown else ""
         reason, rule = super().background_objection(known, convention), convention.distance
         is_fit = rule not in ("cosine", "jaccard")
         if reason or is_fit or known.get_feature(self.column).kind != "columns":

@@ -244,7 +244,8 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
             yield f"{finding}: {counts[key]}."
     measurements = report.audit_data.measurements
     for measurement, (name, row) in zip(measurements, audit_rows.items(), strict=True):
-        if row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
+        needs_labels = measurement.metric.needs_labels
+        if needs_labels and row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):
             k = measurement.metric.k
             items = "listed items" if k is None else f"top-{k} items"
             yield (

@@ -66,7 +66,7 @@ def rarefy(exposures: Exposures, counted: Floats, sizes: Sequence[int]) -> Float
 
 
 def compute_rarefaction(
-    audit: Audit, metric: str | Metric | None, users: Iterable[int] | None
+    audit: Audit, metric: str | Metric | None, users: int | Iterable[int] | None
 ) -> pd.Series[float]:
     """Return the coverage of fewer users, as `Report.rarefaction` describes it."""
     found = [one for one in audit.measurements if isinstance(one.metric, Coverage)]
@@ -88,7 +88,7 @@ def compute_rarefaction(
     if users is None:
         sizes = np.unique(np.linspace(1, n_users, 20).astype(int)).tolist() if n_users else []
     else:
-        sizes = list(users)
+        sizes = list(users) if isinstance(users, Iterable) else [users]
         for size in sizes:
             check_integer("users", size, 1, n_users)
     totals = kept.sum()

@@ -692,7 +692,7 @@ class Report(Renderable, Mapping[str, float]):
         return build_gaps(self.scores, segment_of_user, metric, of, options, progress=progress)
 
     def rarefaction(
-        self, metric: str | Metric | None = None, users: Iterable[int] | None = None
+        self, metric: str | Metric | None = None, users: int | Iterable[int] | None = None
     ) -> pd.Series[float]:
         """Return the expected coverage of fewer users, to compare it with smaller test sets.
 
@@ -703,7 +703,7 @@ class Report(Renderable, Mapping[str, float]):
         ----------
         metric : str or Metric, optional
             A coverage of the report, by default the first.
-        users : iterable of int, optional
+        users : int or several, optional
             The numbers of users; by default twenty up to all.
 
         Returns

@@ -352,7 +352,7 @@ FEATURES = {"item": ["a", "b"], "genre": [{"war"}, {"drama"}], "price": [1.0, 2.
         ("serendipity@2", {}, "needs catalogue="),
         ("calibration(genre)@2", {}, "needs features="),
         ("calibration(price)@2", {"features": FEATURES}, "has numbers"),
-        ("calibration@2", {"features": FEATURES}, "has several columns"),
+        ("calibration@2", {"features": FEATURES}, "have several columns"),
         ("calibration(gender)@2", {"features": FEATURES}, "no column 'gender'"),
         ("calibration(genre)@2", {"features": FEATURES}, "'ann' item 'c'"),
         (

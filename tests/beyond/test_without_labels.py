@@ -65,3 +65,34 @@ def test_a_comparison_takes_what_is_known_besides_the_lists() -> None:
     found = rn.compare(models, metrics=MEASURES, **GIVEN)
     assert found.to_dict() == rn.compare(reports).to_dict()
     assert_rejected("catalogue= would have no effect", rn.compare, reports, **GIVEN)
+
+
+C = [*"abcd"]
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("diversity(g)@2", {"features": {"item": C, "g": [["a", ["b"]], ["c"], ["d"], []]}}, "inside"),
+    ("diversity@2", {"features": {item: {"x"} for item in C}}, "Give columns of equal length"),
+    ("diversity(g)@2", {"features": {"item": C, "g": [1j, 2j, 3j, 4j]}}, "complex numbers"),
+    ("n_retrieved", {"groups": {1: ["x"], 2: "y"}}, "a group must be a name or a number"),
+    ("n_retrieved", {"groups": pd.Series([*"nop"], index=[1, 1, 2])}, "the user 1 is there twice"),
+    ("serendipity(g)@2", {**GIVEN, "features": {"item": C, "h": C}}, "there is no column 'g'"),
+    ("serendipity(g)@2", GIVEN, "there is no column 'g'"),
+    (
+        "item@2",
+        {"features": {"item": C, "g": C, "h": [1, 2, 3, 4]}},
+        r"Name such a column: 'item\(h",
+    ),
+]
+
+
+@pytest.mark.parametrize(("metric", "given", "match"), REFUSED)
+def test_bad_input_is_refused_by_name(metric: str, given: dict[str, Any], match: str) -> None:
+    """What was found, and what to do."""
+    data = {"labels": {1: {"a"}, 2: {"c"}}, "results": RESULTS}
+    assert_rejected(match, rn.evaluate, data, metrics=metric, threshold=1, **given)
+
+
+def test_a_column_twice_is_refused() -> None:
+    """In the features."""
+    features = pd.DataFrame([["a", 1, 2], ["b", 1, 2]], columns=["item", "g", "g"])
+    how = {"metrics": "diversity@2", "features": features}
+    assert_rejected("has the column 'g' twice", rn.evaluate, {1: ["a"]}, **how)
