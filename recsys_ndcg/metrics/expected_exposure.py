@@ -29,7 +29,7 @@ class ExpectedExposure(ByColumn):
     bounded = False
     reads_catalogue = True
 
-    def exposure_key(self) -> Hashable:
+    def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
         """Return a key that all three metrics share."""
         return "expected exposure", self.k, self.column
 

@@ -60,9 +60,10 @@ class Gini(OverLists):
     greater_is_better = False
     is_linear = False
 
-    def exposure_key(self) -> Hashable:
-        """Return a key of its own: exposures may be weighted by rank."""
-        return "gini", self.k
+    def exposure_key(self, convention: Convention) -> Hashable:
+        """Return a key of its own if exposures are weighted by rank."""
+        key = super().exposure_key(convention)
+        return key if convention.patience is None else ("gini", key)
 
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return 1, or the patience to the power of the number of ranks before."""

@@ -53,7 +53,7 @@ class OverItemGroups(OverLists):
         """Return the group of every item, -1 for none, and the names of the groups."""
         raise NotImplementedError
 
-    def exposure_key(self) -> Hashable:
+    def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
         """Return a key of its own: the columns are those of the metric."""
         return "groups", self
 

@@ -66,7 +66,7 @@ class OverLists(Metric):
 
     denominator = numerator
 
-    def exposure_key(self) -> Hashable:
+    def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
         """Return a key that metrics with the same `collect` share."""
         return "exposure", self.k
 

@@ -102,7 +102,8 @@ class Block:
             return None
         key = self._ranking_key(one)
         return self._cache.get_or_compute(
-            (metric.exposure_key(), key), lambda: metric.collect(self._get_ranking(one, key))
+            (metric.exposure_key(one.convention), key),
+            lambda: metric.collect(self._get_ranking(one, key)),
         )
 
     def _get_fractions(self, one: Measurement) -> tuple[Floats, Floats]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms, column_sums, divide
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import OverLists
+from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.ranking import ItemTotals
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import (
@@ -61,7 +63,12 @@ class Moments:
         """Return the moments of two tables (n_users, n_measurements), where `mask` is true."""
         if x.shape[1] > 1:  # one column after the other is several times as fast
             columns = [(x[:, [i]], y[:, [i]], mask[:, [i]]) for i in range(x.shape[1])]
-            parts = [vars(cls.of(u, u if y is x else v, kept)) for u, v, kept in columns]
+
+            def measure(column: tuple[Floats, Floats, Flags]) -> dict[str, Any]:
+                one, other, kept = column
+                return vars(cls.of(one, one if y is x else other, kept))
+
+            parts = map_in_threads(measure, columns, x.size)
             joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
             return cls(**joined)
         count = mask.sum(axis=0)
