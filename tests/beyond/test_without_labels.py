@@ -94,5 +94,5 @@ def test_bad_input_is_refused_by_name(metric: str, given: dict[str, Any], match:
 def test_a_column_twice_is_refused() -> None:
     """In the features."""
     features = pd.DataFrame([["a", 1, 2], ["b", 1, 2]], columns=["item", "g", "g"])
-    how = {"metrics": "diversity@2", "features": features}
+    how: dict[str, Any] = {"metrics": "diversity@2", "features": features}
     assert_rejected("has the column 'g' twice", rn.evaluate, {1: ["a"]}, **how)
