@@ -25,8 +25,8 @@ class Coverage(OverLists):
 
     Notes
     -----
-    In [0, 1], no unit; higher is better. Of all lists together, so it grows with the number of
-    users: compare equal numbers (`Report.rarefaction`). Other libraries divide by the items of
+    In [0, 1], no unit; higher is better. It grows with the number of users, so compare
+    reports with equally many (`Report.rarefaction`). Other libraries divide by the items of
     training, count recommended items outside it, so that it exceeds 1, or return the number of
     items (`Convention.universe`, ``outside``, ``coverage_as``).
 
