@@ -231,6 +231,16 @@ def read_background_rows(data: Any, table: str) -> Rows:
     table : {'train', 'base'}
         ``"base"`` is read like results.
     """
+    try:
+        rows = _read_background_rows(data, table)
+    except InvalidInputError as error:
+        msg = f"{table}=: {error}"
+        raise InvalidInputError(msg) from None
+    rows.check_row_count(len(rows.user), f"{table}=")
+    return rows
+
+
+def _read_background_rows(data: Any, table: str) -> Rows:
     if table == "base":
         return read_rows(data, table="results")
     if hasattr(data, "all_ratings") and hasattr(data, "to_raw_uid"):
@@ -244,11 +254,8 @@ def read_background_rows(data: Any, table: str) -> Rows:
             "train",
         )
     if _is_table(data, None) and not hasattr(data, "tocoo"):
-        rows = _open_table(data, None, None, _RATINGS_COLUMNS).read_rows("train")
-    else:
-        rows = read_rows(data, table="labels")
-    rows.check_row_count(len(rows.user), "train=")
-    return rows
+        return _open_table(data, None, None, _RATINGS_COLUMNS).read_rows("train")
+    return read_rows(data, table="labels")
 
 
 def read_item_table(source: FileSource) -> pd.DataFrame:
