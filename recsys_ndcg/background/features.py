@@ -145,8 +145,9 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
     entries = column.astype(object).tolist()
     is_known = np.array([not _is_missing(one) for one in entries], dtype=bool)
     known = [one for one, has in zip(entries, is_known, strict=True) if has]
-    if any(_SEPARATOR in one for one in known if isinstance(one, str)):
-        warn(f"features: {name} has texts such as {quote(known[0])}: they are read as sets.")
+    joined = [one for one in known if isinstance(one, str) and _SEPARATOR in one]
+    if joined:
+        warn(f"features: {name} has texts such as {quote(joined[0])}: they are read as sets.")
         known = [set(one.split(_SEPARATOR)) if isinstance(one, str) else one for one in known]
     if all(isinstance(one, str | bool | Real) for one in known):
         return _read_categories(name, known, is_known)
