@@ -16,7 +16,7 @@ from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.metrics.pairs import ShownItems, Spread, iterate_pairs, split_costs
+from recsys_ndcg.metrics.pairs import ShownItems, DistanceMoments, iterate_pairs, split_costs
 
 #: The weights of pairs of rows.
 _Weigh: TypeAlias = Callable[[Positions, Positions], Any]
@@ -75,7 +75,7 @@ class Distances:
         total: Floats = self._sum_rows(item, others, first, count, lambda *_: 1.0)[0]
         return total
 
-    def spread_of_lists(self, offsets: Positions, item: Positions) -> Spread:
+    def spread_of_lists(self, offsets: Positions, item: Positions) -> DistanceMoments:
         """Return the spread of the distances in each list; NaN for very long lists."""
         sizes = np.diff(offsets)
         is_long = sizes > _LONG_LIST
@@ -85,9 +85,9 @@ class Distances:
         total, squares, row_squares = (
             np.bincount(user, each, len(sizes)) for each in (*sums, sums[0] * sums[0])
         )
-        return Spread.of(sizes, row_squares, total, np.where(is_long, np.nan, squares))
+        return DistanceMoments.of(sizes, row_squares, total, np.where(is_long, np.nan, squares))
 
-    def spread_of(self, items: Positions) -> Spread:
+    def spread_of(self, items: Positions) -> DistanceMoments:
         """Return the spread of the distances of some items; NaN if there are too many pairs."""
         raise NotImplementedError
 
@@ -114,7 +114,7 @@ class Distances:
 
 
 @dataclass(frozen=True, eq=False)
-class Products(Distances):
+class ProductDistances(Distances):
     """Distances c - <x, y> of vectors, so that sums over pairs follow from sums of vectors.
 
     Parameters
@@ -194,7 +194,7 @@ class Products(Distances):
             products[rows] = _sum_by_row(own, own.data * total[place, own.indices])
         return np.maximum(self.scale * counts[user] - products, 0.0)  # below 0 by rounding
 
-    def spread_of(self, items: Positions) -> Spread:
+    def spread_of(self, items: Positions) -> DistanceMoments:
         """Return the spread of the distances of some items; NaN if there are too many pairs."""
         n, x, norms, c = len(items), self.vectors[items], self._norms[items], self.scale
         rows, products = self.sum_by_item(items), np.nan
@@ -203,7 +203,7 @@ class Products(Distances):
             products = float((table.data**2).sum() - (norms**2).sum())
         total, ordered = float(rows.sum()), n * (n - 1.0)
         squares = 2 * c * total - c * c * ordered + products
-        return Spread.of(n, float((rows**2).sum()), total, squares)
+        return DistanceMoments.of(n, float((rows**2).sum()), total, squares)
 
     def sum_by_item(self, items: Positions) -> Floats:
         """Return the sum of each item's distances from the others."""
@@ -213,7 +213,7 @@ class Products(Distances):
 
 
 @dataclass(frozen=True, eq=False)
-class Compared(Distances):
+class FunctionDistances(Distances):
     """Distances that a function computes from two arrays of entries.
 
     Parameters
@@ -252,13 +252,13 @@ class Compared(Distances):
             return self._table[first, second]
         return self.function(self.entries[first], self.entries[second])
 
-    def spread_of(self, items: Positions) -> Spread:
+    def spread_of(self, items: Positions) -> DistanceMoments:
         """Return the spread of the distances of some items; NaN for too many different ones."""
         _, times, (sums, squares) = self._sum_by_kind(items)
         total, all_squares, row_squares = (
             float((times * each).sum()) for each in (sums, squares, sums * sums)
         )
-        return Spread.of(len(items), row_squares, total, all_squares)
+        return DistanceMoments.of(len(items), row_squares, total, all_squares)
 
     def sum_by_item(self, items: Positions) -> Floats:
         """Return the sum of each item's distances from the others; NaN for too many kinds."""
@@ -346,7 +346,7 @@ def find_distances(
     )
 
 
-def find_spread(known: Background, column: str, convention: Convention) -> Spread | None:
+def find_spread(known: Background, column: str, convention: Convention) -> DistanceMoments | None:
     """Return the spread of the distances of all candidates, computed once; None if unknown."""
     if known.is_candidate is None:
         return None
@@ -401,7 +401,7 @@ def _find(known: Background, column: str, convention: Convention, *, differ: boo
     if rule == "cosine":
         unit = _to_unit_length(table)
         item, place = np.nonzero(unit)
-        return Products(_make_sparse(unit[item, place], item, place, unit.shape))
+        return ProductDistances(_make_sparse(unit[item, place], item, place, unit.shape))
     columns = [table]
     if kind == "columns":
         columns = [one.memberships for one in known.features.values()]
@@ -412,12 +412,12 @@ def _find(known: Background, column: str, convention: Convention, *, differ: boo
     return _count_equal(columns, feature.is_known | (not differ))
 
 
-def _compare(entries: NDArray[Any], function: Callable[..., Floats]) -> Compared:
+def _compare(entries: NDArray[Any], function: Callable[..., Floats]) -> FunctionDistances:
     different, kind = np.unique(entries, axis=0, return_inverse=True)
-    return Compared(different, kind.ravel().astype(np.int64), function)
+    return FunctionDistances(different, kind.ravel().astype(np.int64), function)
 
 
-def _compare_by(function: Callable[..., Any], feature: Feature) -> Compared:
+def _compare_by(function: Callable[..., Any], feature: Feature) -> FunctionDistances:
     """Return the distances of a user's function, which reads the names of categories."""
     is_category, checked = feature.kind == "category", partial(measure_own, function=function)
     if feature.values.ndim > 1:
@@ -427,7 +427,7 @@ def _compare_by(function: Callable[..., Any], feature: Feature) -> Compared:
     return replace(found, entries=labels[found.entries.astype(np.int64)]) if is_category else found
 
 
-def _count_equal(columns: Sequence[Floats], is_known: Flags) -> Products:
+def _count_equal(columns: Sequence[Floats], is_known: Flags) -> ProductDistances:
     """Return the number of columns that differ; items that are not known differ from all."""
     codes = [np.unique(column, axis=0, return_inverse=True)[1].ravel() for column in columns]
     first = compute_offsets(np.array([code.max(initial=-1) + 1 for code in codes], np.int64))
@@ -435,10 +435,12 @@ def _count_equal(columns: Sequence[Floats], is_known: Flags) -> Products:
     column, item = np.concatenate([[], *places]), np.tile(np.arange(len(is_known)), len(codes))
     shape = len(is_known), int(first[-1])
     data = is_known[item].astype(np.float64)
-    return Products(_make_sparse(data, item, column.astype(np.int64), shape), float(len(codes)))
+    return ProductDistances(
+        _make_sparse(data, item, column.astype(np.int64), shape), float(len(codes))
+    )
 
 
-def _find_cooccurrence(known: Background, *, by_row: bool) -> Products:
+def _find_cooccurrence(known: Background, *, by_row: bool) -> ProductDistances:
     """Return 1 minus the cosine of the training users of two items."""
     history = known.history
     assert history is not None, "checked by the plan"  # noqa: S101
@@ -446,7 +448,7 @@ def _find_cooccurrence(known: Background, *, by_row: bool) -> Products:
     count = np.asarray(known.n_rows if by_row else known.n_users_of)[history.items]
     rows = np.asarray(known.history_counts) if by_row else np.ones(len(user))
     shape = len(known.items), len(history.offsets) - 1
-    return Products(_make_sparse(rows / np.sqrt(count), history.items, user, shape))
+    return ProductDistances(_make_sparse(rows / np.sqrt(count), history.items, user, shape))
 
 
 def _to_unit_length(vectors: Floats) -> Floats:

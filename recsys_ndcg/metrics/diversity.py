@@ -15,7 +15,7 @@ from recsys_ndcg.metrics.distances import Distances, average_rest, find_distance
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, get_background
-from recsys_ndcg.metrics.pairs import ShownItems, Spread
+from recsys_ndcg.metrics.pairs import ShownItems, DistanceMoments
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -186,10 +186,10 @@ class Diversity(OfColumn):
     def _get_distances(self, ranking: Ranking) -> Distances:
         return find_distances(get_background(ranking.lists), self.column, ranking.convention)
 
-    def _get_spread(self, ranking: Ranking) -> Spread:
+    def _get_spread(self, ranking: Ranking) -> DistanceMoments:
         """Return the spread of the distances of all candidates; NaN if these are unknown."""
         spread = find_spread(get_background(ranking.lists), self.column, ranking.convention)
-        return spread or Spread(np.nan, np.nan, np.nan)
+        return spread or DistanceMoments(np.nan, np.nan, np.nan)
 
     def _sum_distances(self, ranking: Ranking) -> Floats:
         lists = ranking.lists

@@ -14,7 +14,7 @@ from recsys_ndcg.errors import InvalidInputError, suggest
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import get_background
-from recsys_ndcg.metrics.over_lists import OverLists, describe_items, find_universe
+from recsys_ndcg.metrics.over_lists import SOURCE_OF, OverLists, describe_items, find_universe
 from recsys_ndcg.metrics.tail import find_tail
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
@@ -175,7 +175,7 @@ def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:
 
 def find_universe_flags(totals: ItemTotals, convention: Convention) -> Floats:
     """Return whether each item is one of all items, 0 or 1."""
-    source = {"train": "train", "recommended": ""}.get(convention.universe, "catalogue")
+    source = SOURCE_OF.get(convention.universe)
     return totals.by_item[source] if source else find_universe(totals, convention)[0]
 
 

@@ -232,7 +232,7 @@ def compute_missed(size: Positions, hits: Positions, places: Positions) -> Float
 
 
 @dataclass(frozen=True, eq=False)
-class Goals:
+class RelevantTopics:
     """The relevant items of each user that have topics, in the list or not.
 
     Parameters
@@ -321,12 +321,12 @@ def find_relevant_hits(ranking: Ranking, column: str) -> TopicHits:
     return ranking.get_or_compute(key, compute)
 
 
-def find_goals(ranking: Ranking, column: str) -> Goals:
+def find_goals(ranking: Ranking, column: str) -> RelevantTopics:
     """Return the relevant items of each user and their topics, computed once."""
     return ranking.get_or_compute(("goals", column), lambda: _find_goals(ranking, column))
 
 
-def _find_goals(ranking: Ranking, column: str) -> Goals:
+def _find_goals(ranking: Ranking, column: str) -> RelevantTopics:
     lists, feature, n_users = ranking.lists, get_topics(ranking, column), len(ranking.n_items)
     user, item = find_relevant(ranking)
     different, index = np.unique(item, return_inverse=True)
@@ -340,7 +340,7 @@ def _find_goals(ranking: Ranking, column: str) -> Goals:
     keys = user[owner] * count_labels(feature) + topic
     slot_keys, slot, n_items = np.unique(keys, return_inverse=True, return_counts=True)
     n_topics = np.bincount(slot_keys // count_labels(feature), minlength=n_users)
-    return Goals(user, owner, slot, slot_keys, n_items, n_topics.astype(np.float64))
+    return RelevantTopics(user, owner, slot, slot_keys, n_items, n_topics.astype(np.float64))
 
 
 def count_topics(ranking: Ranking, column: str) -> Floats:

@@ -42,12 +42,12 @@ class OverLists(Metric):
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: also where all items are from."""
-        source = SOURCE_OF.get(convention.universe) if "universe" in self.reads else None
+        source = self._find_source(convention)
         return self.needs | ({source} if source else set())
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items are outside the universe, if that is an error."""
-        source = SOURCE_OF.get(convention.universe) if "universe" in self.reads else None
+        source = self._find_source(convention)
         if source is None or convention.outside != "raise":
             return super().list_objection(lists, convention)
         known = get_background(lists)
@@ -59,6 +59,9 @@ class OverLists(Metric):
             f"{int(is_outside.sum())} recommended items are not in {source}=, the first "
             f"{format_rows(lists, is_outside)}. Add them, or choose outside='count' or 'ignore'."
         )
+
+    def _find_source(self, convention: Convention) -> str | None:
+        return SOURCE_OF.get(convention.universe) if "universe" in self.reads else None
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return NaN: there is no score per user."""

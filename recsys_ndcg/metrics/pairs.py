@@ -60,7 +60,7 @@ class ShownItems:
 
 
 @dataclass(frozen=True)
-class Spread:
+class DistanceMoments:
     """The distances of all pairs of n items: their mean, and what the variance of sums needs.
 
     Parameters
@@ -78,7 +78,7 @@ class Spread:
     row_squares: Any
 
     @classmethod
-    def of(cls, n_items: Any, row_squares: Any, total: Any, squares: Any) -> Spread:
+    def of(cls, n_items: Any, row_squares: Any, total: Any, squares: Any) -> DistanceMoments:
         """Return it, given n, Σ R², Σ R and Σ d² over ordered pairs, with R the sums of rows."""
         n = np.asarray(n_items, dtype=np.float64)
         ordered = np.maximum(n * (n - 1), 1.0)
