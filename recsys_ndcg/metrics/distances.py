@@ -16,7 +16,7 @@ from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
-from recsys_ndcg.metrics.pairs import ShownItems, DistanceMoments, iterate_pairs, split_costs
+from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems, iterate_pairs, split_costs
 
 #: The weights of pairs of rows.
 _Weigh: TypeAlias = Callable[[Positions, Positions], Any]

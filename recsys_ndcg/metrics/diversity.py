@@ -15,7 +15,7 @@ from recsys_ndcg.metrics.distances import Distances, average_rest, find_distance
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, get_background
-from recsys_ndcg.metrics.pairs import ShownItems, DistanceMoments
+from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
