@@ -104,7 +104,7 @@ def test_chance_is_the_number_of_random_lists(
         assert math.isnan(chance)
     elif name in LINEAR:
         assert chance == pytest.approx(mean([LINEAR[name](one, world) for one in tops]), abs=1e-9)
-    elif len({*map(len, draws)}) > 1 or len({*map(str, pools.values())}) > 1:
+    elif len({len(own[0]) for own in draws}) > 1 or len({*map(str, pools.values())}) > 1:
         assert math.isnan(chance)  # unknown for lists of different lengths or candidates
     else:
         values = [OF_EXPOSURE[name](expect_shown([one]), world) for one in tops]
