@@ -21,7 +21,12 @@ from recsys_ndcg.arrays import (
     concat_ranges,
     sort_distinct,
 )
-from recsys_ndcg.background.features import Feature, combine_features, read_features
+from recsys_ndcg.background.features import (
+    Feature,
+    combine_features,
+    number_labels,
+    read_features,
+)
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.files import is_file_source
 from recsys_ndcg.input import (
@@ -169,11 +174,10 @@ class Background(ReadOnlyArrays):
                 user_codes["base"][order], item_codes["base"][order], len(users)
             )
         if groups is not None:
-            labels = sorted(set(group_names), key=str)
-            code_of = {label: code for code, label in enumerate(labels)}
+            labels, code_of = number_labels(group_names)
             group_of = np.full(len(users), -1)
             group_of[user_codes["groups"]] = [code_of[one] for one in group_names]
-            options |= {"group_of": group_of, "groups": tuple(labels)}
+            options |= {"group_of": group_of, "groups": labels}
         options["features"] = {
             name: one.reindex(item_codes["features"], len(items)) for name, one in columns.items()
         }

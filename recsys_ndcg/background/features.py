@@ -45,11 +45,6 @@ class Feature(ReadOnlyArrays):
     labels: tuple[Any, ...] = ()
 
     @property
-    def entries(self) -> NDArray[Any]:
-        """The entries, a row per item."""
-        return self.values
-
-    @property
     def memberships(self) -> Floats:
         """A column per category or member, 0 or 1: shape (n_items, n_labels)."""
         if self.kind == "category":
@@ -177,11 +172,22 @@ def _to_list(value: Any) -> list[Any] | None:
 
 
 def _read_categories(name: str, known: list[Any], is_known: Flags) -> Feature:
-    labels = sorted(set(known), key=str)
-    code_of = {label: code for code, label in enumerate(labels)}
+    labels, code_of = number_labels(known)
     codes = np.full(len(is_known), -1.0)
     codes[is_known] = [code_of[one] for one in known]
-    return Feature(name, "category", codes, is_known, tuple(labels))
+    return Feature(name, "category", codes, is_known, labels)
+
+
+def number_labels(labels: Iterable[Any]) -> tuple[tuple[Any, ...], dict[Any, int]]:
+    """Return the distinct labels in the order of their text, and the position of each.
+
+    Examples
+    --------
+    >>> number_labels(["war", "love", "war"])
+    (('love', 'war'), {'love': 0, 'war': 1})
+    """
+    ordered = tuple(sorted(set(labels), key=str))
+    return ordered, {label: code for code, label in enumerate(ordered)}
 
 
 def _read_vectors(name: str, known: list[list[Any]], is_known: Flags) -> Feature:
@@ -202,15 +208,14 @@ def _read_vectors(name: str, known: list[list[Any]], is_known: Flags) -> Feature
 
 def _read_sets(name: str, known: list[list[Any]], is_known: Flags) -> Feature:
     try:
-        labels = sorted({label for one in known for label in one}, key=str)
+        labels, code_of = number_labels(label for one in known for label in one)
     except TypeError:
         msg = f"features: {name} has lists inside lists. Give {_KINDS}."
         raise InvalidInputError(msg) from None
-    code_of = {label: code for code, label in enumerate(labels)}
     table = np.zeros((len(is_known), len(labels)), dtype=bool)
     for row, one in zip(np.flatnonzero(is_known), known, strict=True):
         table[row, [code_of[label] for label in one]] = True
-    return Feature(name, "set", table, is_known, tuple(labels))
+    return Feature(name, "set", table, is_known, labels)
 
 
 def combine_features(features: Mapping[str, Feature], name: str = "") -> Feature:
@@ -233,8 +238,9 @@ def combine_features(features: Mapping[str, Feature], name: str = "") -> Feature
         return columns[0]
     is_known = np.logical_and.reduce([one.is_known for one in columns])
     if all(one.kind == "number" for one in columns):
-        return Feature("", "vector", np.stack([one.entries for one in columns], axis=1), is_known)
-    codes = [_encode_rows(one.entries) for one in columns]
+        numbers = [one.values for one in columns]  # noqa: PD011 - not of pandas
+        return Feature("", "vector", np.stack(numbers, axis=1), is_known)
+    codes = [_encode_rows(one.values) for one in columns]
     return Feature("", "columns", np.stack(codes, axis=1), is_known)
 
 

@@ -711,14 +711,8 @@ class Comparison(Renderable):
             The metric is unknown, or a number of all lists together.
         """
         names = self.metrics_of_users
-        name = names[0] if metric is None and names else self._find_metric(metric)
-        if name not in names:
-            msg = (
-                f"{name} is a number of all lists together, without a score per user. Name a "
-                f"metric of users{': ' if names else ''}{', '.join(names)}."
-            )
-            raise InvalidInputError(msg)
-        return name
+        chosen = (names or self.metrics)[0] if metric is None else metric
+        return find_metric_name(chosen, self.metrics, "This comparison", names)
 
     def _find_model(self, name: str) -> str:
         """Return the name of a model.

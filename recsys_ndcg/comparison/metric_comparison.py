@@ -193,10 +193,15 @@ class MetricComparison(ReadOnlyArrays):
         """The names of both models of each pair."""
         return [*combinations(self.models, 2)]
 
+    @property
+    def swaps_lists(self) -> bool:
+        """Whether the test swaps the models' lists: of numbers of all lists, if they are known."""
+        return bool(self.exposures) and self.testing.test == "randomisation"
+
     @lazy_property
     def mean_tests(self) -> PairResults:
         """The tests of the means of sign · score, of which more is better."""
-        if not (self.exposures and self.testing.test == "randomisation"):
+        if not self.swaps_lists:
             return self._test_pairs(self.scores, self.name, self.margin)
         metric, convention = self.metric, self.convention
         assert isinstance(metric, OverLists), "only these have exposures"  # noqa: S101

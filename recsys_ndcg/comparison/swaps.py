@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats
+from recsys_ndcg.arrays import Flags
 from recsys_ndcg.ranking import Exposures, ItemTotals
 from recsys_ndcg.significance import PairResults, Testing, compute_drawn_p, exclude_zero
 
@@ -27,7 +27,7 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
 
     If two models do not differ, each user could as well have had the other's list: the observed
     difference is compared with the differences after swapping the lists of random users. The
-    differences and intervals stay those of `results`.
+    differences and intervals of `results` do not change.
 
     Parameters
     ----------
@@ -115,18 +115,12 @@ class _SwappedLists:
         moved = {name: (matrix @ swaps.T).T for name, matrix in self._rows.items()}
         users = {name: swaps @ column for name, column in self._users.items()}
         mine, theirs = self._sums
-        return [
-            (
-                _shift(mine, {name: one[row] for name, one in moved.items()}, users, row, 1),
-                _shift(theirs, {name: one[row] for name, one in moved.items()}, users, row, -1),
+        drawn = []
+        for row in range(len(swaps)):
+            step = replace(
+                mine,
+                sums={name: one[row] for name, one in moved.items()},
+                users={name: float(one[row]) for name, one in users.items()},
             )
-            for row in range(len(swaps))
-        ]
-
-
-def _shift(
-    totals: ItemTotals, moved: dict[str, Floats], users: dict[str, Floats], row: int, sign: int
-) -> ItemTotals:
-    sums = {name: totals.sums[name] + sign * one for name, one in moved.items()}
-    counts = {name: totals.users[name] + sign * float(one[row]) for name, one in users.items()}
-    return ItemTotals(totals.item_ids, sums, totals.by_item, counts)
+            drawn.append((mine + step, theirs - step))
+        return drawn

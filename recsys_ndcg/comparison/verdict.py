@@ -129,7 +129,8 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
     """Describe for how many users a model is better, and whether the difference is very small."""
     tests = result.mean_tests
     if not result.metric.per_user:
-        return "It is a number of all lists together; the test is the jackknife's over users."
+        how = "swaps the lists of users" if result.swaps_lists else "is the jackknife's over users"
+        return f"It is a number of all lists together; the test {how}."
     one, other = result.named_pairs[pair]
     wins, losses, users = int(tests.wins[pair]), int(tests.losses[pair]), int(tests.users[pair])
     if (result.significant_direction[pair] or tests.difference[pair]) < 0:

@@ -12,7 +12,7 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
     "popularity_as": {
         "count": "Popularity is a count.",
         "share": "Popularity is divided by the number of training rows.",
-        "max": "Popularity is divided by that of the most popular item.",
+        "max": "Popularity is divided by the largest popularity.",
         "rank": "Popularity is the item's rank from the least popular, over the number of items "
         "(equal counts share their mean rank).",
     },
@@ -36,7 +36,7 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
     },
     "novelty_as": {
         "bits": "Novelty is in bits.",
-        "share": "Novelty is divided by that of an item of one user.",
+        "share": "Novelty is divided by the novelty of an item with one user.",
     },
     "list_over": {
         "n": "A mean over a list is over its items, at most k.",
@@ -68,10 +68,10 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         "cooccurrence": "The distance of two items is 1 minus the cosine of their training users.",
     },
     "universe": {
-        "catalogue": "All items are those of the catalogue.",
-        "train": "All items are those of training.",
-        "recommended": "All items are those that were recommended.",
-        "padded": "All items are those of the catalogue, and one more.",
+        "catalogue": "All items are the catalogue's.",
+        "train": "All items are the training items.",
+        "recommended": "All items are the recommended ones.",
+        "padded": "All items are the catalogue's, and one more.",
     },
     "outside": {
         "raise": "A recommended item that is not among all items is an error.",

@@ -224,12 +224,17 @@ def _add_catalogue(lists: Lists, known: Background) -> Lists:
             f"catalogue= has {n_items}. Give the same catalogue, or leave one of them out."
         )
         raise InvalidInputError(msg)
+    lists = replace(lists, background=replace(known, is_candidate=is_candidate))
+    return _set_candidates(lists, is_candidate, n_items)
+
+
+def _set_candidates(lists: Lists, is_candidate: Flags, n_items: int) -> Lists:
+    """Return lists drawn from candidates, given their number and which of `item_ids` they are."""
     reachable = is_candidate[lists.unlisted["item"]]
     return replace(
         lists,
         protocol="catalogue",
         candidates=np.full(len(lists), n_items),
-        background=replace(known, is_candidate=is_candidate),
         unlisted={**lists.unlisted, **({} if reachable.all() else {"reachable": reachable})},
     )
 
@@ -279,13 +284,7 @@ def _add_items(lists: Lists, items: Any) -> Lists:
             f"{format_rows(lists, is_unknown)}. Give all items that could be recommended."
         )
         raise InvalidInputError(msg)
-    reachable = is_candidate[lists.unlisted["item"]]
-    return replace(
-        lists,
-        protocol="catalogue",
-        candidates=np.full(len(lists), len(catalogue)),
-        unlisted={**lists.unlisted, **({} if reachable.all() else {"reachable": reachable})},
-    )
+    return _set_candidates(lists, is_candidate, len(catalogue))
 
 
 def _count_candidates(lists: GroupedLists, n_items: Any) -> Positions:

@@ -31,7 +31,7 @@ class AlphaDCG(Repeating):
     In [0, 1], no unit; higher is better. 1 only if each of the first k items is relevant and has
     all topics, so compare users with alpha_ndcg. Undefined for a user without relevant items that
     have topics. The mean over ties and chance are exact; the best and the worst order are not
-    known. The denominator is that of ndeval, which does not divide at k = 1; others report the
+    known. The denominator is ndeval's, which does not divide at k = 1; others report the
     numerator.
 
     References

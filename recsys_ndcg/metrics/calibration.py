@@ -1,4 +1,4 @@
-"""Calibration: how far the topics of a list are from those of the user's training items."""
+"""Calibration: how far the topics of a list are from the topics of the user's training items."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Divergence(Metric):
         raise NotImplementedError
 
     def uses_js(self, convention: Convention) -> bool:
-        """Return whether the divergence is that of Jensen and Shannon."""
+        """Return whether the divergence is Jensen and Shannon's."""
         return convention.divergence == "js"
 
     def numerator(self, ranking: Ranking) -> Floats:
@@ -72,7 +72,7 @@ class Divergence(Metric):
 @register_metric
 @dataclass(frozen=True)
 class Calibration(OfColumn, Divergence):
-    r"""How far the topics of the first k items are from those of the user's training items.
+    r"""How far the topics of the first k items are from the topics of the user's training items.
 
     .. math:: calibration@k = \sum_g p(g) \ln\frac{p(g)}{0.99 \, q(g) + 0.01 \, p(g)}
 

@@ -1,4 +1,4 @@
-"""Coverage: the share of all items that somebody was shown."""
+"""Coverage: the share of all items that some user was shown."""
 
 from __future__ import annotations
 

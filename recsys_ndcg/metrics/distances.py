@@ -173,7 +173,7 @@ class ProductDistances(Distances):
         shape = n_users, self.vectors.shape[0]
         chosen = _make_sparse(np.ones(len(item)), user, item, shape)
         total = (chosen @ self.vectors).tocsr()
-        total.sort_indices()  # so that the order of the additions is that of the columns
+        total.sort_indices()  # so that additions are in the order of the columns
         own = np.bincount(user, self._norms[item], n_users)
         return total, (_sum_by_row(total, total.data**2) - own) / 2
 

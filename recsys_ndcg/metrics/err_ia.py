@@ -35,7 +35,7 @@ class ERRIA(Repeating):
     In [0, 1], no unit; higher is better. 1 only if each of the first k items is relevant and has
     all topics, so compare users with nerr_ia. Undefined for a user without relevant items that have
     topics. The mean over ties and chance are exact; the best and the worst order are not known.
-    The denominator is that of ndeval, which does not divide at k = 1; others divide by T alone.
+    The denominator is ndeval's, which does not divide at k = 1; others divide by T alone.
 
     References
     ----------
@@ -84,7 +84,7 @@ class NERRIA(ERRIA):
     Notes
     -----
     At least 0, no unit; higher is better. Undefined for a user without relevant items that have
-    topics. The ideal list is that of alpha_ndcg: greedy, so that a score can be a little above 1.
+    topics. The ideal list is alpha_ndcg's: greedy, so that a score can be a little above 1.
     The mean over ties and chance are exact; the best and the worst order are not known.
 
     References

@@ -25,6 +25,7 @@ class ExpectedExposure(ByColumn):
     """The exposure of groups of items, and the exposure that they have in ideal lists."""
 
     needs = frozenset({"items", "catalogue", "features"})
+    reads = ORDER | {"patience", "missing_feature"}
     needs_threshold = True
     bounded = False
     reads_catalogue = True
@@ -122,7 +123,6 @@ class EEL(ExpectedExposure):
     """
 
     name = "ee_l"
-    reads = ORDER | {"patience", "missing_feature"}
     greater_is_better = False
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
@@ -165,7 +165,6 @@ class EED(ExpectedExposure):
     """
 
     name = "ee_d"
-    reads = ORDER | {"patience", "missing_feature"}
     greater_is_better = False
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
@@ -207,7 +206,6 @@ class EER(ExpectedExposure):
     """
 
     name = "ee_r"
-    reads = ORDER | {"patience", "missing_feature"}
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
         """Return the product of the exposures and the ideal ones."""

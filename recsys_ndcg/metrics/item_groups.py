@@ -54,7 +54,7 @@ class OverItemGroups(OverLists):
         raise NotImplementedError
 
     def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
-        """Return a key of its own: the columns are those of the metric."""
+        """Return a key of its own: the columns belong to the metric."""
         return "groups", self
 
     def background_objection(self, known: Background, convention: Convention) -> str:

@@ -128,7 +128,7 @@ def describe_items(lists: GroupedLists) -> dict[str, Floats]:
 def find_universe(totals: ItemTotals, convention: Convention) -> tuple[Floats, int]:
     """Return which recommended items count, 0 or 1, and how many items there are in all.
 
-    Without a catalogue, all items are those of the lists: the caller has `needs` for more.
+    Without a catalogue, all items are the listed ones: the caller has `needs` for more.
     """
     universe, is_shown = convention.universe, totals.shown > 0
     source = SOURCE_OF.get(universe)

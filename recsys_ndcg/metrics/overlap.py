@@ -19,7 +19,7 @@ class Overlap(OfItems):
 
     .. math:: overlap@k = \frac{|L_k \cap B_k|}{\min(k, n)}
 
-    with L_k the first k items of the list and B_k those of the base model.
+    with L_k the first k items of the list and B_k of the base model's list.
 
     Notes
     -----
@@ -71,7 +71,7 @@ class Unexpected(Overlap):
 
     .. math:: unexpected@k = 1 - \frac{|L_k \cap B_k|}{\min(k, n)}
 
-    with L_k the first k items of the list and B_k those of a base model, such as the most popular
+    with L_k the first k items of the list and B_k of a base model's list, such as the most popular
     items.
 
     Notes

@@ -1,4 +1,4 @@
-"""Popularity of the recommended items, also compared with that of the user's training items."""
+"""Popularity of the recommended items, also compared with the user's training items."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class PopularityLift(Popularity):
     also_called: ClassVar[tuple[str, ...]] = ("lift",)
 
     def numerator(self, ranking: Ranking) -> Floats:
-        """Return the mean popularity of the list minus that of the history."""
+        """Return the mean popularity of the list minus the history's."""
         places, profile = super().denominator(ranking), self._find_profile(ranking)
         mean = super().numerator(ranking) / np.where(places > 0, places, 1.0)
         return np.where(self.denominator(ranking) > 0, mean - profile, 0.0)

@@ -146,7 +146,7 @@ class PopREO(ByPopularity, EqualOpportunity):
     group: str = ""  # type: ignore[misc] # a field here, a class attribute in the base
 
     def find_needs(self, convention: Convention) -> frozenset[str]:  # noqa: ARG002
-        """Return what it needs to know: the universe is only that of the tail."""
+        """Return what it needs to know: the universe only matters for the tail."""
         return self.needs
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:  # noqa: ARG002

@@ -1,4 +1,4 @@
-"""User popularity deviation: how far a list's popularity is from that of the user's history."""
+"""User popularity deviation: how far a list is from the user's history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD, _NOT_TAIL = 0.2, 0.8  # shares of the training rows
 
 @register_metric
 class UPD(Divergence):
-    r"""User popularity deviation: how far the list's popularity is from that of the user's history.
+    r"""User popularity deviation: how far the list is from the user's history.
 
     .. math:: upd@k = \frac12 KL(p \| m) + \frac12 KL(q \| m), \qquad m = \frac{p + q}{2}
 

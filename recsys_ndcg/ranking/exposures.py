@@ -15,6 +15,7 @@ from recsys_ndcg.arrays import (
     Ids,
     Positions,
     ReadOnlyArrays,
+    are_equal,
     compute_offsets,
     concat_ids,
     concat_ranges,
@@ -215,7 +216,7 @@ class ItemTotals(ReadOnlyArrays):
     def __add__(self, other: ItemTotals) -> ItemTotals:
         """Return the sums of the users of both."""
         mine, theirs = self, other
-        if not _are_equal(mine.item_ids, theirs.item_ids):
+        if not are_equal(mine.item_ids, theirs.item_ids):
             ids, codes = encode_ids(concat_ids([mine.item_ids, theirs.item_ids]), "item")
             split = len(mine.item_ids)
             mine, theirs = mine.spread(ids, codes[:split]), theirs.spread(ids, codes[split:])
@@ -261,12 +262,6 @@ class ItemTotals(ReadOnlyArrays):
 
 def _concat_columns(tables: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-
-
-def _are_equal(first: Ids, second: Ids) -> bool:
-    return first is second or (
-        len(first) == len(second) and first.dtype == second.dtype and bool((first == second).all())
-    )
 
 
 def _unify_items(parts: Sequence[Exposures]) -> list[Exposures]:

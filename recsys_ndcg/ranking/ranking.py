@@ -305,12 +305,17 @@ class Ranking:
         weights : float64 array, shape (n_ranks,) or (n_users, n_ranks)
             The weights of the first ranks, w.
         """
-        graded, n_items = self.graded, self.graded.lists.n_candidates
+        graded = self.graded
         if worth == "gain":
             item_norm = graded.compute_gain_norm(self.convention, self.threshold)
         else:
             flags = self._relevant if worth == "relevance" else graded.labelled
             item_norm = graded.compute_flag_norm(flags)
+        return self._deviate(item_norm, weights)
+
+    def _deviate(self, item_norm: Floats, weights: Floats) -> Floats:
+        """Return the standard deviation over all orders, given the norm of the centred values."""
+        n_items = self.lists.n_candidates
         weight_norm = compute_weight_norm(self._hide_missing_ranks(weights), n_items)
         deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
         return deviation
@@ -341,17 +346,13 @@ class Ranking:
 
     def deviation_of_items(self, values: ItemValues, weights: Floats) -> Floats:
         """Return the standard deviation of Σ w·v over all orders, as in `deviation`."""
-        n_items = self.lists.n_candidates
         mean, by_row = self._mean_of_candidates(values), values.by_row
         centred = by_row - np.repeat(mean, np.diff(self.lists.offsets))
         squares = self._sum_rows(centred * centred)
         if isinstance(self.lists, CandidateLists):
             n_others, others = self._sum_others(values, mean)
             squares = squares + (n_others * (mean * mean) if others is None else others)
-        item_norm = np.sqrt(np.maximum(squares, 0.0))
-        weight_norm = compute_weight_norm(self._hide_missing_ranks(weights), n_items)
-        deviation: Floats = item_norm / np.sqrt(np.maximum(n_items - 1, 1)) * weight_norm
-        return deviation
+        return self._deviate(np.sqrt(np.maximum(squares, 0.0)), weights)
 
     @property
     def tie_groups(self) -> TieGroups:

@@ -167,8 +167,7 @@ def find_remarks(report: Report) -> list[str]:
 def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     mean, bounded = report.mean, report.bounded  # an unbounded metric has no scale
     # random lists are the most novel, so only metrics of relevance are compared with chance
-    measurements = report.audit_data.measurements
-    of_relevance = [str(one) for one in measurements if not one.metric.needs]
+    of_relevance = _name_relevance_metrics(report)
     audit_rows = {name: audit_rows[name] for name in of_relevance}
     for model, means in report.baselines.drop("chance").iterrows():
         beaten = [name for name in of_relevance if means[name] >= mean[name]]
@@ -256,6 +255,11 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
             return  # one metric is enough
 
 
+def _name_relevance_metrics(report: Report) -> list[str]:
+    """Return the names of the metrics that are not of items."""
+    return [str(one) for one in report.audit_data.measurements if not one.metric.needs]
+
+
 def _limit_lines(lines: Iterable[str]) -> list[str]:
     """Return the first lines about a finding, and the number of other metrics."""
     return list_first(lines, _MAX_LINES, "… and the same in {} more metrics.")
@@ -275,7 +279,7 @@ def build_verdict(report: Report) -> str:
     """
     audit_table, summary = report.audit, report.summary
     # a list that is more novel than random ones is not a better one
-    of_relevance = [str(one) for one in report.audit_data.measurements if not one.metric.needs]
+    of_relevance = _name_relevance_metrics(report)
     if of_relevance:
         audit_table, summary = audit_table.loc[of_relevance], summary.loc[of_relevance]
     has_chance = audit_table["chance"].notna() & (summary["users"] > 0).to_numpy()

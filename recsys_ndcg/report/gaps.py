@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: The tables of `Report.gaps`.
 TABLES = ("metrics", "pairs", "groups")
-#: A variance below that of all groups is moderated, as if the group had as many more users with the
-#: variance of all: else a small group of equal scores would differ for certain from all others.
+#: A variance below the variance of all groups is moderated, as if the group had as many more users
+#: with the variance of all: else a small group of equal scores would differ from all others.
 _PRIOR_USERS = 10
 _ROUNDING = 1e-12  # relative to the highest score: smaller differences are rounding errors
 

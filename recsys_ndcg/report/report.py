@@ -177,14 +177,7 @@ class Report(Renderable, Mapping[str, float]):
         """
         names = self.metrics_of_users
         chosen = (names or self.metrics)[0] if metric is None else metric
-        column = self._position_of(chosen)
-        if self.metrics[column] not in names:
-            msg = (
-                f"{self.metrics[column]} is a number of all lists together, without a score per "
-                f"user. Name a metric of users{': ' if names else ''}{', '.join(names)}."
-            )
-            raise InvalidInputError(msg)
-        return column
+        return self.metrics.index(find_metric_name(chosen, self.metrics, "This report", names))
 
     @property
     def bounded(self) -> pd.Series[bool]:
@@ -664,9 +657,10 @@ class Report(Renderable, Mapping[str, float]):
         -----
         The test of pairs is single-step max-T: the largest absolute Welch's t of all pairs, over
         random permutations of the users (Westfall & Young 1993). It is exact if no group differs. A
-        variance below that of all groups is moderated towards it (Smyth 2004), as if the group had
-        ten more users. The intervals of the mean and the largest gap are what the intervals of the
-        pairs allow. Those of groups are of Student's t, for independent groups (Šidák 1967).
+        variance below the variance of all groups is moderated towards it (Smyth 2004), as if the
+        group had ten more users. The intervals of the mean and the largest gap are what the
+        intervals of the pairs allow. The intervals of groups are Student's t for independent
+        groups (Šidák 1967).
 
         References
         ----------

@@ -360,13 +360,26 @@ def read_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> 
     return list(distinct)
 
 
-def find_metric_name(metric: str | Metric, names: Sequence[str], owner: str) -> str:
+def find_metric_name(
+    metric: str | Metric, names: Sequence[str], owner: str, of_users: Sequence[str] | None = None
+) -> str:
     """Return the name that a metric has in a report, also if it is spelled differently.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        The metric.
+    names : sequence of str
+        The names of all metrics.
+    owner : str
+        What has them, in messages.
+    of_users : sequence of str, optional
+        The metrics with a score per user, if it must be one.
 
     Raises
     ------
     InvalidInputError
-        The report does not have the metric.
+        The report does not have the metric, or it has no score per user.
 
     Examples
     --------
@@ -377,11 +390,17 @@ def find_metric_name(metric: str | Metric, names: Sequence[str], owner: str) -> 
     if name not in names:
         with suppress(RecsysNdcgError):
             name = str(parse_metrics(name)[0])
-    if name in names:
-        return name
-    shown_name = name if isinstance(metric, Metric) else repr(metric)
-    msg = f"{owner} has no metric {shown_name}; it has {', '.join(names)}."
-    raise InvalidInputError(msg)
+    if name not in names:
+        shown_name = name if isinstance(metric, Metric) else repr(metric)
+        msg = f"{owner} has no metric {shown_name}; it has {', '.join(names)}."
+        raise InvalidInputError(msg)
+    if of_users is not None and name not in of_users:
+        msg = (
+            f"{name} is a number of all lists together, without a score per user. Name a metric "
+            f"of users{': ' if of_users else ''}{', '.join(of_users)}."
+        )
+        raise InvalidInputError(msg)
+    return name
 
 
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:

@@ -173,3 +173,13 @@ def test_commands_compare_and_reconcile_with_what_is_known(words: list[str]) -> 
     result = run("evaluate", "--results", "one.csv", *words[:2], "--metrics", "coverage@3")
     assert result.exit_code == 2
     assert "--catalogue items.csv" in result.stderr
+
+
+@pytest.mark.parametrize(("test", "how"), [("t", "is the jackknife's"), ("randomisation", "swaps")])
+def test_the_verdict_says_how_a_number_of_all_lists_was_tested(test: str, how: str) -> None:
+    """By swapped lists only under randomisation."""
+    users = range(20)
+    lists = {"same": {user: [0] for user in users}, "different": {user: [user] for user in users}}
+    data = {name: {"labels": None, "results": one} for name, one in lists.items()}
+    found = rn.compare(data, metrics="coverage@1", catalogue=users, test=test, draws=199)
+    assert f"number of all lists together; the test {how}" in found.verdict
