@@ -328,7 +328,10 @@ def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
             raise InvalidInputError(msg)
         groups = dict(groups.items())
     if not isinstance(groups, Mapping) or not groups:
-        msg = f"groups must map users to their groups: {{'ann': 'new'}}, not {quote(groups)}."
+        msg = (
+            "groups must map users to their groups, such as {'ann': 'new'} or "
+            f"table.set_index('user')['group'], and cannot be {quote(groups)}."
+        )
         raise InvalidInputError(msg)
     names = [*groups.values()]
     wrong = [name for name in names if not isinstance(name, Hashable)]

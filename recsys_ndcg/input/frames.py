@@ -479,8 +479,8 @@ def _open_table(data: Any) -> tuple[Any, Any, list[Any]]:
         raise InvalidInputError(msg) from None
     except TypeError:
         msg = (
-            f"Cannot read a {type(data).__name__}. Give predictions as a table (pandas, polars, "
-            "pyarrow), rows (user, item, estimated, true), Surprise predictions, "
+            f"Cannot read data of type {type(data).__name__}. Give a table (pandas, polars, "
+            "pyarrow), rows such as (user, item, estimated, true), Surprise predictions, "
             "{user: [(estimated, true)]}, a dict of columns, or the path of a file (CSV, JSON "
             "lines, Parquet, Feather)."
         )

@@ -132,7 +132,11 @@ class Exposures(ReadOnlyArrays):
         """Return the sums by item, of all users or of those for whom `mask` is true."""
         if mask is not None and not mask.all():
             return self.take(mask).sum()
-        sums = self._add_up(self._weigh_rows())
+        n_rows = np.bincount(self.item, minlength=len(self.item_ids)).astype(np.float64)
+        sums = {
+            name: n_rows * column if isinstance(column, float) else self._add_up(column)
+            for name, column in self._weigh_rows().items()
+        }
         users = {name: float(column.sum()) for name, column in self.list_users().items()}
         return ItemTotals(self.item_ids, sums, dict(self.by_item), users)
 
@@ -144,48 +148,32 @@ class Exposures(ReadOnlyArrays):
 
     def weigh(self, name: str) -> Floats:
         """Return the column whose sums by item have a name in `ItemTotals.sums`."""
-        column: Any = self._weigh_rows()[name]
-        if isinstance(column, tuple):
-            other, factor = column
-            return np.asarray(self.weigh(other) * factor)
-        return np.asarray(column, dtype=np.float64)
+        return np.array(np.broadcast_to(self._weigh_rows()[name], len(self.item)))
 
-    def _weigh_rows(self) -> dict[str, Floats | tuple[str, float]]:
-        """Return the columns that are summed by item, or the multiple of another column's sum."""
-        share, sizes = self.share, np.diff(self.offsets)
-        is_sure = bool((share == 1).all())
-        shown = self.n_shown[sizes > 0]
-        n_shown: Any = shown[0] if is_sure and len(shown) and (shown == shown[0]).all() else None
-        columns: dict[str, Any] = {"shown": share}
-        if is_sure:  # no ties at the cutoff: everything is a multiple of the number of lists
-            columns |= {"squares": ("shown", 1.0), "sure": ("shown", 1.0)}
-            columns["log_missed"] = ("shown", 0.0)
-        else:
-            columns["squares"] = share * share
-            columns["sure"] = (share == 1).astype(np.float64)
-            columns["log_missed"] = np.log1p(-np.where(share == 1, 0.0, share))
-        if n_shown is not None:
-            columns["per_list"] = ("shown", 1 / n_shown)
-            columns["cosine"] = ("shown", 1 / np.sqrt(n_shown))
-            columns["cosine_squares"] = ("shown", 1 / n_shown)
-        else:
-            # rows of users who were shown nothing have the share 0
-            by_row = np.repeat(np.where(self.n_shown > 0, self.n_shown, 1.0), sizes)
-            columns["per_list"] = share / by_row
-            columns["cosine"] = share / np.sqrt(by_row)
-            columns["cosine_squares"] = share * share / by_row
-        return columns | dict(self.by_row)
+    def _weigh_rows(self) -> dict[str, Floats | float]:
+        """Return the columns that are summed by item; a number stands for equal numbers."""
+        sizes = np.diff(self.offsets)
+        is_sure = bool((self.share == 1).all())
+        # rows of users who were shown nothing have the share 0
+        shown = np.where(self.n_shown > 0, self.n_shown, 1.0)
+        lengths = shown[sizes > 0]
+        is_equal = is_sure and len(lengths) > 0 and bool((lengths == lengths[0]).all())
+        share: Any = 1.0 if is_sure else self.share
+        length: Any = float(lengths[0]) if is_equal else np.repeat(shown, sizes)
+        return {
+            "shown": share,
+            "squares": share * share,
+            "sure": 1.0 if is_sure else (share == 1).astype(np.float64),
+            "log_missed": 0.0 if is_sure else np.log1p(-np.where(share == 1, 0.0, share)),
+            "per_list": share / length,
+            "cosine": share / length**0.5,
+            "cosine_squares": share * share / length,
+            **self.by_row,
+        }
 
-    def _add_up(self, columns: Mapping[str, Any]) -> dict[str, Floats]:
-        sums: dict[str, Floats] = {}
-        for name, column in columns.items():
-            if isinstance(column, tuple):
-                other, factor = column
-                sums[name] = sums[other] * factor
-            else:
-                total = np.bincount(self.item, weights=column, minlength=len(self.item_ids))
-                sums[name] = total.astype(np.float64, copy=False)
-        return sums
+    def _add_up(self, column: Floats) -> Floats:
+        sums = np.bincount(self.item, weights=column, minlength=len(self.item_ids))
+        return sums.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -472,7 +472,7 @@ class Scores(MetricColumns, ReadOnlyArrays):
                     f"{one} of user {quote(first)} divides by {denominator[is_tiny][0]:g}, "
                     "too little to be exact. Rescale the grades or the gains."
                 )
-            is_undefined = self.is_undefined[:, column]
+            is_undefined = (denominator == 0) & ~self.left_out[:, column]
             if one.convention.undefined == "raise" and is_undefined.any():
                 users = ", ".join(repr(user) for user in self.users[is_undefined][:3].tolist())
                 return (

@@ -228,7 +228,7 @@ def test_data_of_any_kind(tmp_path: Any) -> None:
         ({"data": pd.DataFrame({"user": [], "item": [], "rating": []})}, "no ratings"),
         ({"data": pd.DataFrame({"user": [1]})}, "no column 'item'. The columns are user"),
         ({"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),
-        ({"data": 3}, "Cannot read a int"), ({"rating_scale": (5, 1)}, "rating scale"),
+        ({"data": 3}, "Cannot read data of type int"), ({"rating_scale": (5, 1)}, "rating scale"),
         ({"folder": 3}, "path"), ({"columns": 3}, "columns must map our names"),
         ({"data": ratings().assign(rating=3.0)}, "Every rating is 3, so no"),
     ],

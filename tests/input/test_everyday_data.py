@@ -170,7 +170,7 @@ AMBIGUOUS: list[tuple[Any, Any, str]] = [
     (FRAME, [("ann", "x")], r"Row 0 .*\(user, item, score\); lists per user, best first, are"),
     *((FRAME, (np.zeros(shape),) * 2, r"two arrays \{user: list\(zip\(items, scores\)\) for user, ")
       for shape in ((2, 3), (3, 2))),
-    (FRAME.groupby("user")["item"].agg(set), RANKED, r"Cannot read a Series.*\.to_dict\(\)"),
+    (FRAME.groupby("user")["item"].agg(set), RANKED, r"Cannot read data of type S.*\.to_dict\(\)"),
 ]  # fmt: skip
 
 
