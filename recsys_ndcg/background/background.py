@@ -194,7 +194,7 @@ class Background(ReadOnlyArrays):
     def __repr__(self) -> str:
         """Return a sentence with the numbers of items, users and training rows."""
         text = f"Background of {format_count(len(self.items), 'item')}"
-        parts = [f"{name}" for name in SOURCES if name in self.known]
+        parts = [name for name in SOURCES if name in self.known]
         rows = "" if self.n_rows is None else f", {int(self.n_rows.sum())} training rows"
         return f"{text} and {format_count(len(self.users), 'user')}{rows}: {', '.join(parts)}."
 

@@ -261,7 +261,13 @@ class Convention:
             raise InvalidInputError(msg)
 
     def _check_tail(self) -> None:
-        """Raise if `tail_at` is not a share or a count."""
+        """Raise if `tail_at` is not a share or a count, or is missing."""
+        if self.tail == "count" and self.tail_at is None:
+            msg = (
+                "tail='count' needs tail_at=, the largest number of training users (or rows) of an "
+                "item in the tail, such as tail_at=5."
+            )
+            raise InvalidInputError(msg)
         highest = np.inf if self.tail == "count" else 1.0
         if self.tail_at is not None and not 0 < self.tail_at < highest:
             kind = "a number of rows" if self.tail == "count" else "a share between 0 and 1"

@@ -9,8 +9,8 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.calibration import compute_js
-from recsys_ndcg.metrics.item_groups import ByColumn, sum_by_group, weigh_by_patience
-from recsys_ndcg.metrics.metric import ORDER
+from recsys_ndcg.metrics.item_groups import ByColumn, sum_by_group
+from recsys_ndcg.metrics.metric import ORDER, weigh_by_patience
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals
 
@@ -69,7 +69,7 @@ class AWRF(ByColumn):
 
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return the attention that each rank gets."""
-        return weigh_by_patience(n_ranks, convention)
+        return weigh_by_patience(n_ranks, convention, patience=0.5)
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
         """Return 1 minus the difference of the two distributions."""

@@ -13,11 +13,10 @@ from recsys_ndcg.errors import suggest
 from recsys_ndcg.metrics.item_groups import (
     ByColumn,
     Columns,
-    find_universe_flags,
     sum_by_group,
 )
 from recsys_ndcg.metrics.metric import get_background
-from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_universe
+from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_inside, find_universe
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
@@ -129,7 +128,7 @@ class BiasDisparity(ByColumn):
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the preference in training or in the lists, or the change."""
-        inside, counted = find_universe_flags(totals, convention), find_universe(totals, convention)
+        inside, counted = find_inside(totals, convention), find_universe(totals, convention)
         size = _find_share(totals, inside)
         source = _find_share(totals, totals.by_item["owners"]) / size if size else np.nan
         lists = _find_share(totals, totals.sums["own"] * counted[0]) / size if size else np.nan

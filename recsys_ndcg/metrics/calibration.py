@@ -12,8 +12,8 @@ from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
-from recsys_ndcg.metrics.history import find_missing_history, sum_history
-from recsys_ndcg.metrics.metric import ORDER, Metric, get_background
+from recsys_ndcg.metrics.history import find_missing_history, sum_history, sum_rows
+from recsys_ndcg.metrics.metric import ORDER, Metric, get_background, weigh_by_patience
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -35,18 +35,17 @@ class Divergence(Metric):
         "it is not linear in the items, so its mean over random orders is not computed"
     )
 
+    #: Whether it is Jensen and Shannon's divergence, whatever the convention says.
+    always_js: ClassVar[bool] = False
+
     def topics(self, known: Background, convention: Convention) -> Floats:
         """Return a row for each item, with the share of each topic: sums of 1, or 0 for none."""
         raise NotImplementedError
 
-    def uses_js(self, convention: Convention) -> bool:
-        """Return whether the divergence is Jensen and Shannon's."""
-        return convention.divergence == "js"
-
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the divergence, 0 where it is undefined."""
         history, shown = self._find_distributions(ranking)
-        if self.uses_js(ranking.convention):
+        if self.always_js or ranking.convention.divergence == "js":
             result = compute_js(history, shown)
         else:
             result = _compare(history, (1 - _ALPHA) * shown + _ALPHA * history)
@@ -118,7 +117,7 @@ class Calibration(OfColumn, Divergence):
 
     def topics(self, known: Background, convention: Convention) -> Floats:  # noqa: ARG002
         """Return the share of each topic in every item."""
-        return normalise(known.get_feature(self.column).memberships.astype(np.float64))
+        return normalise(known.get_feature(self.column).memberships)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items have no entry in the features, if that is an error."""
@@ -131,16 +130,12 @@ def sum_shown(ranking: Ranking, k: int | None, table: Floats) -> Floats:
 
     An item at rank r counts patience^(r-1) (`Convention.patience`), or 1.
     """
-    lists, patience = ranking.lists, ranking.convention.patience
-    weights = np.power(1.0 if patience is None else patience, np.arange(ranking.width(k)))
+    lists = ranking.lists
+    weights = weigh_by_patience(ranking.width(k), ranking.convention)
     rows, user, share = ranking.exposure(weights)
     item = np.asarray(lists.item_codes)[rows]
     order = np.lexsort((item, user))  # the sums do not depend on the order of the input
-    user, item, share = user[order], item[order], share[order]
-    sums = np.empty((len(lists), table.shape[1]))
-    for number, column in enumerate(table.T):
-        sums[:, number] = np.bincount(user, share * column[item], minlength=len(lists))
-    return sums
+    return sum_rows(table, item[order], user[order], len(lists), share[order])
 
 
 def normalise(table: Floats) -> Floats:

@@ -16,7 +16,6 @@ from recsys_ndcg.metrics.of_topics import (
     OfTopics,
     compute_missed,
     count_labels,
-    find_hits,
     list_topics,
 )
 from recsys_ndcg.metrics.registry import register_metric
@@ -69,8 +68,8 @@ class Categories(OfTopics):
         """Return the (expected) number of different categories."""
         if isinstance(ranking.lists, CandidateLists):
             return self._count_drawn(ranking.lists)
-        hits = find_hits(ranking, self.column)
-        return hits.count_shown(hits.count_places(ranking, self.k), len(ranking.n_items))
+        hits = self.find_hits(ranking)
+        return hits.count_shown(hits.count_places(ranking, self.k))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of the first k items that have an entry, or as `list_over` says."""

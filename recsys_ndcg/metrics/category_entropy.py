@@ -76,6 +76,6 @@ class CategoryEntropy(OfTopics):
 
         def add_up() -> Floats:
             feature = self.get_feature(ranking.lists)
-            return sum_shown(ranking, self.k, normalise(feature.memberships.astype(np.float64)))
+            return sum_shown(ranking, self.k, normalise(feature.memberships))
 
         return ranking.get_or_compute((type(self), self.column, self.k), add_up)

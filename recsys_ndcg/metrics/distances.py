@@ -16,6 +16,7 @@ from recsys_ndcg.background import Background, Feature
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.lazy import Cache, lazy_property
+from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems, iterate_pairs, split_costs
 
 #: The weights of pairs of rows.
@@ -29,6 +30,10 @@ _BY_COLUMN = {
     "set": "jaccard", "vector": "cosine", "category": "category", "number": "category",
     "columns": "hamming",
 }  # fmt: skip
+#: The kinds of columns that have a distance, and their names; other distances have all.
+_FITTING = {"jaccard": ("set", "category", "vector"), "cosine": ("set", "category", "vector")}
+_NEEDED = {"jaccard": "sets, or columns of 0 and 1", "cosine": "sets, categories or vectors"}
+#: Distances of each background; equal ones, as in later batches, share them.
 _KNOWN: WeakKeyDictionary[Background, Cache] = WeakKeyDictionary()
 
 
@@ -343,6 +348,39 @@ def find_distances(
     cache = _KNOWN.setdefault(known, Cache())
     return cache.get_or_compute(
         key, lambda: _find(known, column, convention, differ=unknown_differ)
+    )
+
+
+def find_distance_objection(metric: OfColumn, known: Background, convention: Convention) -> str:
+    """Return why a metric's column does not have the convention's distance; "" if it does."""
+    column, rule = metric.column, convention.distance
+    if rule == "cooccurrence":
+        if not column:
+            return ""
+        without = f"{metric.name}@{metric.k}" if metric.k else metric.name
+        return (
+            f"{metric} under distance='cooccurrence' would not read the column {column!r}: this "
+            f"distance compares the training users of items. Write '{without}', or choose "
+            "distance='by_column'."
+        )
+    try:
+        feature = known.get_feature(column)
+        if callable(rule):
+            some = np.flatnonzero(feature.is_known)[:2]
+            find_distances(known, column, convention).measure(some, some)
+    except InvalidInputError as error:
+        return f"{metric}: {error}"
+    if not isinstance(rule, str) or rule not in _FITTING:
+        return ""
+    is_fit = feature.kind in _FITTING[rule]
+    if rule == "jaccard" and feature.kind == "vector":
+        is_fit = bool(np.isin(feature.vectors, (0.0, 1.0)).all())
+    if is_fit:
+        return ""
+    name = f"the column {column!r}" if column else "all columns together"
+    return (
+        f"{metric} under distance={rule!r} needs {_NEEDED[rule]}, but {name} of the features has "
+        "other entries. Choose distance='by_column' or 'category', or name another column."
     )
 
 

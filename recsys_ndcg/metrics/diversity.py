@@ -9,19 +9,20 @@ import numpy as np
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
 from recsys_ndcg.lists import CandidateLists, GroupedLists
-from recsys_ndcg.metrics.distances import Distances, average_rest, find_distances, find_spread
+from recsys_ndcg.metrics.distances import (
+    Distances,
+    average_rest,
+    find_distance_objection,
+    find_distances,
+    find_spread,
+)
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
 from recsys_ndcg.metrics.metric import ORDER, get_background
 from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
-
-#: The kinds of columns that have a distance, and their names; other distances have all.
-_FITTING = {"jaccard": ("set", "category", "vector"), "cosine": ("set", "vector")}
-_NEEDED = {"jaccard": "sets, or columns of 0 and 1", "cosine": "sets or vectors"}
 
 
 @register_metric
@@ -87,36 +88,8 @@ class Diversity(OfColumn):
         return self.needs | {"train" if convention.distance == "cooccurrence" else "features"}
 
     def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return that the column does not exist, or does not have the distance."""
-        rule = convention.distance
-        if rule == "cooccurrence":
-            if not self.column:
-                return ""
-            without = f"{self.name}@{self.k}" if self.k else self.name
-            return (
-                f"{self} under distance='cooccurrence' would not read the column {self.column!r}: "
-                f"this distance compares the training users of items. Write '{without}', or choose "
-                "distance='by_column'."
-            )
-        try:
-            feature = known.get_feature(self.column)
-            if callable(rule):
-                some = np.flatnonzero(feature.is_known)[:2]
-                find_distances(known, self.column, convention).measure(some, some)
-        except InvalidInputError as error:
-            return f"{self}: {error}"
-        if not isinstance(rule, str) or rule not in _FITTING:
-            return ""
-        is_fit = feature.kind in _FITTING[rule]
-        if rule == "jaccard" and feature.kind == "vector":
-            is_fit = bool(np.isin(feature.vectors, (0.0, 1.0)).all())
-        if is_fit:
-            return ""
-        name = f"the column {self.column!r}" if self.column else "all columns together"
-        return (
-            f"{self} under distance={rule!r} needs {_NEEDED[rule]}, but {name} of the features has "
-            "other entries. Choose distance='by_column' or 'category', or name another column."
-        )
+        """Return why the column does not have the distance; "" if it does."""
+        return find_distance_objection(self, known, convention)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
         """Return that items of the lists, or of the catalogue, have no entry."""

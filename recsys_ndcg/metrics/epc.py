@@ -8,9 +8,10 @@ from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.metric import get_background
-from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_popularity, count_training
+from recsys_ndcg.metrics.novelty import compute_information
+from recsys_ndcg.metrics.of_items import LISTS, OfItems, count_places
 from recsys_ndcg.metrics.registry import register_metric
-from recsys_ndcg.ranking import Ranking, weighted_sum
+from recsys_ndcg.ranking import Ranking
 
 
 class OfRelevantItems(OfItems):
@@ -39,16 +40,10 @@ class OfRelevantItems(OfItems):
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the sum of the discounts of the places of the list (`Convention.list_over`)."""
-        rule, n_items, k = ranking.convention.list_over, ranking.n_items, self.k
-        values = self.get_values(ranking)
-        if rule == "one":
-            return np.ones(len(n_items))
-        if rule == "n" and values.has_missing:
-            return weighted_sum(ranking.of_items(values.flags), self.weights(ranking))
-        if rule == "k" and k is not None:
-            n_places = np.full(len(n_items), k)
-        else:
-            n_places = n_items if k is None else np.minimum(n_items, k)
+        rule = ranking.convention.list_over
+        if rule == "one" or (rule == "n" and self.get_values(ranking).has_missing):
+            return super().denominator(ranking)
+        n_places = count_places(ranking, self.k).astype(np.int64)
         discounts = ranking.convention.compute_discounts(int(n_places.max(initial=1)))
         sums: Floats = np.append(0.0, np.cumsum(discounts))[n_places]
         return sums
@@ -140,10 +135,6 @@ class EFD(OfRelevantItems):
 
     def values_by_item(self, known: Background, convention: Convention) -> Floats:
         """Return the self-information of every item, in bits."""
-        rule = convention.cold_item
-        by_measure = convention.replace(cold_item="rarest" if rule == "by_measure" else rule)
-        counts = count_popularity(known, by_measure)
-        in_training = count_training(known, convention)
-        with np.errstate(divide="ignore"):
-            bits = np.log2(in_training.sum()) - np.log2(counts)
-        return np.where((in_training == 0) & (rule == "zero"), 0.0, bits)
+        rule = "rarest" if convention.cold_item == "by_measure" else convention.cold_item
+        choices = {"novelty_model": "choice", "novelty_as": "bits", "cold_item": rule}
+        return compute_information(known, convention.replace(**choices))

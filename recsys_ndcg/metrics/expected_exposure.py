@@ -14,9 +14,8 @@ from recsys_ndcg.metrics.item_groups import (
     Columns,
     Pairs,
     sum_by_group,
-    weigh_by_patience,
 )
-from recsys_ndcg.metrics.metric import ORDER, find_relevant, get_background
+from recsys_ndcg.metrics.metric import ORDER, find_relevant, get_background, weigh_by_patience
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals, Ranking
 
@@ -36,7 +35,7 @@ class ExpectedExposure(ByColumn):
 
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return the probability that a user looks at each rank."""
-        return weigh_by_patience(n_ranks, convention)
+        return weigh_by_patience(n_ranks, convention, patience=0.5)
 
     def _find_relevant(self, ranking: Ranking) -> Pairs:
         """Return the relevant items of each user that are in the catalogue."""
@@ -72,7 +71,7 @@ class ExpectedExposure(ByColumn):
         """Return the mean exposure of each group, and its mean exposure in ideal lists."""
         n_users = totals.users["users"]
         if not n_users:
-            return np.full((2, 1), np.nan)[0], np.full(1, np.nan)
+            return np.full(1, np.nan), np.full(1, np.nan)
         sizes = sum_by_group(totals, totals.by_item["catalogue"])
         ideal = sum_by_group(totals, totals.sums["more"]) + totals.users["others"] * sizes
         return sum_by_group(totals, totals.shown) / n_users, ideal / n_users

@@ -8,6 +8,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.metric import weigh_by_patience
 from recsys_ndcg.metrics.over_lists import (
     ALL_LISTS,
     OverLists,
@@ -67,8 +68,7 @@ class Gini(OverLists):
 
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
         """Return 1, or the patience to the power of the number of ranks before."""
-        patience = convention.patience
-        return np.power(1.0 if patience is None else patience, np.arange(n_ranks))
+        return weigh_by_patience(n_ranks, convention)
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the index of the exposures."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions, compute_offsets
@@ -36,9 +38,23 @@ def sum_history(lists: GroupedLists, convention: Convention, table: Floats) -> F
         A row for each item.
     """
     user, item = list_history(lists, convention)
-    sums = np.empty((len(lists), table.shape[1]))
+    return sum_rows(table, item, user, len(lists))
+
+
+def sum_rows(
+    table: Floats, row: Positions, user: Positions, n_users: int, weights: Any = 1.0
+) -> Floats:
+    """Return the sum of weighted rows of a table for each user: shape (n_users, n_columns).
+
+    Examples
+    --------
+    >>> sum_rows(np.array([[1.0], [2.0]]), np.array([0, 1, 1]), np.array([0, 0, 1]), 2)
+    array([[3.],
+           [2.]])
+    """
+    sums = np.empty((n_users, table.shape[1]))
     for number, column in enumerate(table.T):
-        sums[:, number] = np.bincount(user, weights=column[item], minlength=len(lists))
+        sums[:, number] = np.bincount(user, weights * column[row], n_users)
     return sums
 
 

@@ -14,20 +14,18 @@ from recsys_ndcg.errors import InvalidInputError, suggest
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.metric import get_background
-from recsys_ndcg.metrics.over_lists import SOURCE_OF, OverLists, describe_items, find_universe
+from recsys_ndcg.metrics.over_lists import OverLists, describe_items
 from recsys_ndcg.metrics.tail import find_tail
 from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
 
 Pairs = tuple[Positions, Positions]
 Columns = Mapping[str, Floats]
-#: The patience of a user if the convention has none.
-PATIENCE = 0.5
 
 
 class OverItemGroups(OverLists):
     """A number of all lists together, from sums by group of items. Chance is not known."""
 
-    has_chance: ClassVar[bool] = False
+    no_chance: ClassVar[str] = "the mean of random lists is not known for groups of items"
     is_linear: ClassVar[bool] = False
     #: The one group that is measured, a field in metrics that can measure one.
     group: ClassVar[str] = ""
@@ -173,12 +171,6 @@ def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:
     return np.bincount(codes, weights=values)[1:].astype(np.float64)
 
 
-def find_universe_flags(totals: ItemTotals, convention: Convention) -> Floats:
-    """Return whether each item is one of all items, 0 or 1."""
-    source = SOURCE_OF.get(convention.universe)
-    return totals.by_item[source] if source else find_universe(totals, convention)[0]
-
-
 def find_disparity(rates: Floats) -> float:
     """Return the standard deviation of rates over their mean, without NaN.
 
@@ -209,15 +201,3 @@ def find_mean_difference(values: Floats) -> float:
     if n < 2:
         return np.nan
     return float((known * (2 * np.arange(n) - n + 1)).sum() / (n * (n - 1) / 2))
-
-
-def weigh_by_patience(n_ranks: int, convention: Convention) -> Floats:
-    """Return patience^(r-1) for each of the first ranks, with the patience 0.5 by default.
-
-    Examples
-    --------
-    >>> weigh_by_patience(3, Convention())
-    array([1.  , 0.5 , 0.25])
-    """
-    patience = PATIENCE if convention.patience is None else convention.patience
-    return np.asarray(patience ** np.arange(n_ranks, dtype=np.float64))

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.metrics.of_topics import (
-    TOPICS,
-    OfTopics,
-    count_topics,
-    find_goals,
-    find_relevant_hits,
-)
+from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -63,11 +57,11 @@ class MAPIA(OfTopics):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum of the topics' average precisions."""
-        hits, goals = find_relevant_hits(ranking, self.column), find_goals(ranking, self.column)
+        hits, topics = self.find_relevant_hits(ranking), self.find_relevant_topics(ranking)
         precisions = hits.sum_precisions(hits.count_places(ranking, self.k))
-        n_items = goals.n_items[np.searchsorted(goals.slot_keys, hits.slot_keys)]
-        return hits.sum_by_user(precisions / n_items[hits.slot], len(ranking.n_items))
+        n_items = topics.n_items[np.searchsorted(topics.slot_keys, hits.slot_keys)]
+        return hits.sum_by_user(precisions / n_items[hits.slot])
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics of the user's relevant items."""
-        return count_topics(ranking, self.column)
+        return self.count_relevant_topics(ranking)

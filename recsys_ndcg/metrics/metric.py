@@ -299,6 +299,18 @@ class SavedMetric(Metric):
         return self.text
 
 
+def weigh_by_patience(n_ranks: int, convention: Convention, patience: float = 1.0) -> Floats:
+    """Return patience^(r-1) for each of the first ranks: the convention's, else the given one.
+
+    Examples
+    --------
+    >>> weigh_by_patience(3, Convention(patience=0.5))
+    array([1.  , 0.5 , 0.25])
+    """
+    base = patience if convention.patience is None else convention.patience
+    return np.asarray(base ** np.arange(n_ranks, dtype=np.float64))
+
+
 def get_background(lists: GroupedLists) -> Background:
     """Return what is known besides the lists."""
     assert lists.background is not None, "checked by the plan"  # noqa: S101

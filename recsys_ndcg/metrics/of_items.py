@@ -87,6 +87,8 @@ class OfItems(Linear):
 
     def tie_objection(self, convention: Convention) -> str:
         """Return why ties leave the score undefined: they decide which items are left out."""
+        if "list_over" not in self.reads or convention.list_over != "n":
+            return ""
         for name in ("cold_item", "missing_feature"):
             if name in self.reads and getattr(convention, name) == "drop":
                 return (

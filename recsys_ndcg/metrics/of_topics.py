@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +14,7 @@ from recsys_ndcg.errors import InvalidInputError, as_float, is_number, quote
 from recsys_ndcg.input import EncodedIds
 from recsys_ndcg.lists import GroupedLists
 from recsys_ndcg.metrics.features import OfColumn
-from recsys_ndcg.metrics.metric import ORDER, find_relevant, get_background
+from recsys_ndcg.metrics.metric import ORDER, find_relevant
 from recsys_ndcg.ranking import Ranking, compute_hits_so_far
 
 #: The choices of measures of topics.
@@ -51,8 +50,37 @@ class OfTopics(OfColumn):
         if reason or not is_read or not len(lists.unlisted_true):
             return reason
         item = np.asarray(lists.unlisted["item"])
-        what = "labelled items that are in no list (they count in what it can reach) have no entry"
+        what = "labelled items outside the lists, which count in the denominator, have no entry"
         return self.find_missing(lists, convention, what, item, lists.user_of_label)
+
+    def find_hits(self, ranking: Ranking, is_hit: Flags | None = None) -> TopicHits:
+        """Return how many items of each tie group have each topic: all, or those with a flag."""
+        groups, feature = ranking.tie_groups, self.get_feature(ranking.lists)
+        rows, group = groups.rows, groups.group_of_row
+        if is_hit is not None:
+            rows, group = rows[is_hit[rows]], group[is_hit[rows]]
+        items = np.asarray(ranking.lists.item_codes)[rows].astype(np.int64)
+        place, topic = list_topics(feature, items)
+        return TopicHits.of(ranking, group[place], topic, count_labels(feature))
+
+    def find_relevant_hits(self, ranking: Ranking) -> TopicHits:
+        """Return how many relevant items of each tie group have each topic, computed once."""
+
+        def compute() -> TopicHits:
+            is_relevant = ranking.graded.compute_relevance(ranking.threshold) > 0
+            return self.find_hits(ranking, is_relevant)
+
+        return ranking.get_or_compute(("hits by topic", self.column), compute)
+
+    def find_relevant_topics(self, ranking: Ranking) -> RelevantTopics:
+        """Return the relevant items of each user and their topics, computed once."""
+        key = "relevant topics", self.column
+        feature = self.get_feature(ranking.lists)
+        return ranking.get_or_compute(key, lambda: RelevantTopics.of(ranking, feature))
+
+    def count_relevant_topics(self, ranking: Ranking) -> Floats:
+        """Return the number of topics of each user's relevant items, in the list or not."""
+        return self.find_relevant_topics(ranking).n_topics
 
 
 @dataclass(frozen=True)
@@ -95,22 +123,22 @@ class Repeating(OfTopics):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the sum that the list reaches."""
-        hits = find_relevant_hits(ranking, self.column)
+        hits = self.find_relevant_hits(ranking)
         places = hits.count_places(ranking, self.k)
         weights = self.weigh_ranks(ranking.convention, ranking.width(self.k))
         gains = hits.sum_fading(places, weights, 1.0 - self.alpha)
-        return hits.sum_by_user(gains, len(ranking.n_items))
+        return hits.sum_by_user(gains)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the sum of the ideal list, or of a list whose items have all topics."""
-        goals, k = find_goals(ranking, self.column), self.k
-        longest = int(np.bincount(goals.user).max(initial=0))
+        topics, k = self.find_relevant_topics(ranking), self.k
+        longest = int(np.bincount(topics.user).max(initial=0))
         depth = k if k and not self.is_over_ideal else min(k or longest, longest)
         weights = self.weigh_ranks(ranking.convention, depth)
         if self.is_over_ideal:
-            return goals.sum_greedily(weights, 1.0 - self.alpha, len(ranking.n_items))
+            return topics.sum_greedily(weights, 1.0 - self.alpha)
         fading = (1.0 - self.alpha) ** np.arange(depth)
-        return goals.n_topics * float(np.cumsum(weights * fading)[-1])
+        return topics.n_topics * float(np.cumsum(weights * fading)[-1])
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
         """Return that a cutoff is needed."""
@@ -128,6 +156,8 @@ class TopicHits:
 
     Parameters
     ----------
+    n_users : int
+        The number of users.
     slot : int64 array, one entry per count
         The index of its user and topic in `slot_keys`.
     slot_keys, slot_user : int64 arrays, one entry per user and topic
@@ -138,6 +168,7 @@ class TopicHits:
         The items with the topic in the group, and before it.
     """
 
+    n_users: int
     slot: Positions
     slot_keys: Positions
     slot_user: Positions
@@ -159,23 +190,24 @@ class TopicHits:
         before = compute_offsets(hits)[:-1]
         spans = groups.user[group], groups.n_before[group], groups.size[group]
         hits_before = before - before[first][slot]
-        return cls(slot, slot_keys, slot_keys // n_topics, *spans, hits, hits_before)
+        n_users, slot_user = len(ranking.n_items), slot_keys // n_topics
+        return cls(n_users, slot, slot_keys, slot_user, *spans, hits, hits_before)
 
     def count_places(self, ranking: Ranking, k: int | None) -> Positions:
         """Return how many places of each group are among the first k."""
         last = ranking.n_items if k is None else np.minimum(ranking.n_items, k)
         return np.clip(last[self.user] - self.n_before, 0, self.size)
 
-    def sum_by_user(self, values: Floats, n_users: int) -> Floats:
+    def sum_by_user(self, values: Floats) -> Floats:
         """Return the sum of values over the topics and groups of each user."""
-        return add_up(self.user, values, n_users)
+        return add_up(self.user, values, self.n_users)
 
-    def count_shown(self, places: Positions, n_users: int) -> Floats:
+    def count_shown(self, places: Positions) -> Floats:
         """Return the expected number of different topics among the first places, by user."""
         missed = np.ones(len(self.slot_keys))
         # at most one group of a user is cut, so all other factors are 0 or 1
         np.multiply.at(missed, self.slot, compute_missed(self.size, self.hits, places))
-        return add_up(self.slot_user, 1.0 - missed, n_users)
+        return add_up(self.slot_user, 1.0 - missed, self.n_users)
 
     def sum_precisions(self, places: Positions) -> Floats:
         """Return the expected sum over the places of each group of rel(r)·h(r)/r."""
@@ -254,8 +286,26 @@ class RelevantTopics:
     n_items: Positions
     n_topics: Floats
 
-    def sum_greedily(self, weights: Floats, kept: float, n_users: int) -> Floats:
+    @classmethod
+    def of(cls, ranking: Ranking, feature: Feature) -> RelevantTopics:
+        """List the relevant items of each user that have topics."""
+        user, item = find_relevant(ranking)
+        different, index = np.unique(item, return_inverse=True)
+        ids = np.asarray(ranking.lists.item_ids)[different]
+        text = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks[index]
+        order = np.lexsort((-text, user))
+        user, item = user[order], different[index[order]]
+        owner, topic = list_topics(feature, item)
+        has_topics, owner = np.unique(owner, return_inverse=True)
+        user = user[has_topics]
+        keys = user[owner] * count_labels(feature) + topic
+        slot_keys, slot, n_items = np.unique(keys, return_inverse=True, return_counts=True)
+        n_topics = np.bincount(slot_keys // count_labels(feature), minlength=len(ranking.n_items))
+        return cls(user, owner, slot, slot_keys, n_items, n_topics.astype(np.float64))
+
+    def sum_greedily(self, weights: Floats, kept: float) -> Floats:
         """Return the weighted sum of lists that add, rank by rank, an item of the largest gain."""
+        n_users = len(self.n_topics)
         total, is_left = np.zeros(n_users), np.ones(len(self.user), dtype=bool)
         n_shown = np.zeros(len(self.slot_keys), dtype=np.int64)
         users, first = np.unique(self.user, return_index=True)
@@ -273,11 +323,6 @@ class RelevantTopics:
             is_chosen[chosen] = True
             n_shown[self.slot[is_chosen[self.owner]]] += 1  # an item has a topic once
         return total
-
-
-def get_topics(ranking: Ranking, column: str) -> Feature:
-    """Return the column of topics."""
-    return get_background(ranking.lists).get_feature(column)
 
 
 def list_topics(feature: Feature, items: Positions) -> tuple[Positions, Positions]:
@@ -299,50 +344,3 @@ def list_topics(feature: Feature, items: Positions) -> tuple[Positions, Position
 def count_labels(feature: Feature) -> int:
     """Return the number of all topics, at least 1."""
     return max(len(feature.labels), 1)
-
-
-def find_hits(ranking: Ranking, column: str, is_hit: Flags | None = None) -> TopicHits:
-    """Return how many items of each tie group have each topic: all, or those with a flag."""
-    groups, feature = ranking.tie_groups, get_topics(ranking, column)
-    kept = np.arange(len(groups.rows)) if is_hit is None else np.flatnonzero(is_hit[groups.rows])
-    items = np.asarray(ranking.lists.item_codes)[groups.rows[kept]].astype(np.int64)
-    place, topic = list_topics(feature, items)
-    return TopicHits.of(ranking, groups.group_of_row[kept][place], topic, count_labels(feature))
-
-
-def find_relevant_hits(ranking: Ranking, column: str) -> TopicHits:
-    """Return how many relevant items of each tie group have each topic, computed once."""
-    key: Hashable = "hits by topic", column
-
-    def compute() -> TopicHits:
-        is_relevant = ranking.graded.compute_relevance(ranking.threshold) > 0
-        return find_hits(ranking, column, is_relevant)
-
-    return ranking.get_or_compute(key, compute)
-
-
-def find_goals(ranking: Ranking, column: str) -> RelevantTopics:
-    """Return the relevant items of each user and their topics, computed once."""
-    return ranking.get_or_compute(("goals", column), lambda: _find_goals(ranking, column))
-
-
-def _find_goals(ranking: Ranking, column: str) -> RelevantTopics:
-    lists, feature, n_users = ranking.lists, get_topics(ranking, column), len(ranking.n_items)
-    user, item = find_relevant(ranking)
-    different, index = np.unique(item, return_inverse=True)
-    ids = np.asarray(lists.item_ids)[different]
-    text = EncodedIds(ids, np.arange(len(ids), dtype=np.int32)).text_ranks[index]
-    order = np.lexsort((-text, user))
-    user, item = user[order], different[index[order]]
-    owner, topic = list_topics(feature, item)
-    has_topics, owner = np.unique(owner, return_inverse=True)
-    user = user[has_topics]
-    keys = user[owner] * count_labels(feature) + topic
-    slot_keys, slot, n_items = np.unique(keys, return_inverse=True, return_counts=True)
-    n_topics = np.bincount(slot_keys // count_labels(feature), minlength=n_users)
-    return RelevantTopics(user, owner, slot, slot_keys, n_items, n_topics.astype(np.float64))
-
-
-def count_topics(ranking: Ranking, column: str) -> Floats:
-    """Return the number of topics of each user's relevant items, in the list or not."""
-    return find_goals(ranking, column).n_topics

@@ -11,7 +11,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, compute_offsets
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.lists import GroupedLists, format_rows
 from recsys_ndcg.metrics.metric import ORDER, Metric, get_background
-from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking
+from recsys_ndcg.ranking import Exposures, ItemTotals, Ranking, weigh_shares
 
 #: The choices of measures of all lists together.
 ALL_LISTS = ORDER | {"universe", "outside", "seen"}
@@ -37,8 +37,6 @@ class OverLists(Metric):
     per_user: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"items"})
     reads: ClassVar[frozenset[str]] = ALL_LISTS
-    #: Whether chance is its value for the exposures of random order.
-    has_chance: ClassVar[bool] = True
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: also where all items are from."""
@@ -126,17 +124,16 @@ def describe_items(lists: GroupedLists) -> dict[str, Floats]:
 
 
 def find_universe(totals: ItemTotals, convention: Convention) -> tuple[Floats, int]:
-    """Return which recommended items count, 0 or 1, and how many items there are in all.
-
-    Without a catalogue, all items are the listed ones: the caller has `needs` for more.
-    """
-    universe, is_shown = convention.universe, totals.shown > 0
-    source = SOURCE_OF.get(universe)
-    if source is None:
-        return is_shown.astype(np.float64), int(is_shown.sum())
-    inside = totals.by_item[source]
+    """Return which recommended items count, 0 or 1, and how many items there are in all."""
+    inside = find_inside(totals, convention)
     counted = inside if convention.outside == "ignore" else np.ones(len(inside))
-    return counted, int(inside.sum()) + (universe == "padded")
+    return counted, int(inside.sum()) + (convention.universe == "padded")
+
+
+def find_inside(totals: ItemTotals, convention: Convention) -> Floats:
+    """Return whether each item is one of all items, 0 or 1: by default, in the catalogue."""
+    source = SOURCE_OF.get(convention.universe)
+    return totals.by_item[source] if source else (totals.shown > 0).astype(np.float64)
 
 
 def find_list_length(totals: ItemTotals) -> float:
@@ -192,16 +189,7 @@ def sum_random_exposures(
     n_shown = sums[np.minimum(np.minimum(lists.n_items, n_candidates), depth)]
     kept = kept & (n_shown > 0)
     n_shown, share = n_shown[kept], n_shown[kept] / n_candidates[kept]
-    is_sure = share == 1
-    columns = {
-        "shown": share,
-        "squares": share * share,
-        "sure": is_sure.astype(np.float64),
-        "per_list": share / n_shown,
-        "cosine": share / np.sqrt(n_shown),
-        "cosine_squares": share * share / n_shown,
-        "log_missed": np.log1p(-np.where(is_sure, 0.0, share)),
-    }
+    columns = weigh_shares(share, n_shown)
     is_candidate = known.is_candidate.astype(np.float64)
     totals = {name: column.sum() * is_candidate for name, column in columns.items()}
     if lists.excludes_history:

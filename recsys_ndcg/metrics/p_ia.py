@@ -8,14 +8,14 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.metrics.of_items import OfItems
-from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics, count_topics, list_topics
+from recsys_ndcg.metrics.of_topics import OfTopics, list_topics
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
 
 @register_metric
 @dataclass(frozen=True)
-class PIA(OfItems, OfTopics):
+class PIA(OfTopics, OfItems):
     r"""Intent-aware precision: the mean over topics of the precision for each.
 
     .. math:: P\text{-}IA@k = \frac{1}{k T} \sum_{r \le k} \sum_f rel_f(r)
@@ -52,13 +52,9 @@ class PIA(OfItems, OfTopics):
 
     name = "p_ia"
     also_called = ("pia", "precisionia")
-    needs = frozenset({"items", "features"})
-    reads = TOPICS
     needs_threshold = True
     bounded = True
     best_first = True
-
-    column: str = ""  # type: ignore[misc] # a field here, a class attribute in `OfItems`
 
     def values_by_row(self, ranking: Ranking) -> Floats:
         """Return the number of topics of each relevant item, 0 for others."""
@@ -75,5 +71,5 @@ class PIA(OfItems, OfTopics):
         n_items, k = ranking.n_items, self.k
         if k is None or ranking.convention.short_list == "n":
             n_places = np.maximum(n_items if k is None else np.minimum(n_items, k), 1)
-            return n_places * count_topics(ranking, self.column)
-        return k * count_topics(ranking, self.column)
+            return n_places * self.count_relevant_topics(ranking)
+        return k * self.count_relevant_topics(ranking)

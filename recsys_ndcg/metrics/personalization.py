@@ -46,12 +46,11 @@ class Personalization(OverLists):
         lists = totals.users["lists"]
         if lists < 2:
             return np.nan
-        if convention.list_over == "n":
+        if convention.list_over == "n" or self.k is None:
             common = (totals.sums["cosine"] ** 2 - totals.sums["cosine_squares"]).sum()
         else:
-            longest = self.k or 1
             pairs = totals.shown**2 - totals.sums["squares"]
-            common = pairs.sum() / longest
+            common = pairs.sum() / self.k
             if convention.list_over == "full":  # evidently subtracts k items of each list
-                common -= lists - totals.users["slots"] / longest
+                common -= lists - totals.users["slots"] / self.k
         return float(1 - common / (lists * (lists - 1)))

@@ -15,10 +15,9 @@ from recsys_ndcg.metrics.item_groups import (
     OverItemGroups,
     Pairs,
     find_disparity,
-    find_universe_flags,
     sum_by_group,
 )
-from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_universe
+from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_inside, find_universe
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.tail import TAIL
 from recsys_ndcg.ranking import ItemTotals, Ranking
@@ -39,7 +38,7 @@ class StatisticalParity(OverItemGroups):
     def value(self, totals: ItemTotals, convention: Convention) -> float:
         """Return the disparity of the rates, or the rate of a group."""
         counted, _ = find_universe(totals, convention)
-        inside = find_universe_flags(totals, convention)
+        inside = find_inside(totals, convention)
         possible = sum_by_group(totals, inside)
         if convention.parity_of == "hits":
             seen = sum_by_group(totals, inside * totals.sums["seen"])

@@ -9,7 +9,8 @@ import numpy as np
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.lists import GroupedLists, format_rows
+from recsys_ndcg.lists import GroupedLists
+from recsys_ndcg.metrics.distances import find_distance_objection
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import find_missing_history, measure_distances
 from recsys_ndcg.metrics.metric import get_background
@@ -123,27 +124,14 @@ class Serendipity(OfColumn, OfItems):
         return self._deviate(ranking, total[:, : ranking.width(self.k)]) / self._n_items(ranking)
 
     def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return that the column does not exist, or has no such distance."""
-        if "features" not in self.find_needs(convention):
-            is_unknown = bool(self.column) and self.column not in known.features
-            return f"{self}: there is no column {self.column!r} of features=." if is_unknown else ""
-        reason, rule = super().background_objection(known, convention), convention.distance
-        is_fit = rule not in ("cosine", "jaccard")
-        if reason or is_fit or known.get_feature(self.column).kind != "columns":
-            return reason
-        return (
-            f"{self}: the features have several columns that are not all numbers, so "
-            f"distance={rule!r} is not defined. Name a column, such as '{self.name}(genres)@10'."
-        )
+        """Return why the column does not have the distance; "" if it does, or is not read."""
+        if "features" in self.find_needs(convention):
+            return find_distance_objection(self, known, convention)
+        is_unknown = bool(self.column) and self.column not in known.features
+        return f"{self}: there is no column {self.column!r} of features=." if is_unknown else ""
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items have no features, or were seen, if that is an error."""
-        if convention.seen == "raise" and lists.is_seen.any():
-            return (
-                f"{self}: users had {int(lists.is_seen.sum())} recommended items in training, the "
-                f"first {format_rows(lists, lists.is_seen)}. Leave them out, or choose "
-                "seen='count'."
-            )
+        """Return which items have no features, if that is an error."""
         if "features" not in self.find_needs(convention):
             return ""
         missing = super().list_objection(lists, convention)

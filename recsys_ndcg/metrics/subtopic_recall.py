@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.metrics.of_topics import (
-    TOPICS,
-    OfTopics,
-    count_topics,
-    find_relevant_hits,
-    get_topics,
-)
+from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -60,13 +54,13 @@ class SubtopicRecall(OfTopics):
 
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different topics of relevant items."""
-        hits, n_users = find_relevant_hits(ranking, self.column), len(ranking.n_items)
-        return hits.count_shown(hits.count_places(ranking, self.k), n_users)
+        hits = self.find_relevant_hits(ranking)
+        return hits.count_shown(hits.count_places(ranking, self.k))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics, 0 for a user without relevant items that have any."""
-        n_topics = count_topics(ranking, self.column)
+        n_topics = self.count_relevant_topics(ranking)
         if ranking.convention.topics_over == "relevant":
             return n_topics
-        n_all = float(len(get_topics(ranking, self.column).labels))
+        n_all = float(len(self.get_feature(ranking.lists).labels))
         return np.where(n_topics > 0, n_all, 0.0)

@@ -51,12 +51,6 @@ class Tail(OfItems):
         """Return whether every item is in the tail, 0 or 1."""
         return find_tail(known, convention).astype(np.float64)
 
-    def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
-        """Return why the tail is not defined: its largest count is missing."""
-        if convention.tail == "count" and convention.tail_at is None:
-            return "tail='count' needs the largest number of rows of an item in it: tail_at=5."
-        return ""
-
 
 def find_tail(known: Background, convention: Convention) -> Flags:
     """Return whether every item is in the tail.
@@ -67,7 +61,8 @@ def find_tail(known: Background, convention: Convention) -> Flags:
     in_train = counts > 0
     universe = in_train if convention.universe == "train" else np.ones(len(counts), dtype=bool)
     if convention.tail == "count":
-        return np.asarray(universe & (counts <= (convention.tail_at or 0.0)))
+        assert convention.tail_at is not None, "checked by the convention"  # noqa: S101
+        return np.asarray(universe & (counts <= convention.tail_at))
     share = convention.tail_at or _SHARES[convention.tail]
     order = np.flatnonzero(in_train)[np.argsort(-counts[in_train], kind="stable")]
     if convention.tail == "rarest":

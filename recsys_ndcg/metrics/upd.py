@@ -50,6 +50,7 @@ class UPD(Divergence):
     name = "upd"
     also_called = ("userpopularitydeviation",)
     reads = ORDER | {"popularity_of", "patience"}
+    always_js = True
 
     def topics(self, known: Background, convention: Convention) -> Floats:
         """Return whether every item is popular, middling or rare: 0 or 1."""
@@ -57,7 +58,3 @@ class UPD(Divergence):
         is_head = ~find_tail(known, rule)
         is_tail = find_tail(known, rule.replace(tail_at=_NOT_TAIL))
         return np.stack([is_head, ~is_head & ~is_tail, is_tail], axis=1).astype(np.float64)
-
-    def uses_js(self, convention: Convention) -> bool:  # noqa: ARG002
-        """Return true."""
-        return True

@@ -1,5 +1,6 @@
 from recsys_ndcg.ranking.exposures import Exposures as Exposures
 from recsys_ndcg.ranking.exposures import ItemTotals as ItemTotals
+from recsys_ndcg.ranking.exposures import weigh_shares as weigh_shares
 from recsys_ndcg.ranking.graded_lists import GradedLists as GradedLists
 from recsys_ndcg.ranking.ranking import ItemValues as ItemValues
 from recsys_ndcg.ranking.ranking import Ranking as Ranking

@@ -134,7 +134,7 @@ class Exposures(ReadOnlyArrays):
             return self.take(mask).sum()
         n_rows = np.bincount(self.item, minlength=len(self.item_ids)).astype(np.float64)
         sums = {
-            name: n_rows * column if isinstance(column, float) else self._add_up(column)
+            name: self._add_up(column) if np.ndim(column) else n_rows * column
             for name, column in self._weigh_rows().items()
         }
         users = {name: float(column.sum()) for name, column in self.list_users().items()}
@@ -150,7 +150,7 @@ class Exposures(ReadOnlyArrays):
         """Return the column whose sums by item have a name in `ItemTotals.sums`."""
         return np.array(np.broadcast_to(self._weigh_rows()[name], len(self.item)))
 
-    def _weigh_rows(self) -> dict[str, Floats | float]:
+    def _weigh_rows(self) -> dict[str, Floats]:
         """Return the columns that are summed by item; a number stands for equal numbers."""
         sizes = np.diff(self.offsets)
         is_sure = bool((self.share == 1).all())
@@ -160,20 +160,33 @@ class Exposures(ReadOnlyArrays):
         is_equal = is_sure and len(lengths) > 0 and bool((lengths == lengths[0]).all())
         share: Any = 1.0 if is_sure else self.share
         length: Any = float(lengths[0]) if is_equal else np.repeat(shown, sizes)
-        return {
-            "shown": share,
-            "squares": share * share,
-            "sure": 1.0 if is_sure else (share == 1).astype(np.float64),
-            "log_missed": 0.0 if is_sure else np.log1p(-np.where(share == 1, 0.0, share)),
-            "per_list": share / length,
-            "cosine": share / length**0.5,
-            "cosine_squares": share * share / length,
-            **self.by_row,
-        }
+        return {**weigh_shares(share, length), **self.by_row}
 
     def _add_up(self, column: Floats) -> Floats:
         sums = np.bincount(self.item, weights=column, minlength=len(self.item_ids))
         return sums.astype(np.float64, copy=False)
+
+
+def weigh_shares(share: Any, length: Any) -> dict[str, Floats]:
+    """Return what `ItemTotals` sums by item.
+
+    Parameters
+    ----------
+    share : float or float64 array
+        The probability that a list holds an item, or the expected weight of its rank.
+    length : float or float64 array
+        The number of items of that list, or the sum of their weights.
+    """
+    is_sure = np.equal(share, 1)
+    return {
+        "shown": share,
+        "squares": share * share,
+        "sure": np.asarray(is_sure, dtype=np.float64),
+        "log_missed": np.log1p(-np.where(is_sure, 0.0, share)),
+        "per_list": share / length,
+        "cosine": share / np.sqrt(length),
+        "cosine_squares": share * share / length,
+    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -314,7 +314,7 @@ class MeasuredLists:
         """Return the sums by item in random order, for measurements of all lists together."""
         totals: list[ItemTotals | None] = [None] * len(self.plan.measurements)
         for column, one in enumerate(self.plan.measurements):
-            if not isinstance(one.metric, OverLists) or not one.metric.has_chance:
+            if not isinstance(one.metric, OverLists) or one.metric.no_chance:
                 continue
             kept = ~scores.left_out[:, column]
             if self.lists.has_candidates or self.lists.placement_choices is not None:

@@ -358,7 +358,7 @@ FEATURES = {"item": ["a", "b"], "genre": [{"war"}, {"drama"}], "price": [1.0, 2.
         (
             "serendipity@2",
             {"features": FEATURES, "serendipity_by": "history", "distance": "cosine"},
-            "Name a column",
+            "name another column",
         ),
         (
             "serendipity(genre)@2",

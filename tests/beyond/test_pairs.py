@@ -333,7 +333,7 @@ def test_missing_entries_are_left_out_or_empty() -> None:
     [
         ("diversity(genres)", {}, "1 recommended items have no entry"),
         ("diversity(genre)", {}, "no column 'genre'"),
-        ("diversity(year)", {"distance": "cosine"}, "needs sets or vectors"),
+        ("diversity", {"distance": "cosine"}, "needs sets, categories or vectors"),
         ("diversity", {"distance": "jaccard"}, "all columns together"),
         ("diversity(genres)", {"distance": "cooccurrence"}, "needs train="),
         ("diversity(genres)", {"distance": lambda a, _: a}, r"array of shape \(9, 2\)"),

@@ -321,7 +321,7 @@ def test_a_relevant_item_outside_the_lists_needs_topics() -> None:
     lists = rn.RankedLists.from_labels({"ann": {"a", "c"}}, {"ann": ["a"]})
     table = {"item": ["a"], "topics": [{"war"}]}
     options: dict[str, Any] = {"metrics": "alpha_ndcg(topics)@2", "features": table, "threshold": 1}
-    with pytest.raises(rn.InvalidInputError, match=r"in no list .* user 'ann' item 'c'"):
+    with pytest.raises(rn.InvalidInputError, match=r"outside the lists.* user 'ann' item 'c'"):
         rn.evaluate(lists, **options)
     ignored = rn.evaluate(lists, convention=rn.Convention(unlisted="ignore"), **options)
     assert ignored.mean.iloc[0] == 1.0

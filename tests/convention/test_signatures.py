@@ -26,6 +26,11 @@ OTHER = {
     "patience": (None, 0.85, 1 / 3),
 }
 VALUES: dict[str, Any] = {**rn.Convention.CHOICES, **OTHER}
+#: What some values cannot be without.
+NEEDED: dict[tuple[str, str], dict[str, Any]] = {
+    ("ideal", "max"): {"max_grade": 5.0},
+    ("tail", "count"): {"tail_at": 2.0},
+}
 EVERY = [(name, value) for name, values in VALUES.items() for value in values]
 WITH_MAPPINGS = [*EVERY, ("gain", {0: 0, 1: 1}), ("gain", {0.1: 1 / 3, -2.5: 1e-300, 5: 1e21})]
 
@@ -33,7 +38,7 @@ WITH_MAPPINGS = [*EVERY, ("gain", {0: 0, 1: 1}), ("gain", {0.1: 1 / 3, -2.5: 1e-
 @pytest.mark.parametrize(("name", "value"), WITH_MAPPINGS)
 def test_a_signature_gives_the_convention_back(name: str, value: Any) -> None:
     """Whatever value a field has, to the last digit; also from a report's signature."""
-    given: dict[str, Any] = {"max_grade": 5.0} if (name, value) == ("ideal", "max") else {}
+    given = NEEDED.get((name, str(value)), {})
     convention = rn.Convention(**{name: value, **given})
     text = convention.signature
     of_report = f"ndcg@10|{text}|threshold:4.0|protocol:rated|users:943|version:0.1.0"
@@ -55,7 +60,7 @@ def test_any_combination_is_read_back(chosen: Choices) -> None:
 def test_every_field_is_tried_and_moves_the_signature() -> None:
     """A new field cannot be forgotten here; two different conventions never look the same."""
     assert {one.name for one in fields(rn.Convention)} == set(rn.Convention.CHOICES) | set(OTHER)
-    top = rn.Convention(max_grade=4.0)
+    top = rn.Convention(max_grade=4.0, tail_at=0.75)
     seen = [top.replace(**{name: value}).signature for name, value in EVERY]
     different = {(name, str(value)) for name, value in EVERY if getattr(top, name) != value}
     assert len(set(seen)) == len(different) + 1
@@ -124,7 +129,7 @@ def test_a_malformed_signature_is_refused(text: object, message: str) -> None:
 @pytest.mark.parametrize(("name", "value"), WITH_MAPPINGS)
 def test_every_value_has_its_own_formula_or_sentence(name: str, value: object) -> None:
     """And LaTeX whose braces close."""
-    top = rn.Convention(max_grade=4.0)
+    top = rn.Convention(max_grade=4.0, tail_at=0.75)
     text = top.replace(**{name: value}).explain()
     if getattr(top, name) != value and (name, value) != ("max_grade", None) and name != "max_grade":
         assert text != top.explain()
