@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import (
     Flags,
@@ -28,12 +30,12 @@ from recsys_ndcg.background.features import (
     read_features,
 )
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
-from recsys_ndcg.files import is_file_source
 from recsys_ndcg.input import (
     EncodedIds,
     Rows,
     check_id_types,
     encode_ids,
+    is_item_table,
     read_background_rows,
     read_item_table,
     to_column,
@@ -155,7 +157,7 @@ class Background(ReadOnlyArrays):
             item_parts["catalogue"] = _read_catalogue(catalogue)
         columns: dict[str, Feature] = {}
         if features is not None:
-            item_parts["features"], columns = read_features(_read_table(features))
+            item_parts["features"], columns = read_features(features)
         group_names: list[Any] = []
         if groups is not None:
             user_parts["groups"], group_names = _read_groups(groups)
@@ -286,9 +288,67 @@ class Background(ReadOnlyArrays):
         """Whether each item is in training."""
         return np.asarray(self.n_users_of) > 0
 
+    def digest(self, source: str, column: str = "") -> str:
+        """Return the size of one of `SOURCES`, and a digest: equal for equal contents.
+
+        Parameters
+        ----------
+        source : str
+            Its name, one of `known`.
+        column : str
+            The column of the features; "" for all.
+
+        Examples
+        --------
+        >>> Background.of(catalogue=["a", "b"]).digest("catalogue")
+        '2#e8fc1bac'
+        """
+        if source != "features":
+            return self._digests[source]
+        feature = self.get_feature(column)
+        known, entries = np.asarray(feature.is_known), np.asarray(feature.values)
+        labels = np.array([str(one) for one in feature.labels], dtype=object)
+        return _digest(int(known.sum()), self.items[known], entries[known], labels)
+
+    @lazy_property
+    def _digests(self) -> dict[str, str]:
+        """The digests of all sources but the features; they do not depend on unused ids."""
+        found = {}
+        if self.in_catalogue is not None:
+            inside = np.asarray(self.in_catalogue)
+            found["catalogue"] = _digest(int(inside.sum()), self.items[inside])
+        for name, lists in (("train", self.history), ("base", self.base)):
+            if lists is not None:
+                sizes, is_used = np.diff(lists.offsets), np.zeros(len(self.items), dtype=bool)
+                is_used[lists.items] = True
+                code = np.cumsum(is_used, dtype=np.int32)
+                parts = self.users[sizes > 0], self.items[is_used], sizes[sizes > 0]
+                counts = self.history_counts if name == "train" else None
+                n_rows = len(lists.items) if counts is None else int(counts.sum())
+                more = [] if counts is None else [counts.astype(np.int32)]
+                found[name] = _digest(n_rows, *parts, code[lists.items], *more)
+        if self.group_of is not None:
+            has_group = np.asarray(self.group_of) >= 0
+            names = np.array([str(one) for one in self.groups], dtype=object)
+            codes = self.group_of[has_group]
+            found["groups"] = _digest(len(codes), self.users[has_group], codes, names)
+        return found
+
     def get_feature(self, name: str) -> Feature:
         """Return a column of the features, or all columns together for ""."""
         return combine_features(self.features, name)
+
+
+def _digest(size: int, *columns: NDArray[Any]) -> str:
+    """Return a size and an eight-digit digest of columns of numbers or ids."""
+    total = 0
+    for column in columns:
+        if column.dtype.kind in "biuf":  # integers of any width are the same ids
+            data = column.astype(np.int64 if column.dtype.kind in "iu" else column.dtype).tobytes()
+        else:
+            data = "\0".join(map(repr, column.tolist())).encode()
+        total = crc32(data, total)  # a longer digest would take longer than the metric
+    return f"{size}#{total:08x}"
 
 
 def _list_ids(ids: Any) -> Ids:
@@ -297,26 +357,14 @@ def _list_ids(ids: Any) -> Ids:
 
 
 def _read_catalogue(data: Any) -> Ids:
-    table = _read_table(data)
-    if isinstance(table, pd.DataFrame):
-        table = table.reset_index() if table.index.name == "item" else table
-        if "item" not in table and len(table.columns) != 1:
-            names = ", ".join(map(str, table.columns))
-            msg = f"catalogue has no column 'item'; it has {names}. Give the ids, or that column."
-            raise InvalidInputError(msg)
-        table = table["item"] if "item" in table else table.iloc[:, 0]
-    if hasattr(table, "columns") and hasattr(table, "to_pandas"):
-        return _read_catalogue(table.to_pandas())
-    ids = to_column(table, "catalogue")
+    if is_item_table(data):
+        ids = read_item_table(data, "catalogue")[0]
+    else:
+        ids = to_column(data, "catalogue")
     if not len(ids):
         msg = "catalogue is empty: give the ids of all items that can be recommended."
         raise InvalidInputError(msg)
     return ids
-
-
-def _read_table(data: Any) -> Any:
-    """Return the table in a file, and anything else as it is."""
-    return read_item_table(data) if is_file_source(data) else data
 
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, ReadOnlyArrays
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input import to_column
+from recsys_ndcg.input import read_item_table
 
 _SEPARATOR = "|"  # as in the genres of MovieLens
 _KINDS = "numbers, texts (categories), sets, or vectors of equal length"
@@ -74,8 +74,8 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
 
     Parameters
     ----------
-    table : pandas.DataFrame, Series, or mapping of columns, or a table of polars or pyarrow
-        Indexed by item, or with a column ``item``.
+    table : table of any library, Series, mapping of columns, or path of a file
+        As in `read_item_table`.
 
     Raises
     ------
@@ -89,9 +89,7 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     >>> items.tolist(), features["genres"].kind, features["genres"].labels
     ([7, 8], 'set', ('drama', 'war'))
     """
-    frame = _to_frame(table)
-    items = to_column(frame.get("item", frame.index), "features: item")
-    frame = frame.drop(columns="item", errors="ignore")
+    items, frame = read_item_table(table, "features")
     if not len(items) or not len(frame.columns):
         msg = (
             "features has no items or no columns. Give a table indexed by item, or with a column "
@@ -102,29 +100,8 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     if counts.iloc[0] > 1:
         msg = f"features: the item {quote(counts.index[0])} has {counts.iloc[0]} rows. Give one."
         raise InvalidInputError(msg)
-    repeated = frame.columns[frame.columns.duplicated()]
-    if len(repeated):
-        msg = f"features has the column {quote(repeated[0])} twice; keep one."
-        raise InvalidInputError(msg)
     columns = {str(name): _read_column(str(name), frame[name]) for name in frame}
     return items, columns
-
-
-def _to_frame(table: Any) -> pd.DataFrame:
-    if hasattr(table, "to_pandas"):
-        table = table.to_pandas()
-    if isinstance(table, pd.Series):
-        return table.to_frame(table.name if table.name is not None else "feature")
-    if isinstance(table, pd.DataFrame):
-        return table
-    if isinstance(table, Mapping):
-        try:
-            return pd.DataFrame(table)
-        except (TypeError, ValueError) as error:
-            msg = f"features: {error}. Give columns of equal length, one of them 'item'."
-            raise InvalidInputError(msg) from None
-    msg = f"features must be a table indexed by item, or with a column 'item', not {quote(table)}."
-    raise InvalidInputError(msg)
 
 
 def _read_column(name: str, column: pd.Series[Any]) -> Feature:

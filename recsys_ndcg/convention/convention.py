@@ -24,8 +24,9 @@ _OTHER_VALUES = {
 _WORDS = {"tie_tolerance": "float32", "recommend_from": "threshold"}  # besides numbers
 #: The fields that a report's signature adds; `defaults` replaces all choices at their default.
 REPORT_FIELDS = [
-    *("threshold", "short_below", "own", "value_of", "protocol", "users", "version"),
-    "defaults",
+    *("threshold", "short_below", "own", "value_of"),
+    *("train", "catalogue", "features", "base", "groups"),
+    *("protocol", "users", "version", "defaults"),
 ]
 
 

@@ -1,6 +1,5 @@
 from recsys_ndcg.input.dispatch import read_background_rows as read_background_rows
 from recsys_ndcg.input.dispatch import read_file as read_file
-from recsys_ndcg.input.dispatch import read_item_table as read_item_table
 from recsys_ndcg.input.dispatch import read_ratings as read_ratings
 from recsys_ndcg.input.dispatch import read_rows as read_rows
 from recsys_ndcg.input.file_kinds import FileKind as FileKind
@@ -9,9 +8,12 @@ from recsys_ndcg.input.ids import EncodedIds as EncodedIds
 from recsys_ndcg.input.ids import check_id_types as check_id_types
 from recsys_ndcg.input.ids import encode_ids as encode_ids
 from recsys_ndcg.input.ids import format_id as format_id
+from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
 from recsys_ndcg.input.ids import unify_numbers as unify_numbers
+from recsys_ndcg.input.item_tables import is_item_table as is_item_table
+from recsys_ndcg.input.item_tables import read_item_table as read_item_table
 from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +61,7 @@ def read_file(
         _check_no_text_options(str(source), options)
         return read(FileKind.check_file(Path(source)))
     content = Content.of(source)
-    _check_not_binary(content)
+    check_not_binary(content)
     if parse := find_kind(content.suffix).parse:
         _check_no_text_options(content.name, options, encoding=options.encoding)
         return parse(content.name, options.decode(content))
@@ -118,7 +117,7 @@ def _check_no_text_options(name: str, text_format: TextFormat, **allowed: Any) -
         raise InvalidInputError(msg)
 
 
-def _check_not_binary(content: Content) -> None:
+def check_not_binary(content: Content) -> None:
     """Raise if a binary format is in an archive, in a stream, or in a file with another suffix."""
     if content.packed and find_kind(content.suffix).is_binary:
         msg = f"{content.name}: a {content.suffix} in an archive is not read. Unpack it first."
@@ -256,43 +255,6 @@ def _read_background_rows(data: Any, table: str) -> Rows:
     if _is_table(data, None) and not hasattr(data, "tocoo"):
         return _open_table(data, None, None, _RATINGS_COLUMNS).read_rows("train")
     return read_rows(data, table="labels")
-
-
-def read_item_table(source: FileSource) -> pd.DataFrame:
-    """Read a table of items from a file, all its columns.
-
-    In text, a column whose fields are all plain whole numbers becomes integers, all numbers floats;
-    an empty field is missing.
-
-    Raises
-    ------
-    InvalidInputError
-        The file cannot be read or parsed.
-    """
-    if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
-        return pd.DataFrame(read(FileKind.check_file(Path(source))))
-    content = Content.of(source)
-    _check_not_binary(content)
-    text = TextFormat().decode(content)
-    separator = TextFormat().find_separator(text) or ","
-    try:
-        table = pd.read_csv(
-            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""],
-            engine="python" if len(separator) > 1 else "c",
-        )  # fmt: skip
-    except (ValueError, pd.errors.ParserError) as error:
-        msg = f"{content.name}: cannot be read as a table ({error})."
-        raise InvalidInputError(msg) from None
-    return table.apply(_convert_numbers)
-
-
-def _convert_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column of texts as numbers, if each text is one."""
-    numbers = pd.to_numeric(column, errors="coerce")
-    if not len(column) or (numbers.isna() & column.notna()).any():
-        return column
-    is_whole = column.notna().all() and column.str.fullmatch(r"-?(0|[1-9][0-9]{0,17})").all()
-    return numbers.astype(np.int64) if is_whole else numbers.astype(np.float64)
 
 
 def _open_table(

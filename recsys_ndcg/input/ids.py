@@ -544,3 +544,8 @@ def check_id_types(
         )
         warn(msg)
     return n_common
+
+
+def is_row_number_index(index: Any) -> bool:
+    """Return whether pandas has made this index because the data had none."""
+    return isinstance(index, pd.RangeIndex) and index.name is None and index[:1].tolist() == [0]

@@ -23,6 +23,7 @@ from recsys_ndcg.input import (
     check_id_types,
     encode_ids,
     format_id,
+    is_row_number_index,
     make_index,
     read_file,
     to_column,
@@ -368,7 +369,7 @@ def read_series(groups: pd.Series[Any], users: Ids) -> UserGroups:
         The index counts rows: the Series is a column of a table.
     """
     index = groups.index
-    if _is_row_number_index(index) and set(index) != set(users.tolist()):
+    if is_row_number_index(index) and set(index) != set(users.tolist()):
         msg = (
             f"The Series of groups is indexed by row numbers, 0 to {len(index) - 1}, not by user. "
             "Take it from the table after set_index('user'); if these are user ids, use "
@@ -420,7 +421,7 @@ def read_function_result(result: Any, users: Ids, name: str) -> UserGroups:
     InvalidInputError
         The result has another form or length.
     """
-    is_by_row = _is_row_number_index(getattr(result, "index", None)) and len(result) == len(users)
+    is_by_row = is_row_number_index(getattr(result, "index", None)) and len(result) == len(users)
     if isinstance(result, pd.Series) and not is_by_row:
         return read_series(result if result.name is not None else result.rename(name), users)
     is_list = isinstance(result, Iterable) and getattr(result, "ndim", 1) == 1
@@ -574,11 +575,6 @@ def _to_python(value: Any) -> Any:
     if isinstance(value, np.datetime64 | np.timedelta64):  # item() may return nanoseconds
         return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _is_row_number_index(index: Any) -> bool:
-    """Return whether pandas has made this index because the data had none."""
-    return isinstance(index, pd.RangeIndex) and index.name is None and index[:1].tolist() == [0]
 
 
 def _is_collection(value: Any, ids: AbstractSet[Any], *, is_user: bool) -> bool:

@@ -138,7 +138,11 @@ def split_tables(
     """Return the tables by kind (predictions, or labels and results), with their column names."""
     if not is_pair(data):
         return {PREDICTIONS: (data, columns)}
-    return {name: (data[name], Table.select_columns(name, columns)) for name in (LABELS, RESULTS)}
+    return {
+        name: (data[name], Table.select_columns(name, columns))
+        for name in (LABELS, RESULTS)
+        if name == RESULTS or data[name] is not None  # lists can be without labels
+    }
 
 
 def map_columns(
@@ -200,8 +204,10 @@ def build_lists(
         lists = RankedLists.of(tables[PREDICTIONS], duplicates=plan.duplicates)
         return plan.add_background(lists)
     with label_messages(""):  # warnings about all rows of a table were given already
-        labels = Table(tables[LABELS]).read_rows(LABELS)
         results = Table(tables[RESULTS]).read_rows(RESULTS)
+        labels = results.without_labels()
+        if LABELS in tables:
+            labels = Table(tables[LABELS]).read_rows(LABELS)
     kept = results.estimated != Rows.FILLER_SCORE  # fillers of the library implicit
     results = results if kept.all() else results.select(kept)
     with label_messages("") as messages:

@@ -104,9 +104,11 @@ def collect_facts(tables: Mapping[str, LazyTable]) -> RowFacts:
     facts = {name: _collect_table_facts(table, name) for name, table in tables.items()}
     if LABELS in tables:
         _check_id_types(tables[LABELS], tables[RESULTS])
-    graded = facts[LABELS if LABELS in facts else PREDICTIONS]
+    if PREDICTIONS in facts:
+        return facts[PREDICTIONS]
     n_rows = sum(one.rows for one in facts.values())
-    return RowFacts(n_rows, graded.has_unlabelled or LABELS in facts, graded.grades)
+    grades = facts[LABELS].grades if LABELS in facts else Grades.of(np.empty(0))
+    return RowFacts(n_rows, has_unlabelled=True, grades=grades)
 
 
 def _check_id_types(labels: LazyTable, results: LazyTable) -> None:

@@ -280,16 +280,21 @@ def _open_stream(data: Any, columns: Mapping[str, str] | None, table: str) -> So
 
     if hasattr(data, "scanner"):  # a dataset
         data = data.scanner().to_reader()
-    if data is None:
-        msg = "Recommendations without labels cannot be read in parts: leave out the memory limit."
-        raise InvalidInputError(msg)
     if not hasattr(data, "__arrow_c_stream__"):
         msg = (
             "With a memory limit, give files (Parquet, CSV) or a stream of Arrow batches (a "
             f"pyarrow dataset or reader, a DuckDB relation), not {quote(type(data))}."
         )
         raise InvalidInputError(msg)
-    reader = pa.RecordBatchReader.from_stream(data)
+    try:
+        reader = pa.RecordBatchReader.from_stream(data)
+    except Exception as error:  # of any library
+        reason = str(error).partition("\n")[0]
+        msg = (
+            f"{table}: the stream cannot be opened ({reason}). Two DuckDB relations need two "
+            "connections: make one of them with con.cursor().sql(...)."
+        )
+        raise InvalidInputError(msg) from error
     schemas = {"the data": reader.schema}
     return Source(quote_name(table), *_read_columns(schemas, columns, table), stream=reader)
 

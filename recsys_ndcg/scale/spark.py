@@ -262,9 +262,11 @@ def _repartition(tables: Mapping[str, SparkTable], count: int) -> Any:
     frames = {name: nw.to_native(table.frame) for name, table in tables.items()}
     if PREDICTIONS in frames:
         return frames[PREDICTIONS].repartition(count, "user")
-    labels = frames[LABELS].selectExpr("*", "false as listed")
-    results = frames[RESULTS].selectExpr("*", "true as listed")
-    return labels.unionByName(results, allowMissingColumns=True).repartition(count, "user")
+    rows = frames[RESULTS].selectExpr("*", "true as listed")
+    if LABELS in frames:
+        labels = frames[LABELS].selectExpr("*", "false as listed")
+        rows = labels.unionByName(rows, allowMissingColumns=True)
+    return rows.repartition(count, "user")
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _VALUE_OF = "value_of"  # of what a number is the value, if not the mean over or
 _CUSTOM_METRIC = "own"  # in signatures, the class of a metric that the user wrote
 
 
-_TEXTS = {_CUSTOM_METRIC, _VALUE_OF, "protocol", "version"}
+_TEXTS = {_CUSTOM_METRIC, _VALUE_OF, *SOURCES, "protocol", "version"}
 
 
 class Signature(str):  # noqa: SLOT000 - caches the parsed text
@@ -103,6 +103,9 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             texts[_CUSTOM_METRIC] = f"{one.metric.custom_class}{fingerprint}"
         if not one.metric.is_linear and one.convention.ties == "expected":
             texts[_VALUE_OF] = "expected_exposure"
+        if facts.background is not None:
+            needs = one.metric.find_needs(one.convention) & facts.background.known
+            texts |= {name: facts.background.digest(name, one.metric.column) for name in needs}
         texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
         return cls.from_parts(str(one), texts)
 
@@ -120,7 +123,8 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
     def fields(self) -> dict[str, Any]:
         """The metric, every choice, the threshold, protocol, users and version, as values.
 
-        A user's own function is given by its text.
+        A user's own function is given by its text, and what the metric needs besides the lists by
+        its size and a digest: ``catalogue`` is ``'7302#5f3a9c21'``.
         """
         values = {name: _parse_value(name, text) for name, text in self._texts.items()}
         return {"metric": self.metric, **values}

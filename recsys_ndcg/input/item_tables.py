@@ -1,0 +1,148 @@
+"""Tables by item, such as features: of any library, or from a file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.arrays import Ids
+from recsys_ndcg.errors import InvalidInputError, quote, warn
+from recsys_ndcg.files import Content, FileSource, is_file_source
+from recsys_ndcg.input.dispatch import check_not_binary
+from recsys_ndcg.input.file_kinds import FileKind, find_kind
+from recsys_ndcg.input.frames import format_columns, match_columns
+from recsys_ndcg.input.ids import is_row_number_index
+from recsys_ndcg.input.rows import to_column
+from recsys_ndcg.input.text_format import TextFormat
+
+
+def is_item_table(data: Any) -> bool:
+    """Return whether data are a table or the path of one, not a column of items."""
+    has_columns = any(hasattr(type(data), name) for name in ("columns", "schema"))
+    return isinstance(data, Mapping) or has_columns or is_file_source(data)
+
+
+def read_item_table(data: Any, name: str) -> tuple[Ids, pd.DataFrame]:
+    """Return the items of a table, and its other columns.
+
+    Parameters
+    ----------
+    data : table of any library, mapping of columns, Series, or path of a file
+        With a column ``item``, or indexed by item, or with one column that is named like items.
+    name : str
+        The name of the argument, in messages.
+
+    Raises
+    ------
+    InvalidInputError
+        The data cannot be read, or it is not clear which column has the items.
+
+    Warns
+    -----
+    DataWarning
+        The column of items has another name than ``item``.
+
+    Examples
+    --------
+    >>> items, columns = read_item_table({"item": ["a", "b"], "year": [1999, 2001]}, "features")
+    >>> items.tolist(), [*columns]
+    (['a', 'b'], ['year'])
+    """
+    frame = _to_pandas(data, name)
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        msg = f"{name} has the column {quote(repeated[0])} twice; keep one."
+        raise InvalidInputError(msg)
+    column = _find_item_column(frame, name)
+    if column is None:
+        return to_column(frame.index, f"{name}: item"), frame
+    return to_column(frame[column], f"{name}: item"), frame.drop(columns=column)
+
+
+def _find_item_column(frame: pd.DataFrame, name: str) -> Any:
+    """Return the column of items, None if they are the index."""
+    if "item" in frame:
+        return "item"
+    index = frame.index
+    # whole numbers without a name may be what is left of row numbers
+    if index.name is not None or index.dtype.kind not in "iu":
+        return None
+    found = match_columns(frame.columns).get("item", [])
+    if len(found) == 1:
+        warn(f"{name}: using {found[0]} as item. To silence this, rename the column to 'item'.")
+        return found[0]
+    if not found and not is_row_number_index(index):
+        return None
+    why = f"it has {format_columns(frame.columns)}"
+    if found:
+        why = f"{' and '.join(map(repr, found))} could each be it"
+    msg = (
+        f"{name} has no column 'item'; {why}. Rename the column of items to 'item'; if the row "
+        "numbers are the items, give table.rename_axis('item')."
+    )
+    raise InvalidInputError(msg)
+
+
+def _to_pandas(data: Any, name: str) -> pd.DataFrame:
+    if is_file_source(data):
+        return _read_file(data)
+    if isinstance(data, pd.Series):
+        return data.to_frame("feature" if data.name is None else data.name)
+    if isinstance(data, pd.DataFrame):
+        return data
+    if isinstance(data, Mapping):
+        try:
+            return pd.DataFrame(data)
+        except (TypeError, ValueError):
+            msg = (
+                f"{name}: the mapping must have columns of equal length, such as {{'item': ['a', "
+                "'b'], 'year': [1999, 2001]}. For a value by item, give a pandas Series."
+            )
+            raise InvalidInputError(msg) from None
+    import narwhals as nw  # noqa: PLC0415 - costs as much as the whole package
+
+    try:
+        table: Any = nw.from_native(data)
+    except TypeError:
+        msg = f"{name} must be a table with a column 'item', or indexed by item, not {quote(data)}."
+        raise InvalidInputError(msg) from None
+    table = table.collect() if isinstance(table, nw.LazyFrame) else table
+    found: pd.DataFrame = table.to_pandas()
+    return found
+
+
+def _read_file(source: FileSource) -> pd.DataFrame:
+    """Read all columns of a file.
+
+    In text, a column whose fields are all plain whole numbers becomes integers, all numbers floats;
+    an empty field is missing.
+    """
+    if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
+        return pd.DataFrame(read(FileKind.check_file(Path(source))))
+    content = Content.of(source)
+    check_not_binary(content)
+    text = TextFormat().decode(content)
+    separator = TextFormat().find_separator(text) or ","
+    try:
+        table = pd.read_csv(
+            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_values=[""],
+            engine="python" if len(separator) > 1 else "c",
+        )  # fmt: skip
+    except (ValueError, pd.errors.ParserError) as error:
+        msg = f"{content.name}: cannot be read as a table ({error})."
+        raise InvalidInputError(msg) from None
+    return table.apply(_convert_numbers)
+
+
+def _convert_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of texts as numbers, if each text is one."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    if not len(column) or (numbers.isna() & column.notna()).any():
+        return column
+    is_whole = column.notna().all() and column.str.fullmatch(r"-?(0|[1-9][0-9]{0,17})").all()
+    return numbers.astype(np.int64) if is_whole else numbers.astype(np.float64)
