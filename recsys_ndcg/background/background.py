@@ -68,10 +68,21 @@ class UserItems(ReadOnlyArrays):
     items: Positions
 
     def of_users(self, users: Positions) -> tuple[Positions, Positions]:
-        """Return the place in `users`, and the item, of all items of some users; -1 has none."""
+        """Return the items of some users, and for each item its user's place in `users`.
+
+        A user at position -1 has no items.
+        """
+        owner, rows = self.find_rows(users)
+        return owner, self.items[rows]
+
+    def find_rows(self, users: Positions) -> tuple[Positions, Positions]:
+        """Return the positions in `items` of some users' items, and each user's place in `users`.
+
+        The second is returned first.
+        """
         known = np.flatnonzero(users >= 0)
         sizes = np.diff(self.offsets)[users[known]]
-        return np.repeat(known, sizes), self.items[concat_ranges(self.offsets[users[known]], sizes)]
+        return np.repeat(known, sizes), concat_ranges(self.offsets[users[known]], sizes)
 
     def count(self, users: Positions) -> Positions:
         """Return the number of items of some users; -1 has none."""
@@ -100,7 +111,9 @@ class Background(ReadOnlyArrays):
     features : mapping of str to Feature
         The columns of the features table.
     base : UserItems, optional
-        The lists of the base model, best first.
+        The lists of the base model, best first, tied items in the order of their ids.
+    is_base_tied : bool array, optional
+        Whether each item of `base` is tied with the one before it.
     group_of : int64 array, shape (n_users,), optional
         The group of each user, -1 for none.
     groups : tuple
@@ -117,6 +130,7 @@ class Background(ReadOnlyArrays):
     is_candidate: Flags | None = None
     features: Mapping[str, Feature] = field(default_factory=dict)
     base: UserItems | None = None
+    is_base_tied: Flags | None = None
     group_of: Positions | None = None
     groups: tuple[Any, ...] = ()
 
@@ -171,10 +185,8 @@ class Background(ReadOnlyArrays):
             in_catalogue[item_codes["catalogue"]] = True
             options["in_catalogue"] = in_catalogue
         if base is not None:
-            order = np.lexsort((-rows["base"].estimated, user_codes["base"]))
-            options["base"] = _group_items(
-                user_codes["base"][order], item_codes["base"][order], len(users)
-            )
+            codes = user_codes["base"], item_codes["base"]
+            options |= _rank_base(rows["base"].estimated, *codes, users, items)
         if groups is not None:
             labels, code_of = number_labels(group_names)
             group_of = np.full(len(users), -1)
@@ -323,10 +335,9 @@ class Background(ReadOnlyArrays):
                 is_used[lists.items] = True
                 code = np.cumsum(is_used, dtype=np.int32)
                 parts = self.users[sizes > 0], self.items[is_used], sizes[sizes > 0]
-                counts = self.history_counts if name == "train" else None
-                n_rows = len(lists.items) if counts is None else int(counts.sum())
-                more = [] if counts is None else [counts.astype(np.int32)]
-                found[name] = _digest(n_rows, *parts, code[lists.items], *more)
+                more = np.asarray(self.history_counts if name == "train" else self.is_base_tied)
+                n_rows = int(more.sum()) if name == "train" else len(more)
+                found[name] = _digest(n_rows, *parts, code[lists.items], more)
         if self.group_of is not None:
             has_group = np.asarray(self.group_of) >= 0
             names = np.array([str(one) for one in self.groups], dtype=object)
@@ -414,6 +425,24 @@ def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -
         "history": _group_items(users, items, n_users),
         "history_counts": counts.astype(np.float64),
     }
+
+
+def _rank_base(
+    estimated: Floats, user: Positions, item: Positions, users: Ids, items: Ids
+) -> dict[str, Any]:
+    """Return the fields that come from the lists of a base model."""
+    keys, counts = np.unique(user * len(items) + item, return_counts=True)
+    if counts.max(initial=1) > 1:
+        of, what = divmod(int(keys[counts > 1][0]), len(items))
+        msg = (
+            f"base=: user {quote(users[of])} has the item {quote(items[what])} "
+            f"{int(counts[counts > 1][0])} times. Give each item of a list once."
+        )
+        raise InvalidInputError(msg)
+    order = np.lexsort((item, -estimated, user))
+    user, item, estimated = user[order], item[order], estimated[order]
+    is_tied = np.append(False, (user[1:] == user[:-1]) & (estimated[1:] == estimated[:-1]))
+    return {"base": _group_items(user, item, len(users)), "is_base_tied": is_tied[: len(user)]}
 
 
 def _group_items(user: Positions, item: Positions, n_users: int) -> UserItems:

@@ -23,10 +23,11 @@ class Overlap(OfItems):
 
     Notes
     -----
-    In [0, 1], no unit; lower counts as better, as in ``unexpected``. Undefined for an empty list,
-    and for a user without a list of the base model: RecTools scores 0 (``undefined=0.0``). To
+    In [0, 1], no unit; lower counts as better: it is 1 minus ``unexpected``. Undefined for an empty
+    list, and for a user without a list of the base model: RecTools scores 0 (``undefined=0.0``). To
     compare with fewer items of the base model, as by RecTools' ref_k, give shorter lists in
-    ``base=``.
+    ``base=``. Items that are tied in the base model's list count with the probability to be among
+    its first k, in random order.
 
     References
     ----------
@@ -56,8 +57,8 @@ class Overlap(OfItems):
         return (self.k, *super()._options)
 
     def values_by_row(self, ranking: Ranking) -> Floats:
-        """Return whether the base model recommends each item, 0 or 1."""
-        return find_base_items(ranking.lists, self.k).astype(np.float64)
+        """Return the probability that each item is among the base model's first k."""
+        return find_base_shares(ranking.lists, self.k)
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of places, 0 without a list of the base model."""
@@ -99,7 +100,7 @@ class Unexpected(Overlap):
     value_of_others = 1.0
 
     def values_by_row(self, ranking: Ranking) -> Floats:
-        """Return whether the base model does not recommend each item, 0 or 1."""
+        """Return the probability that each item is not among the base model's first k."""
         return 1.0 - super().values_by_row(ranking)
 
     def numerator(self, ranking: Ranking) -> Floats:
@@ -111,12 +112,23 @@ class Unexpected(Overlap):
         return np.where(_has_base(ranking.lists), shown + n_past_end, 0)
 
 
-def find_base_items(lists: GroupedLists, k: int | None) -> Flags:
-    """Return whether each row's item is among the first k of the base model's list."""
-    user, item = _get_base(lists).of_users(np.asarray(lists.background_users))
-    place = np.arange(len(user)) - np.searchsorted(user, user)
-    kept = np.ones(len(user), dtype=bool) if k is None else place < k
-    return lists.find_pairs(user[kept], item[kept])
+def find_base_shares(lists: GroupedLists, k: int | None) -> Floats:
+    """Return the probability that each row's item is among the first k of the base model's list."""
+    base, is_tied = _get_base(lists), get_background(lists).is_base_tied
+    user, rows = base.find_rows(np.asarray(lists.background_users))
+    item, begins = base.items[rows], ~np.asarray(is_tied)[rows]
+    ahead = (np.arange(len(user)) - np.searchsorted(user, user))[begins]
+    group = np.cumsum(begins) - 1
+    n_left = np.inf if k is None else k - ahead
+    share = np.clip(n_left / np.bincount(group), 0.0, 1.0)[group]
+    is_sure, is_cut = share == 1, (share > 0) & (share < 1)
+    shares = lists.find_pairs(user[is_sure], item[is_sure]).astype(np.float64)
+    if is_cut.any():  # a user's list has one group at the cutoff
+        share_of = np.zeros(len(lists))
+        share_of[user[is_cut]] = share[is_cut]
+        is_found = lists.find_pairs(user[is_cut], item[is_cut])
+        shares[is_found] = share_of[lists.user_of_row[is_found]]
+    return shares
 
 
 def _has_base(lists: GroupedLists) -> Flags:
