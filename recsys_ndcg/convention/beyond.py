@@ -129,6 +129,7 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
     },
     "topics_over": {
         "all": "Distinct topics are over all topics.",
+        "train": "Distinct topics are over the topics of the training items.",
         "relevant": "Distinct topics are over the topics of the user's relevant items.",
     },
     "parity_of": {

@@ -106,7 +106,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "score": _RELEVANT,
         "user_coverage": _LABELLED,
         "n_retrieved": _RELEVANT,
-        "subtopic_recall": {**_RELEVANT, "undefined": 0.0},
+        "subtopic_recall": {**_RELEVANT, "topics_over": "train", "undefined": 0.0},
     },
     "warprec": {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},

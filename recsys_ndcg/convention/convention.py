@@ -147,8 +147,9 @@ class Convention:
         ``train=``, ``base=`` or ``groups=``.
     seen : {'count', 'raise'}
         A recommended item that the user had in training: counted, or an error.
-    topics_over : {'all', 'relevant'}
-        Distinct topics are over all topics, or the topics of the user's relevant items.
+    topics_over : {'all', 'relevant', 'train'}
+        Distinct topics are over all topics of the column, the topics of the user's relevant items,
+        or those of the training items.
     parity_of : {'hits', 'shown'}
         Group rates of hits per relevant item, or of recommendations.
     tail_at : float, optional

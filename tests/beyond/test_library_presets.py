@@ -9,6 +9,7 @@ import pytest
 
 import recsys_ndcg as rn
 from tests.beyond.textbook import log_discount
+from tests.errors import assert_rejected
 
 #: Topics and makers of four items; d has no topics.
 FEATURES = {
@@ -64,6 +65,18 @@ def test_elliot_takes_the_preference_in_lists_of_labelled_users() -> None:
     train = [*TRAIN, ("x", "a")]
     found = measure("elliot", {"u": "b", "v": "a"}, {"u": {"b": 1}}, metrics=names, train=train)
     assert [*found.values()] == pytest.approx([2 / 5 / (2 / 4), 0])
+
+
+def test_elliot_divides_by_the_topics_of_training_items() -> None:
+    """The item b of the other topic is not in training."""
+    train = [("u", "c"), ("v", "a")]
+    metric = "subtopic_recall(topics)@1"
+    found = measure("elliot", {"u": "a"}, {"u": {"a": 1}}, metrics=metric, train=train)
+    assert found == {metric: 1}
+    labels = {"u": {"a": 1.0}}
+    assert_rejected(
+        "needs train=", measure, "elliot", {"u": "a"}, labels, metrics=metric, train=None
+    )
 
 
 @pytest.mark.parametrize(("library", "wanted"), [("elliot", 1 / 4), ("warprec", 1 / 2)])
