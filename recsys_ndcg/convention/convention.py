@@ -144,7 +144,7 @@ class Convention:
         How calibration compares list and history: Kullback-Leibler, or Jensen-Shannon.
     population : {'train', 'known'}
         In EPC, the users of whom an item's users are a share: those of training, or all users in
-        ``train=``, ``base=`` or ``groups=``.
+        ``train=`` or ``groups=``.
     seen : {'count', 'raise'}
         A recommended item that the user had in training: counted, or an error.
     topics_over : {'all', 'relevant', 'train'}

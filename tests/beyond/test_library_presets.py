@@ -102,3 +102,22 @@ def test_warprec_leaves_out_users_without_relevant_items() -> None:
     labels = {"u": {"a": 1.0}, "v": {"a": 0.0}}
     found = measure("warprec", {"u": "a", "v": "a"}, labels, metrics=[*wanted])
     assert found == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("population", "n_users"), [(None, 3), ("known", 4)])
+def test_only_training_and_groups_say_how_many_users_there_are(
+    population: str | None, n_users: int
+) -> None:
+    """In EPC: of training alone in WarpRec, and never of another model's lists."""
+    convention = rn.Convention.preset("warprec", "epc@1")
+    if population:
+        convention = convention.replace(population=population)
+    report = rn.evaluate(
+        {"labels": {"u": {"a"}}, "results": {"u": ["a"]}},
+        metrics="epc@1",
+        train=TRAIN,
+        base={"someone": ["a"], "else": ["b"]},
+        groups={"u": "g", "y": "h"},
+        convention=convention,
+    )
+    assert report.mean.to_dict() == {"epc@1": pytest.approx(1 - 1 / n_users)}
