@@ -296,6 +296,13 @@ class Background(ReadOnlyArrays):
         return int((np.diff(self.history.offsets) > 0).sum())
 
     @lazy_property
+    def n_known_users(self) -> int:
+        """The number of users in ``train=`` or ``groups=``."""
+        assert self.history is not None, "checked by the caller"  # noqa: S101
+        in_group = False if self.group_of is None else np.asarray(self.group_of) >= 0
+        return int(((np.diff(self.history.offsets) > 0) | in_group).sum())
+
+    @lazy_property
     def in_train(self) -> Flags:
         """Whether each item is in training."""
         return np.asarray(self.n_users_of) > 0

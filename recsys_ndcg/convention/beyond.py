@@ -120,8 +120,7 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
     },
     "population": {
         "train": "The share of the users who had an item is of the users of training.",
-        "known": "The share of the users who had an item is of all users in train=, base= or "
-        "groups=.",
+        "known": "The share of the users who had an item is of all users in train= or groups=.",
     },
     "seen": {
         "count": "A recommended item that the user had in training counts like any other.",
@@ -130,6 +129,7 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
     "topics_over": {
         "all": "Distinct topics are over all topics.",
         "relevant": "Distinct topics are over the topics of the user's relevant items.",
+        "train": "Distinct topics are over the topics of the training items.",
     },
     "parity_of": {
         "hits": "Group rates: hits per relevant item, or recommendations per possible one.",

@@ -7,6 +7,7 @@ from typing import Any
 
 _LISTS = {"mean_over": "lists"}
 _LABELLED = {"mean_over": "labelled", "missing_user": "skip"}
+_RELEVANT = {"mean_over": "relevant", "missing_user": "skip"}
 _NDEVAL = {**_LABELLED, "ties": "text_asc"}
 _ROWS = {**_LISTS, "popularity_of": "rows"}
 _IGNORE = {"universe": "train", "outside": "ignore"}
@@ -88,8 +89,8 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
     "elliot": {
         "popularity": {**_LABELLED, "cold_item": "raise"},
         "tail": {**_LABELLED, "universe": "train"},
-        "efd": _LABELLED,
-        "epc": _LABELLED,
+        "efd": _RELEVANT,
+        "epc": _RELEVANT,
         "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
         "gini": {
             **_LABELLED, "universe": "train", "outside": "count", "inequality_over": "n-1",
@@ -100,24 +101,24 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "rsp": {**_LABELLED, **_COUNT},
         "popreo": {**_LABELLED, "universe": "train"},
         "poprsp": {**_LABELLED, "universe": "train", "outside": "count"},
-        "bias_disparity": _COUNT,
-        "item_gap": _LABELLED,
-        "score": _LABELLED,
+        "bias_disparity": {**_LABELLED, **_COUNT},
+        "item_gap": {**_RELEVANT, "gain": "exponential_above"},
+        "score": _RELEVANT,
         "user_coverage": _LABELLED,
-        "n_retrieved": _LABELLED,
-        "subtopic_recall": _LABELLED,
+        "n_retrieved": _RELEVANT,
+        "subtopic_recall": {**_RELEVANT, "topics_over": "train", "undefined": 0.0},
     },
     "warprec": {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},
         "tail": {**_LABELLED, "tail": "pass", "list_over": "k"},
-        "efd": {**_LABELLED, "list_over": "k"},
-        "epc": {**_LABELLED, "list_over": "k", "population": "known"},
+        "efd": {**_RELEVANT, "list_over": "k", "cold_item": "one_user"},
+        "epc": {**_RELEVANT, "list_over": "k", "cold_item": "one_user"},
         "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
         "gini": {**_LABELLED, "inequality_over": "n-1"},
         "entropy": {**_LABELLED, "log_base": "e"},
         "popreo": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
         "poprsp": {**_LABELLED, "tail": "pass", "parity_of": "shown"},
-        "subtopic_recall": {**_LABELLED, "topics_over": "relevant"},
+        "subtopic_recall": {**_RELEVANT, "topics_over": "relevant", "undefined": 0.0},
     },
     "pyndeval": {
         "subtopic_recall": {**_NDEVAL, "topics_over": "relevant"},

@@ -145,11 +145,12 @@ class Convention:
         How calibration compares list and history: Kullback-Leibler, or Jensen-Shannon.
     population : {'train', 'known'}
         In EPC, the users of whom an item's users are a share: those of training, or all users in
-        ``train=``, ``base=`` or ``groups=``.
+        ``train=`` or ``groups=``.
     seen : {'count', 'raise'}
         A recommended item that the user had in training: counted, or an error.
-    topics_over : {'all', 'relevant'}
-        Distinct topics are over all topics, or the topics of the user's relevant items.
+    topics_over : {'all', 'relevant', 'train'}
+        Distinct topics are over all topics of the column, the topics of the user's relevant items,
+        or those of the training items.
     parity_of : {'hits', 'shown'}
         Group rates of hits per relevant item, or of recommendations.
     tail_at : float, optional

@@ -92,7 +92,7 @@ class EPC(OfRelevantItems):
         """Return 1 minus the share of the users who had every item in training."""
         counts = np.asarray(known.n_users_of)
         is_everyone = convention.population == "known"
-        n_users = max(len(known.users) if is_everyone else known.n_train_users, 1)
+        n_users = max(known.n_known_users if is_everyone else known.n_train_users, 1)
         shares = counts / n_users
         lowest = shares[counts > 0].min(initial=np.inf)
         cold = {"zero": 0.0, "one_user": 1 - 1 / n_users, "rarest": 1 - lowest, "drop": np.nan}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.arrays import Floats
-from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics
+from recsys_ndcg.convention import Convention
+from recsys_ndcg.metrics.metric import get_background
+from recsys_ndcg.metrics.of_topics import TOPICS, OfTopics, list_topics
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking
 
@@ -17,7 +19,8 @@ class SubtopicRecall(OfTopics):
     .. math:: subtopic\_recall@k = \frac{|\{f : rel_f(r) = 1 \text{ for an } r \le k\}|}{F}
 
     with rel_f(r) 1 if the item at rank r is relevant and has topic f, and F the number of all
-    topics of the column, or of the topics of the user's relevant items (`Convention.topics_over`).
+    topics of the column, of the topics of the user's relevant items, or of those of the training
+    items (`Convention.topics_over`).
 
     Parameters
     ----------
@@ -28,10 +31,11 @@ class SubtopicRecall(OfTopics):
 
     Notes
     -----
-    In [0, 1], no unit; higher is better. Undefined for a user without relevant items that have
+    In [0, 1], no unit; higher is better; 1 also if there are more than F topics, as there can be
+    with items that are not in training. Undefined for a user without relevant items that have
     topics, in the list or not. The mean over ties and chance are exact; the best and the worst
-    order are not known. Elliot divides by all topics, ndeval (strec) and WarpRec by those of the
-    user's relevant items.
+    order are not known. Elliot divides by the topics of the training items, ndeval (strec) and
+    WarpRec by those of the user's relevant items.
 
     References
     ----------
@@ -52,6 +56,10 @@ class SubtopicRecall(OfTopics):
     reads = TOPICS | {"topics_over"}
     needs_threshold = True
 
+    def find_needs(self, convention: Convention) -> frozenset[str]:
+        """Return what it needs to know: also the training items, if topics are over theirs."""
+        return self.needs | ({"train"} if convention.topics_over == "train" else set())
+
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different topics of relevant items."""
         hits = self.find_relevant_hits(ranking)
@@ -62,5 +70,9 @@ class SubtopicRecall(OfTopics):
         n_topics = self.count_relevant_topics(ranking)
         if ranking.convention.topics_over == "relevant":
             return n_topics
-        n_all = float(len(self.get_feature(ranking.lists).labels))
-        return np.where(n_topics > 0, n_all, 0.0)
+        feature = self.get_feature(ranking.lists)
+        n_all = len(feature.labels)
+        if ranking.convention.topics_over == "train":
+            in_train = np.flatnonzero(get_background(ranking.lists).in_train)
+            n_all = len(np.unique(list_topics(feature, in_train)[1]))
+        return np.where(n_topics > 0, float(n_all), 0.0)

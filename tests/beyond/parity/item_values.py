@@ -35,5 +35,6 @@ ASKS = {
     ("warprec", "APLT"): Ask("tail"),
     ("warprec", "ARP"): Ask("popularity"),
     ("warprec", "EFD"): Ask("efd"),
-    ("warprec", "EPC"): Ask("epc"),
+    # the matrix that WarpRec was given has a row for a user without training rows
+    ("warprec", "EPC"): Ask("epc", {"population": "known"}),
 }
