@@ -43,6 +43,7 @@ class Coverage(OverLists):
     """
 
     name = "coverage"
+    is_linear = True
     also_called = ("catalogcoverage", "cataloguecoverage", "itemcoverage")
     reads = ALL_LISTS | {"coverage_as"}
 

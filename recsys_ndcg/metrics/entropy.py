@@ -44,7 +44,6 @@ class Entropy(OverLists):
     name = "entropy"
     also_called = ("shannonentropy", "shannon", "distributionalcoverage")
     reads = (ALL_LISTS - {"universe", "outside"}) | {"log_base", "entropy_over"}
-    is_linear = False
     bounded = False
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:

@@ -59,7 +59,6 @@ class Gini(OverLists):
     also_called = ("giniindex", "listgini", "exposuregini")
     reads = ALL_LISTS | {"inequality_over", "gini_as", "patience"}
     greater_is_better = False
-    is_linear = False
 
     def exposure_key(self, convention: Convention) -> Hashable:
         """Return a key of its own if exposures are weighted by rank."""

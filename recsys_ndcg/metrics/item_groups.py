@@ -26,7 +26,6 @@ class OverItemGroups(OverLists):
     """A number of all lists together, from sums by group of items. Chance is not known."""
 
     no_chance: ClassVar[str] = "the mean of random lists is not known for groups of items"
-    is_linear: ClassVar[bool] = False
     #: The one group that is measured, a field in metrics that can measure one.
     group: ClassVar[str] = ""
     #: The name of an option, and its possible values.

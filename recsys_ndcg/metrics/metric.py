@@ -137,9 +137,12 @@ class Metric:
             for field in fields(self)
             if field.name != "k" and getattr(self, field.name) != field.default
         }
-        options = [f"{name}={value!r}" for name, value in given.items()]
-        if isinstance(self.column, str) and "column" in given:
-            options = [self.column, *(f"{one}={given[one]!r}" for one in given if one != "column")]
+        # without quotation marks, as people write them
+        texts = {field.name for field in fields(self) if isinstance(field.default, str)}
+        column = [given.pop("column")] if "column" in given and "column" in texts else []
+        options = column + [
+            f"{name}={value if name in texts else repr(value)}" for name, value in given.items()
+        ]
         options_text = f"({','.join(options)})" if options else ""
         return self.name + options_text + (f"@{self.k}" if self.k else "")
 

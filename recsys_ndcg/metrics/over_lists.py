@@ -29,12 +29,14 @@ class OverLists(Metric):
 
     Notes
     -----
-    A subclass has `value`, and may have `ends`, and columns of its own in `collect`. If it is not
-    linear in the exposures, `is_linear` is false: under tied estimates it is the value of the
-    expected exposures, not the mean of the values, and the signature says so.
+    A subclass has `value`, and may have `ends`, and columns of its own in `collect`. Under tied
+    estimates it is the value of the expected exposures, and the signature says so. Chance is not
+    known then. If the value of the expected exposures is the mean of the values, as of a sum,
+    `is_linear` is true, and chance is the value for the exposures of random lists.
     """
 
     per_user: ClassVar[bool] = False
+    is_linear: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"items"})
     reads: ClassVar[frozenset[str]] = ALL_LISTS
 

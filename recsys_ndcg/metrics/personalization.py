@@ -38,6 +38,7 @@ class Personalization(OverLists):
     """
 
     name = "personalization"
+    is_linear = True
     also_called = ("personalisation", "interlistdiversity")
     reads = (ALL_LISTS - {"universe", "outside"}) | {"list_over"}
 

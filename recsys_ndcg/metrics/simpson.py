@@ -37,6 +37,7 @@ class Simpson(OverLists):
     """
 
     name = "simpson"
+    is_linear = True
     also_called = ("ginisimpson",)
     reads = ALL_LISTS - {"universe", "outside"}
 

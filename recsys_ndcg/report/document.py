@@ -210,9 +210,14 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         if row["trivial"] > _MANY_TRIVIAL
     )
     scored: dict[Any, int] = report.summary["users"].to_dict()
+    is_of_users = {str(one): one.metric.per_user for one in report.audit_data.measurements}
     undefined = [name for name, n in scored.items() if not n]
-    if undefined:
-        yield f"No user has a score in {', '.join(undefined)}."
+    of_users = [name for name in undefined if is_of_users[name]]
+    of_all = [name for name in undefined if not is_of_users[name]]
+    if of_users:
+        yield f"No user has a score in {', '.join(of_users)}."
+    if of_all:
+        yield f"Undefined for these lists: {', '.join(of_all)}."
     partial = [f"{name} is over {n}" for name, n in scored.items() if 0 < n < users]
     if partial:
         yield f"Means leave out users without a score: {', '.join(partial)} of {users} users."

@@ -224,7 +224,7 @@ class Report(Renderable, Mapping[str, float]):
             rows = (rows if ratings < candidates else {}) | {"candidates": candidates}
         counts = {name: n for name, n in counts.items() if n or name not in ITEM_COUNTS}
         counts = {"users": users, **rows, **counts}
-        by_metric = {"undefined": totals.n_undefined, "trivial": totals.trivial}
+        by_metric = {"undefined": totals.n_without_value, "trivial": totals.trivial}
         for name, numbers in by_metric.items():
             by_name = zip(totals.names, numbers.tolist(), strict=True)
             counts |= {f"{name} {metric}": number for metric, number in by_name}
@@ -241,7 +241,7 @@ class Report(Renderable, Mapping[str, float]):
             "pooled": totals.pooled,
             "median": self.audit_data.median,
             "users": totals.n_scored,
-            "undefined": totals.n_undefined,
+            "undefined": totals.n_without_value,
             "chance": totals.mean_of("chance"),
             "adjusted": totals.adjusted,
             "tie_low": totals.mean_of("lowest"),

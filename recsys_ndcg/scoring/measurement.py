@@ -221,8 +221,8 @@ class Measurement:
         for all of them.
         """
         convention, is_same = self.convention, self.metric.same_denominator
-        if is_same is None:  # not declared: assume the worst of a user's metric
-            is_same = not self.metric.custom_class
+        if is_same is None:  # not declared: assume the worst of a denominator that a user wrote
+            is_same = type(self.metric).denominator.__module__.startswith("recsys_ndcg.")
         has_ideal = self.metric.uses_gains and "ideal" in self.metric.reads
         has_varying_denominator = (
             not is_same

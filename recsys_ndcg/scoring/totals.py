@@ -310,17 +310,30 @@ class Totals(MetricColumns):
     @property
     def n_scored(self) -> Positions:
         """The number of users with a score, or of lists of measurements of all together."""
-        counts = self.score_moments.count.copy()
-        for column, totals in enumerate(self.over_lists.get("own", ())):
-            if totals is not None:
-                counts[column] = round(totals.users["lists"])
-        return counts
+        counts = self.score_moments.count + self._n_lists
+        return np.where(self.is_over_lists & np.isnan(self._own_values_over_lists), 0, counts)
+
+    @property
+    def n_without_value(self) -> Positions:
+        """The number of users whose denominator is 0; all lists if their number is undefined."""
+        return self.n_undefined + np.where(self.n_scored == 0, self._n_lists, 0)
+
+    @property
+    def _n_lists(self) -> Positions:
+        """The number of lists of measurements of all together, 0 for others."""
+        own = self.over_lists.get("own", [None] * len(self.measurements))
+        lists = [0 if one is None else round(one.users["lists"]) for one in own]
+        return np.array(lists, dtype=np.int64)
 
     @property
     def mean(self) -> Floats:
         """The mean score, NaN if no user has one; or the number of all lists together."""
         means = self.score_moments.mean_x
-        return np.where(self.is_over_lists, self._values_over_lists("own"), means)
+        return np.where(self.is_over_lists, self._own_values_over_lists, means)
+
+    @lazy_property
+    def _own_values_over_lists(self) -> Floats:
+        return self._values_over_lists("own")
 
     @property
     def pooled(self) -> Floats:

@@ -46,7 +46,7 @@ def test_elliot_measures_lists_of_users_with_relevant_items() -> None:
         "epc@2": (1 - 1 / 3) / BOTH,
         "n_retrieved@3": 2,
         "score@2": 0.85,
-        "item_gap(maker,of='score')@2": 0.9,
+        "item_gap(maker,of=score)@2": 0.9,
         "subtopic_recall(topics)@2": 1 / 2,
     }
     found = measure("elliot", {"u": "ab", "v": "abc"}, GRADED, metrics=[*wanted], threshold=3)
