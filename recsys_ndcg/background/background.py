@@ -361,10 +361,8 @@ def _digest(size: int, *columns: NDArray[Any]) -> str:
     """Return a size and an eight-digit digest of columns of numbers or ids."""
     total = 0
     for column in columns:
-        if column.dtype.kind in "biuf":  # integers of any width are the same ids
-            data = column.astype(np.int64 if column.dtype.kind in "iu" else column.dtype).tobytes()
-        else:
-            data = "\0".join(map(repr, column.tolist())).encode()
+        is_number = column.dtype.kind in "biuf"
+        data = column.tobytes() if is_number else "\0".join(map(repr, column.tolist())).encode()
         total = crc32(data, total)  # a longer digest would take longer than the metric
     return f"{size}#{total:08x}"
 

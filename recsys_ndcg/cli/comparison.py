@@ -94,7 +94,8 @@ class GateOptions:
         metavar="METRIC=NUMBER",
     )
     fail_above: list[str] | None = option(
-        "Exit with 1 if rmse, mse or mae is above a limit, such as rmse=0.95; repeatable.",
+        "Exit with 1 if a metric whose lower values are better is above a limit, such as "
+        "rmse=0.95; repeatable.",
         metavar="METRIC=NUMBER",
     )
     fail_if_worse: str | None = option(

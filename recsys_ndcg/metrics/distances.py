@@ -26,6 +26,7 @@ _FEW_KINDS = 1500  # so many different entries have a table of all their distanc
 _MANY_KINDS = 10_000  # so many different entries have too many pairs
 _LARGEST = 3000  # larger tables of products are not made, so that there is no deviation
 _LONG_LIST = 1000  # longer lists have too many pairs for a deviation
+_ROUNDING = 1e-12  # of the largest distance
 _BY_COLUMN = {
     "set": "jaccard", "vector": "cosine", "category": "category", "number": "category",
     "columns": "hamming",
@@ -171,7 +172,7 @@ class ProductDistances(Distances):
         count = shown.count
         total = self.scale * count * (count - 1) / 2 - similarity
         # vectors of length 1 are so up to rounding
-        return np.where(np.abs(total) < 1e-14 * self.scale * count * count, 0.0, total)
+        return np.where(total < _ROUNDING * self.scale * count * count, 0.0, total)
 
     def _add_up(self, user: Positions, item: Positions, n_users: int) -> tuple[Any, Floats]:
         """Return the sum of the vectors of each user, and the sum of the products of pairs."""
@@ -207,6 +208,7 @@ class ProductDistances(Distances):
             table = x.T @ x if x.shape[1] < n else x @ x.T
             products = float((table.data**2).sum() - (norms**2).sum())
         total, ordered = float(rows.sum()), n * (n - 1.0)
+        total = 0.0 if total < _ROUNDING * c * ordered else total
         squares = 2 * c * total - c * c * ordered + products
         return DistanceMoments.of(n, float((rows**2).sum()), total, squares)
 

@@ -9,6 +9,8 @@ from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals
 
+_ROUNDING = 1e-12
+
 
 @register_metric
 class Personalization(OverLists):
@@ -54,4 +56,5 @@ class Personalization(OverLists):
             common = pairs.sum() / self.k
             if convention.list_over == "full":  # evidently subtracts k items of each list
                 common -= lists - totals.users["slots"] / self.k
-        return float(1 - common / (lists * (lists - 1)))
+        value = 1 - common / (lists * (lists - 1))
+        return 0.0 if abs(value) < _ROUNDING else float(value)

@@ -88,6 +88,12 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
     parts = _FORM.fullmatch(text.strip())
     name = (parts["name"] if parts else text).lower()
     kind = _find_class(name) if parts else None
+    if parts is None and text.count("(") > 1:
+        msg = (
+            f"{text!r}: the name of a column may have letters, digits and _.+- , but no brackets. "
+            "Rename the column."
+        )
+        raise InvalidInputError(msg)
     if parts is None or kind is None:
         msg = f"No metric is named {text!r}. {suggest(name, list_metric_names())}"
         raise UnknownMetricError(msg)

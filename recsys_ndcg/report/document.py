@@ -243,10 +243,12 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         "outside": "Listed items that are not in the catalogue",
         "seen": "Listed items that the user had in training",
     }
+    measurements = report.audit_data.measurements
+    if not any(one.metric.needs_labels for one in measurements):
+        del findings["unlabelled"]
     for key, finding in findings.items():
         if counts.get(key):
             yield f"{finding}: {counts[key]}."
-    measurements = report.audit_data.measurements
     for measurement, (name, row) in zip(measurements, audit_rows.items(), strict=True):
         needs_labels = measurement.metric.needs_labels
         if needs_labels and row["judged"] < 1 and not math.isnan(row["unlabelled_top"]):

@@ -58,8 +58,8 @@ def rarefy(exposures: Exposures, counted: Floats, sizes: Sequence[int]) -> Float
     starts = np.searchsorted(exposures.item[order], [tied, tied + 1])
     misses = [1 - exposures.share[order[first:last]] for first, last in starts.T]
     totals = [
-        ((1 - _share_missed(distinct, m, n_users)) * often).sum()
-        + sum(1 - _mean_product(one, m, n_users) for one in misses)
+        (_find_shares(distinct, m, n_users) * often).sum()
+        + sum(_find_share(one, m, n_users) for one in misses)
         for m in sizes
     ]
     return np.array(totals)
@@ -99,21 +99,22 @@ def compute_rarefaction(
     return pd.Series(values, index=pd.Index(sizes, name="users"), name=name)
 
 
-def _share_missed(counts: Positions, m: int, n_users: int) -> Floats:
-    """Return C(U - x, m) / C(U, m): the chance that none of m users has an item."""
-    left = n_users - counts
-    possible = left >= m
-    left = np.where(possible, left, m)
-    share = np.exp(_log_choose(left, np.array(m)) - _log_choose(n_users, np.array(m)))
-    return np.where(possible, np.minimum(share, 1.0), 0.0)
+def _find_shares(counts: Positions, m: int, n_users: int) -> Floats:
+    """Return 1 - C(U - x, m) / C(U, m): the chance that one of m users has an item."""
+    from scipy.stats import hypergeom  # noqa: PLC0415 - scipy takes longer than pandas
+
+    shares: Floats = hypergeom.sf(0, n_users, counts, m)
+    return shares
 
 
-def _mean_product(misses: Floats, m: int, n_users: int) -> float:
-    """Return the mean, over draws of m users, of the product of 1 - p of the drawn ones.
+def _find_share(misses: Floats, m: int, n_users: int) -> float:
+    """Return 1 - the mean, over draws of m users, of the product of 1 - p of the drawn ones.
 
     `misses` has 1 - p of the users who may have the item; it is 1 for all others. The mean product
     of j of them follows from the mean products of j - 1, user by user.
     """
+    from scipy.stats import hypergeom  # noqa: PLC0415
+
     n = len(misses)
     means = np.zeros(n + 1)
     means[0] = 1.0
@@ -122,17 +123,5 @@ def _mean_product(misses: Floats, m: int, n_users: int) -> float:
         means[1 : count + 1] = (
             j / count * miss * means[:count] + (1 - j / count) * means[1 : count + 1]
         )
-    drawn = np.arange(max(0, m - (n_users - n)), min(m, n) + 1)
-    logs = (
-        _log_choose(n, drawn)
-        + _log_choose(n_users - n, m - drawn)
-        - _log_choose(n_users, np.array(m))
-    )
-    return float((np.exp(logs) * means[drawn]).sum())
-
-
-def _log_choose(n: int | Positions, k: Positions) -> Floats:
-    from scipy.special import gammaln  # noqa: PLC0415 - scipy takes longer than pandas
-
-    logs: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return logs
+    drawn = np.arange(1, min(m, n) + 1)
+    return float((hypergeom.pmf(drawn, n_users, n, m) * (1 - means[drawn])).sum())

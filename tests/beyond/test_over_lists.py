@@ -8,10 +8,13 @@ from itertools import combinations, permutations, product
 from operator import add
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import recsys_ndcg as rn
 from recsys_ndcg.metrics.gini import average_distance
 from tests.beyond.textbook import World, mean
 from tests.beyond.worlds import evaluate, worlds
@@ -122,6 +125,31 @@ def test_rarefaction_is_the_mean_coverage_of_fewer_users(world: World, k: int) -
             [coverage({u: one[u] for u in users}, world) for one in tops for users in chosen]
         )
         assert value == pytest.approx(wanted, abs=1e-9)
+
+
+def test_one_of_a_million_users_covers_an_item() -> None:
+    """Exactly, though the numbers of choices have millions of digits."""
+    ids = np.arange(1_000_000)
+    lists = pd.DataFrame({"user": ids, "item": ids, "estimated": 1.0})
+    how: dict[str, Any] = {"catalogue": ids, "convention": rn.Convention(coverage_as="count")}
+    report = rn.evaluate({"labels": None, "results": lists}, metrics="coverage@1", **how)
+    assert report.rarefaction(users=[1, 2, 10]).tolist() == pytest.approx([1, 2, 10], rel=1e-8)
+
+
+def test_equal_lists_are_not_personal() -> None:
+    """Exactly 0, not a little below."""
+    lists = {user: ["a", "b", "c"] for user in range(7)}
+    report = rn.evaluate({"labels": None, "results": lists}, metrics="personalization@3")
+    assert report.mean.iloc[0] == 0.0
+
+
+@pytest.mark.parametrize("rule", ["n", "k", "full"])
+def test_personalization_without_a_cutoff_is_over_the_lists(rule: str) -> None:
+    """As if k was their length."""
+    lists = {"ann": ["a", "b"], "bob": ["b", "c"]}
+    how: dict[str, Any] = {"k": None, "convention": rn.Convention(list_over=rule)}
+    report = rn.evaluate({"labels": None, "results": lists}, metrics="personalization", **how)
+    assert report.mean.iloc[0] == pytest.approx(0.5)
 
 
 @given(world=worlds(max_list=3), k=st.integers(1, 3))

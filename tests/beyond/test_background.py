@@ -1,0 +1,208 @@
+"""What is known besides the lists: how it is read, and what of it a number depends on."""
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.background import Background
+from recsys_ndcg.metrics.of_items import OfItems
+from recsys_ndcg.metrics.over_lists import OverLists
+from tests.errors import assert_rejected
+
+LISTS = {"labels": {1: {1}}, "results": {1: [1, 2]}}
+FILMS = pd.DataFrame({"movieId": [1, 2, 3], "price": [10.0, 20.0, 30.0]})
+FORMS = {
+    "column item": FILMS.rename(columns={"movieId": "item"}),
+    "index": FILMS.set_index("movieId"),
+    "index without a name": FILMS.set_index("movieId").rename_axis(None),
+    "some rows": FILMS.iloc[[1, 0]],
+    "mapping": {"item": [1, 2], "price": [10.0, 20.0]},
+    "Series": pd.Series({1: 10.0, 2: 20.0}, name="price"),
+}
+
+
+def mean_price(features: Any) -> float:
+    """Return the mean price of the items 1 and 2."""
+    report = rn.evaluate(LISTS, metrics="item(price)@2", features=features)
+    return float(report.mean.iloc[0])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_by_item_is_joined_by_item(form: str) -> None:
+    """Never by the number of the row."""
+    if form == "some rows":
+        with pytest.warns(rn.DataWarning, match="using movieId as item"):
+            assert mean_price(FORMS[form]) == 15.0
+    else:
+        assert mean_price(FORMS[form]) == 15.0
+
+
+def test_a_lazy_table_is_read() -> None:
+    """Of polars, as features and as the catalogue."""
+    polars = pytest.importorskip("polars")
+    table = polars.from_pandas(FORMS["column item"]).lazy()
+    assert mean_price(table) == 15.0
+    report = rn.evaluate(LISTS, metrics="coverage@2", catalogue=table)
+    assert report.mean.iloc[0] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (FILMS.rename(columns={"movieId": "x"}), "features has no column 'item'; it has x, price"),
+        (FILMS.assign(artist=1), "'movieId' and 'artist' could each be it"),
+        (pd.Series([10.0, 20.0], name="price"), "no column 'item'"),
+    ],
+)
+def test_a_table_without_items_is_refused(table: Any, message: str) -> None:
+    """Row numbers are no items."""
+    assert_rejected(message, rn.evaluate, LISTS, metrics="item(price)@2", features=table)
+
+
+def test_a_catalogue_of_prices_is_refused() -> None:
+    """A column that is not named like items."""
+    how: dict[str, Any] = {"metrics": "coverage@2", "catalogue": FILMS[["price"]]}
+    assert_rejected("catalogue has no column 'item'; it has price", rn.evaluate, LISTS, **how)
+
+
+def find_overlap(base: Any, k: int) -> float:
+    """Return the overlap of the list c, d with a base model's."""
+    data = {"labels": None, "results": {"ann": ["c", "d"]}}
+    report = rn.evaluate(data, metrics=[f"overlap@{k}", f"unexpected@{k}"], base=base)
+    assert report.mean.sum() == 1
+    return float(report.mean.iloc[0])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_ties_of_a_base_model_count_with_their_probability(k: int) -> None:
+    """The mean over the orders of its ties, in any order of its rows."""
+    scores = {"a": 3.0, "c": 1.0, "d": 1.0, "e": 1.0}
+    orders = [["a", *rest] for rest in permutations("cde")]
+    wanted = np.mean([find_overlap({"ann": order}, k) for order in orders])
+    for order in orders:
+        rows = pd.DataFrame({"user": "ann", "item": order, "estimated": [*map(scores.get, order)]})
+        assert find_overlap(rows, k) == pytest.approx(wanted)
+
+
+def test_a_repeated_item_of_a_base_model_is_refused() -> None:
+    """It would take a rank from another item."""
+    data = {"labels": None, "results": {"ann": ["c", "d"]}}
+    how: dict[str, Any] = {"metrics": "overlap@2", "base": {"ann": ["c", "c", "d"]}}
+    assert_rejected("user 'ann' has the item 'c' 2 times", rn.evaluate, data, **how)
+
+
+GIVEN: dict[str, Any] = {
+    "train": [("a", "x"), ("b", "z")],
+    "catalogue": [*"wxyz"],
+    "features": {"item": [*"vwxyz"], "maker": [*"qqqrr"]},
+    "base": {"a": ["x"], "b": ["y"]},
+}
+OTHER: dict[str, Any] = {
+    "train": [("a", "x"), ("b", "z"), ("b", "z")],
+    "catalogue": [*"vwxyz"],
+    "features": {"item": [*"vwxyz"], "maker": [*"qqrrr"]},
+    "base": {"a": ["x"], "b": ["w"]},
+}
+READS = {
+    "coverage@2": {"catalogue"},
+    "novelty@2": {"train"},
+    "diversity(maker)@2": {"features"},
+    "overlap@2": {"base"},
+    "tail@2": {"train"},
+}
+
+
+@pytest.mark.parametrize("source", GIVEN)
+def test_models_measured_with_different_data_are_not_compared(source: str) -> None:
+    """The signatures of the metrics that read the data say so, and no others."""
+    data = {"labels": None, "results": {"a": ["x", "y"], "b": ["y", "z"], "c": ["x", "w"]}}
+    first = rn.evaluate(data, metrics=[*READS], **GIVEN)
+    second = rn.evaluate(data, metrics=[*READS], **GIVEN | {source: OTHER[source]})
+    for metric, sources in READS.items():
+        one, other = first.signature(metric), second.signature(metric)
+        assert (one != other) == (source in sources)
+        assert sources <= one.fields.keys()
+    assert_rejected(f"different ways: {source} is ", rn.compare, {"A": first, "B": second})
+
+
+def test_a_digest_depends_on_the_contents_alone() -> None:
+    """Not on the order or form of the data, nor on the lists."""
+    data = {"labels": None, "results": {1: [7, 8], 2: [8, 9]}}
+    forms: dict[str, Any] = {"catalogue": [7, 8, 9, 10], "train": [(1, 9), (2, 7), (2, 8)]}
+    texts = set()
+    for turned in (False, True):
+        train = pd.DataFrame(forms["train"], columns=["user", "item"])
+        items: Any = np.array(forms["catalogue"][::-1], dtype=np.int16)
+        given = {"catalogue": items, "train": train[::-1]} if turned else forms
+        lists = {"labels": None, "results": {2: [8, 9]}} if turned else data
+        report = rn.evaluate(lists, metrics=["seen@2", "coverage@2"], **given)
+        texts |= {report.signature("seen@2").fields["train"]}
+        texts |= {report.signature("coverage@2").fields["catalogue"]}
+    assert len(texts) == 2
+    assert {text.partition("#")[0] for text in texts} == {"3", "4"}
+    repeated = [[(1, "a"), (1, "a"), (2, "b")], [(1, "a"), (2, "b"), (2, "b")]]
+    assert len({Background.of(train=rows).digest("train") for rows in repeated}) == 2
+
+
+def test_own_measures_have_chance_where_it_is_known() -> None:
+    """A mean over items has it, a number of all lists only if it says that it is linear."""
+
+    class Root(OfItems):
+        name = "root_of_users"
+        needs = frozenset({"items", "train"})
+
+        def values_by_item(self, known: Any, convention: Any) -> Any:  # noqa: ARG002
+            return np.sqrt(known.n_users_of)
+
+    class Largest(OverLists):
+        name = "largest_share"
+
+        def value(self, totals: Any, convention: Any) -> float:  # noqa: ARG002
+            return float(totals.shown.max() / totals.shown.sum())
+
+    data = {"labels": None, "results": {"a": ["x", "y"]}}
+    train = [("a", "x"), ("b", "x"), ("b", "z")]
+    how: dict[str, Any] = {"train": train, "catalogue": [*"xyz"]}
+    report = rn.evaluate(data, metrics=[Root(2), Largest(2)], **how)
+    chance = report.audit["chance"]
+    assert chance["root_of_users@2"] == pytest.approx((np.sqrt(2) + 1) / 3)
+    assert np.isnan(chance["largest_share@2"])
+    assert "value_of:expected_exposure" in report.signature("largest_share@2")
+
+
+@pytest.mark.filterwarnings("ignore:Ties affect")
+def test_ties_do_not_matter_where_nothing_is_divided_by_the_items_left() -> None:
+    """Under ``list_over="k"``, and in P-IA, items that are left out do not change the bottom."""
+    rows = pd.DataFrame({"user": 1, "item": [*"abc"], "estimated": 1.0})
+    data = {"labels": {1: {"a"}}, "results": rows}
+    how: dict[str, Any] = {"features": {"item": [*"ab"], "g": [*"xy"]}, "train": [(2, "a")]}
+    left_out = rn.Convention(missing_feature="drop", cold_item="drop", list_over="k")
+    metrics = ["p_ia(g)@2", "popularity@2"]
+    report = rn.evaluate(data, metrics=metrics, convention=left_out, threshold=1, **how)
+    assert report.mean.tolist() == pytest.approx([1 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("rule", ["k", "full"])
+def test_epc_is_over_k_places(rule: str) -> None:
+    """Of a shorter list, too, as other means over a list."""
+    data = {"labels": {1: {"a"}}, "results": {1: ["a"]}}
+    how: dict[str, Any] = {"train": [(2, "a"), (3, "b")], "threshold": 1}
+    convention = rn.Convention(list_over=rule)
+    report = rn.evaluate(data, metrics="epc@2", convention=convention, **how)
+    assert report.mean.iloc[0] == pytest.approx(0.5 / (1 + 1 / np.log2(3)))
+
+
+def test_a_tail_by_count_needs_the_count() -> None:
+    """In every measure of the tail."""
+    assert_rejected("tail_at=", rn.Convention, tail="count")
+
+
+def test_undefined_numbers_of_all_lists_are_counted() -> None:
+    """One list has no pair of lists."""
+    report = rn.evaluate({"labels": None, "results": {1: ["a"]}}, metrics="personalization@1")
+    assert report.counts["undefined personalization@1"] == 1
+    assert "Undefined for these lists: personalization@1." in report.remarks
