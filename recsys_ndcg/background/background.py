@@ -143,7 +143,7 @@ class Background(ReadOnlyArrays):
         base: Any = None,
         groups: Any = None,
     ) -> Self | None:
-        """Read what a caller knows besides the lists; None if it is nothing.
+        """Read what is given to `evaluate` besides the lists; None if nothing is.
 
         Raises
         ------

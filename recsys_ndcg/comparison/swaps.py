@@ -101,12 +101,13 @@ class _SwappedLists:
         for name in self._sums[0].sums:
             matrices = [
                 csr_array(
-                    (one.weigh(name), one.item, one.offsets), shape=(one.n_users, len(one.item_ids))
+                    (one.list_terms(name), one.item, one.offsets),
+                    shape=(one.n_users, len(one.item_ids)),
                 )
                 for one in (mine, theirs)
             ]
             self._rows[name] = (matrices[1] - matrices[0]).T.tocsr()
-        users = [one.list_users() for one in (mine, theirs)]
+        users = [one.list_user_columns() for one in (mine, theirs)]
         self._users = {name: users[1][name] - users[0][name] for name in users[0]}
 
     def draw(self, flags: Flags) -> list[tuple[ItemTotals, ItemTotals]]:

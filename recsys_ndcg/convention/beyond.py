@@ -42,7 +42,8 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         "n": "A mean over a list is over its items, at most k.",
         "k": "A mean over a list is over k, also if the list is shorter.",
         "one": "Values of a list are added up, not averaged.",
-        "full": "A mean over a list is over k, and every list counts as if it had k items.",
+        "full": "A mean over a list is over k; personalization also subtracts the overlap of a "
+        "list with itself as that of k items.",
     },
     "pairs_over": {
         "pairs": "Distances are averaged over the pairs of a list.",
@@ -101,10 +102,12 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         "lists": "Each list counts the same in entropy, however short it is.",
     },
     "tail": {
-        "reach": "The tail is all items but the most popular ones whose rows reach a share.",
-        "pass": "The tail is all items but the most popular ones whose rows pass a share.",
+        "reach": "The tail is all items but the most popular ones that reach a share of all "
+        "popularity.",
+        "pass": "The tail is all items but the most popular ones that pass a share of all "
+        "popularity.",
         "rarest": "The tail is a share of the items, the rarest.",
-        "count": "The tail is the items with at most a number of training rows.",
+        "count": "The tail is the items with at most a number of training users (or rows).",
     },
     "serendipity_by": {
         "ranks": "Serendipity: how much higher a relevant item stands than by its popularity.",
@@ -132,8 +135,10 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         "train": "Distinct topics are over the topics of the training items.",
     },
     "parity_of": {
-        "hits": "Group rates: hits per relevant item, or recommendations per possible one.",
-        "shown": "Group rates: recommendations per relevant item, or per item of the group.",
+        "hits": "Rates of groups: hits per relevant item (reo), or recommendations per item that "
+        "the user did not have in training (rsp).",
+        "shown": "Rates of groups: recommendations per relevant item (reo), or per item of the "
+        "group (rsp).",
     },
 }  # fmt: skip
 #: The choices that are numbers: the share or count that ends the tail, the patience of a user.

@@ -105,8 +105,8 @@ class Convention:
     novelty_as : {'bits', 'share'}
         Novelty in bits, or over the novelty of an item of one user.
     list_over : {'n', 'k', 'one', 'full'}
-        A mean over a list is over min(k, n) items, over k, or is a sum; or personalization takes
-        every list for one of k items.
+        A mean over a list is over min(k, n) items, over k, or is a sum. ``"full"`` is ``"k"``, and
+        personalization subtracts the overlap of each list with itself as that of k items.
     pairs_over : {'pairs', 'k', 'n'}
         The sum of the distances is over the pairs, over k(k-1)/2, or over the items.
     pairs_as : {'distance', 'similarity'}
@@ -135,8 +135,8 @@ class Convention:
         weight for each list.
     tail : {'reach', 'pass', 'rarest', 'count'}
         The long tail: all but the most popular items that reach, or pass, the share `tail_at` of
-        the training rows (0.8); the rarest share `tail_at` of the items (0.1); or the items with
-        at most `tail_at` rows.
+        all popularity (0.8); the rarest share `tail_at` of the items (0.1); or the items with at
+        most `tail_at` training users (or rows: `popularity_of`).
     serendipity_by : {'ranks', 'history', 'relevant', 'hits'}
         How unexpected an item is: by its rank in popularity (relevant items only), or by its mean
         distance from the user's training items: of all items, of relevant ones (others count 0), or
@@ -156,8 +156,8 @@ class Convention:
     tail_at : float, optional
         The share or the count that ends the tail.
     patience : float, optional
-        In Gini, calibration and category_entropy, the weight of rank r is patience^(r-1); by
-        default all ranks count the same. In expected exposure and AWRF, too, there 0.5 by default.
+        The weight of rank r is patience^(r-1): in Gini, calibration, upd and category_entropy
+        (by default 1), and in expected exposure and AWRF (by default 0.5).
 
     Raises
     ------
@@ -272,7 +272,11 @@ class Convention:
             raise InvalidInputError(msg)
         highest = np.inf if self.tail == "count" else 1.0
         if self.tail_at is not None and not 0 < self.tail_at < highest:
-            kind = "a number of rows" if self.tail == "count" else "a share between 0 and 1"
+            kind = (
+                "a number of training users (or rows)"
+                if self.tail == "count"
+                else "a share between 0 and 1"
+            )
             msg = f"tail_at must be {kind}, not {self.tail_at}."
             raise InvalidInputError(msg)
 

@@ -20,7 +20,7 @@ class AlphaDCG(Repeating):
     Parameters
     ----------
     k : int, optional
-        The cutoff; needed.
+        The cutoff, required.
     column : str
         The column of the features that has the topics: categories or sets.
     alpha : float

@@ -40,8 +40,8 @@ class AWRF(ByColumn):
     -----
     In [0, 1], no unit; higher is better, 1 is in proportion. Of all lists together: attention is
     added up over users before groups are compared. The patience \gamma is 0.5
-    (`Convention.patience`). Items without a category are left out of both shares. Undefined for no
-    recommended items with a category. Under ties it is computed from the expected attention, which
+    (`Convention.patience`). Items without a category are left out of both shares. Undefined if no
+    recommended item has a category. Under ties it is computed from the expected attention, which
     is exact.
 
     References

@@ -90,7 +90,7 @@ class BiasDisparity(ByColumn):
         return super().find_needs(convention) | ({"groups"} if self.user_group else set())
 
     def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return that a group is not named, or does not exist."""
+        """Return an objection if a group is not named, or does not exist."""
         reason = super().background_objection(known, convention)
         if reason:
             return reason
@@ -110,7 +110,10 @@ class BiasDisparity(ByColumn):
         """Return what the group of users was shown."""
         lists = ranking.lists
         members = np.append(self._find_members(get_background(lists)), not self.user_group)
-        return {"own": share * members[np.asarray(lists.background_users)][lists.user_of_row[rows]]}
+        return {
+            "shown_to_group": share
+            * members[np.asarray(lists.background_users)][lists.user_of_row[rows]]
+        }
 
     def describe_background(self, known: Background) -> Columns:
         """Return how many users of the group had each item in training."""
@@ -131,7 +134,11 @@ class BiasDisparity(ByColumn):
         inside, counted = find_inside(totals, convention), find_universe(totals, convention)
         size = _find_share(totals, inside)
         source = _find_share(totals, totals.by_item["owners"]) / size if size else np.nan
-        lists = _find_share(totals, totals.sums["own"] * counted[0]) / size if size else np.nan
+        lists = (
+            _find_share(totals, totals.sums["shown_to_group"] * counted[0]) / size
+            if size
+            else np.nan
+        )
         if self.which != "BD":
             return source if self.which == "BS" else lists
         return (lists - source) / source if source else np.nan

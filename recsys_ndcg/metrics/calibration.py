@@ -120,7 +120,7 @@ class Calibration(OfColumn, Divergence):
         return normalise(known.get_feature(self.column).memberships)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items have no entry in the features, if that is an error."""
+        """Return an objection if items have no entry in the features and that is an error."""
         missing = super().list_objection(lists, convention)
         return missing or find_missing_history(self, lists, convention)
 

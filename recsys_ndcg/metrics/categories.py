@@ -82,7 +82,7 @@ class Categories(OfTopics):
         return n_places - np.bincount(user[is_missing], minlength=len(n_places))
 
     def tie_objection(self, convention: Convention) -> str:
-        """Return that the best and worst order are not known, or the number of items is not."""
+        """Return an objection under the best and worst order, or if items are left out."""
         if self._leaves_out(convention) and convention.ties_ignore_ids_and_rows:
             return (
                 f"{self} leaves out items without an entry in the features (missing_feature="
@@ -94,7 +94,7 @@ class Categories(OfTopics):
     def chance_objection(
         self, convention: Convention, known: Background | None, *, is_drawn: bool
     ) -> str:
-        """Return that the candidates' categories are not known."""
+        """Return an objection if the candidates' categories are not known."""
         has_candidates = known is not None and known.in_catalogue is not None
         if not is_drawn or has_candidates:
             return super().chance_objection(convention, known, is_drawn=is_drawn)

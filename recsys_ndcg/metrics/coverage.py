@@ -59,10 +59,10 @@ class Coverage(OverLists):
         The first is NaN if lists have different lengths.
         """
         _, n_items = find_universe(totals, convention)
-        longest = min(totals.users["slots"], n_items)
+        most = min(totals.users["slots"], n_items)
         return (
             self.scale(find_list_length(totals), n_items, convention),
-            self.scale(longest, n_items, convention),
+            self.scale(most, n_items, convention),
         )
 
     @staticmethod

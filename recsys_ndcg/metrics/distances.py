@@ -22,9 +22,9 @@ from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems, iterate_pairs
 #: The weights of pairs of rows.
 _Weigh: TypeAlias = Callable[[Positions, Positions], Any]
 _CELLS = 2**20  # entries of a table that is made at once
-_FEW_KINDS = 1500  # so many different entries have a table of all their distances
-_MANY_KINDS = 10_000  # so many different entries have too many pairs
-_LARGEST = 3000  # larger tables of products are not made, so that there is no deviation
+_FEW_KINDS = 1500  # up to so many different entries, a table of all distances is kept
+_MANY_KINDS = 10_000  # beyond so many different entries, not all pairs are compared (NaN)
+_LARGEST = 3000  # larger tables of products are not made: there is no deviation (NaN)
 _LONG_LIST = 1000  # longer lists have too many pairs for a deviation
 _ROUNDING = 1e-12  # of the largest distance
 _BY_COLUMN = {
@@ -81,8 +81,8 @@ class Distances:
         total: Floats = self._sum_rows(item, others, first, count, lambda *_: 1.0)[0]
         return total
 
-    def spread_of_lists(self, offsets: Positions, item: Positions) -> DistanceMoments:
-        """Return the spread of the distances in each list; NaN for very long lists."""
+    def compute_moments_of_lists(self, offsets: Positions, item: Positions) -> DistanceMoments:
+        """Return the moments of the distances in each list; NaN for very long lists."""
         sizes = np.diff(offsets)
         is_long = sizes > _LONG_LIST
         user = np.repeat(np.arange(len(sizes)), sizes)
@@ -93,8 +93,8 @@ class Distances:
         )
         return DistanceMoments.of(sizes, row_squares, total, np.where(is_long, np.nan, squares))
 
-    def spread_of(self, items: Positions) -> DistanceMoments:
-        """Return the spread of the distances of some items; NaN if there are too many pairs."""
+    def compute_moments(self, items: Positions) -> DistanceMoments:
+        """Return the moments of the distances of some items; NaN if there are too many pairs."""
         raise NotImplementedError
 
     def sum_by_item(self, items: Positions) -> Floats:
@@ -136,7 +136,7 @@ class ProductDistances(Distances):
 
     @property
     def width(self) -> int:
-        """The number of columns that are not 0, on average."""
+        """The number of table entries for a pair: four sparse arrays of the columns not 0."""
         return 4 * int(self.vectors.nnz // self.vectors.shape[0] + 1)
 
     @lazy_property
@@ -200,8 +200,8 @@ class ProductDistances(Distances):
             products[rows] = _sum_by_row(own, own.data * total[place, own.indices])
         return np.maximum(self.scale * counts[user] - products, 0.0)  # below 0 by rounding
 
-    def spread_of(self, items: Positions) -> DistanceMoments:
-        """Return the spread of the distances of some items; NaN if there are too many pairs."""
+    def compute_moments(self, items: Positions) -> DistanceMoments:
+        """Return the moments of the distances of some items; NaN if there are too many pairs."""
         n, x, norms, c = len(items), self.vectors[items], self._norms[items], self.scale
         rows, products = self.sum_by_item(items), np.nan
         if min(x.shape) <= _LARGEST:  # both tables have the same sum of squares
@@ -259,8 +259,8 @@ class FunctionDistances(Distances):
             return self._table[first, second]
         return self.function(self.entries[first], self.entries[second])
 
-    def spread_of(self, items: Positions) -> DistanceMoments:
-        """Return the spread of the distances of some items; NaN for too many different ones."""
+    def compute_moments(self, items: Positions) -> DistanceMoments:
+        """Return the moments of the distances of some items; NaN for too many different ones."""
         _, times, (sums, squares) = self._sum_by_kind(items)
         total, all_squares, row_squares = (
             float((times * each).sum()) for each in (sums, squares, sums * sums)
@@ -386,14 +386,14 @@ def find_distance_objection(metric: OfColumn, known: Background, convention: Con
     )
 
 
-def find_spread(known: Background, column: str, convention: Convention) -> DistanceMoments | None:
-    """Return the spread of the distances of all candidates, computed once; None if unknown."""
+def find_moments(known: Background, column: str, convention: Convention) -> DistanceMoments | None:
+    """Return the moments of the distances of all candidates, computed once; None if unknown."""
     if known.is_candidate is None:
         return None
     items = np.flatnonzero(known.is_candidate)
-    key = "spread", column, convention.distance, convention.popularity_of
+    key = "moments", column, convention.distance, convention.popularity_of
     distances = find_distances(known, column, convention)
-    return _KNOWN[known].get_or_compute(key, lambda: distances.spread_of(items))
+    return _KNOWN[known].get_or_compute(key, lambda: distances.compute_moments(items))
 
 
 def average_rest(

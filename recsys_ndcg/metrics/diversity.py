@@ -15,7 +15,7 @@ from recsys_ndcg.metrics.distances import (
     average_rest,
     find_distance_objection,
     find_distances,
-    find_spread,
+    find_moments,
 )
 from recsys_ndcg.metrics.features import OfColumn
 from recsys_ndcg.metrics.history import list_seen_candidates
@@ -92,7 +92,7 @@ class Diversity(OfColumn):
         return find_distance_objection(self, known, convention)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items of the lists, or of the catalogue, have no entry."""
+        """Return an objection if items of the lists, or of the catalogue, have no entry."""
         if convention.distance == "cooccurrence":
             return ""
         candidates = get_background(lists).is_candidate
@@ -115,9 +115,9 @@ class Diversity(OfColumn):
     def chance_objection(
         self, convention: Convention, known: Background | None, *, is_drawn: bool
     ) -> str:
-        """Return that the pairs of the catalogue are too many."""
-        spread = find_spread(known, self.column, convention) if is_drawn and known else None
-        if spread is None or not np.isnan(spread.mean):
+        """Return an objection if the catalogue has too many pairs."""
+        moments = find_moments(known, self.column, convention) if is_drawn and known else None
+        if moments is None or not np.isnan(moments.mean):
             return ""
         return "the catalogue has too many different entries to compare all pairs of them"
 
@@ -147,28 +147,30 @@ class Diversity(OfColumn):
         """Return the standard deviation of the numerator over all orders of the list."""
         lists, count = ranking.lists, self._count(ranking)
         if isinstance(lists, CandidateLists):
-            deviation = self._get_spread(ranking).deviation(lists.n_candidates, count)
+            deviation = self._get_moments(ranking).deviation(lists.n_candidates, count)
             if lists.without_history:  # each user has other candidates
                 deviation = np.full(len(count), np.nan)
         else:
             shown = self._get_shown(ranking, None)
-            spread = self._get_distances(ranking).spread_of_lists(shown.offsets, shown.item)
-            deviation = spread.deviation(np.diff(shown.offsets), count)
+            moments = self._get_distances(ranking).compute_moments_of_lists(
+                shown.offsets, shown.item
+            )
+            deviation = moments.deviation(np.diff(shown.offsets), count)
         return np.where(count >= 2, deviation, 0.0)
 
     def _get_distances(self, ranking: Ranking) -> Distances:
         return find_distances(get_background(ranking.lists), self.column, ranking.convention)
 
-    def _get_spread(self, ranking: Ranking) -> DistanceMoments:
-        """Return the spread of the distances of all candidates; NaN if these are unknown."""
-        spread = find_spread(get_background(ranking.lists), self.column, ranking.convention)
-        return spread or DistanceMoments(np.nan, np.nan, np.nan)
+    def _get_moments(self, ranking: Ranking) -> DistanceMoments:
+        """Return the moments of the distances of all candidates; NaN if these are unknown."""
+        moments = find_moments(get_background(ranking.lists), self.column, ranking.convention)
+        return moments or DistanceMoments(np.nan, np.nan, np.nan)
 
     def _sum_distances(self, ranking: Ranking) -> Floats:
         lists = ranking.lists
         if not isinstance(lists, CandidateLists):
             return self._get_distances(ranking).sum_expected(self._get_shown(ranking, self.k))
-        count, mean = self._count(ranking), self._get_spread(ranking).mean
+        count, mean = self._count(ranking), self._get_moments(ranking).mean
         if lists.without_history:
             mean = self._average_rest(lists, ranking.convention)
         return np.asarray(count * (count - 1) / 2 * mean)

@@ -17,7 +17,7 @@ from recsys_ndcg.ranking import ItemTotals
 
 @register_metric
 class Entropy(OverLists):
-    r"""The Shannon entropy of the items among the first k of all lists.
+    r"""The Shannon entropy of the items among the first k.
 
     .. math:: entropy@k = -\sum_i \frac{x_i}{X} \log_2 \frac{x_i}{X}
 
@@ -74,9 +74,9 @@ class Entropy(OverLists):
         low, high = max(1, int(lists * share - margin)), min(n_lists, int(lists * share + margin))
         count = np.arange(low, high + 1)
         part = count / (lists * length)
-        log_odds = gammaln(n_lists + 1) - gammaln(count + 1) - gammaln(n_lists - count + 1)
-        log_odds += xlogy(count, share) + xlog1py(n_lists - count, -share)
-        entropy = -n_candidates * float((np.exp(log_odds) * part * np.log(part)).sum())
+        log_probability = gammaln(n_lists + 1) - gammaln(count + 1) - gammaln(n_lists - count + 1)
+        log_probability += xlogy(count, share) + xlog1py(n_lists - count, -share)
+        entropy = -n_candidates * float((np.exp(log_probability) * part * np.log(part)).sum())
         return entropy if convention.log_base == "e" else entropy / np.log(2)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:

@@ -24,7 +24,7 @@ class ERRIA(Repeating):
     Parameters
     ----------
     k : int, optional
-        The cutoff; needed.
+        The cutoff, required.
     column : str
         The column of the features that has the topics: categories or sets.
     alpha : float

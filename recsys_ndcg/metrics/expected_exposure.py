@@ -104,7 +104,7 @@ class EEL(ExpectedExposure):
     -----
     At least 0, no unit; lower is better. Of all lists together: exposure is added up over users
     before groups are compared. Loss = disparity (`EED`) - 2 relevance (`EER`) + a constant. The
-    patience \gamma is 0.5 (`Convention.patience`). Undefined for no users. Ties in the estimates
+    patience \gamma is 0.5 (`Convention.patience`). Undefined without users. Ties in the estimates
     are a random ranking, so their exposure is exact.
 
     References
@@ -148,7 +148,8 @@ class EED(ExpectedExposure):
 
     Notes
     -----
-    At least 0, no unit; lower means less disparity, which counts as better. Undefined for no users.
+    At least 0, no unit; lower means less disparity, which counts as better. Undefined without
+    users.
 
     References
     ----------
@@ -189,7 +190,7 @@ class EER(ExpectedExposure):
 
     Notes
     -----
-    At least 0, no unit; higher is better. Undefined for no users.
+    At least 0, no unit; higher is better. Undefined without users.
 
     References
     ----------

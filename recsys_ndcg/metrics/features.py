@@ -47,7 +47,7 @@ class OfColumn(Metric):
         return get_background(lists).get_feature(self.column)
 
     def background_objection(self, known: Background, convention: Convention) -> str:  # noqa: ARG002
-        """Return that the column does not exist, or is of another kind."""
+        """Return an objection if the column does not exist, or is of another kind."""
         try:
             feature = known.get_feature(self.column)
         except InvalidInputError as error:
@@ -62,7 +62,7 @@ class OfColumn(Metric):
         return f"{self} needs {wanted}, but {what} {found}. {fix}."
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that recommended items have no entry, if that is an error."""
+        """Return an objection if recommended items have no entry and that is an error."""
         item = np.asarray(lists.item_codes)
         return self.find_missing(lists, convention, RECOMMENDED, item, lists.user_of_row)
 

@@ -72,7 +72,7 @@ class ItemGap(ByColumn):
     of: str = "gain"
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that there are no estimates, or no categories."""
+        """Return an objection if there are no estimates, or no categories."""
         if self.of == "score" and lists.order_only:
             return (
                 f"{self} compares estimates, but these lists have only ranks. Give a column "

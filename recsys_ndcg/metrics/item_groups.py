@@ -46,7 +46,7 @@ class OverItemGroups(OverLists):
             msg = f"{self.name}: {name} cannot be {getattr(self, name)!r}. Choose {choices}."
             raise InvalidInputError(msg)
 
-    def name_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
+    def assign_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
         """Return the group of every item, -1 for none, and the names of the groups."""
         raise NotImplementedError
 
@@ -55,9 +55,11 @@ class OverItemGroups(OverLists):
         return "groups", self
 
     def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return that there is no group of items of this name; "" if there is, or none is named."""
+        """Return an objection if there is no group of items of this name."""
         reason = super().background_objection(known, convention)
-        names = [] if reason or not self.group else self.name_groups(known, convention)[1].tolist()
+        names = (
+            [] if reason or not self.group else self.assign_groups(known, convention)[1].tolist()
+        )
         if reason or not self.group or self.group in names:
             return reason
         place = f"in the column {self.column!r}" if self.column else "of items"
@@ -81,7 +83,7 @@ class OverItemGroups(OverLists):
             )[order]
             for name in {**columns, **more_columns}
         }
-        codes, names = self.name_groups(known, ranking.convention)
+        codes, names = self.assign_groups(known, ranking.convention)
         if self.group:
             codes = np.where((codes >= 0) & (names[codes] == self.group), 0, -1)
         return Exposures(
@@ -127,14 +129,14 @@ class ByColumn(OverItemGroups, OfColumn):
     reads_catalogue: ClassVar[bool] = False
     reads_relevant: ClassVar[bool] = False
 
-    def name_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:  # noqa: ARG002
+    def assign_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:  # noqa: ARG002
         """Return the category of every item, -1 for none, and the names of the categories."""
         feature = known.get_feature(self.column)
         codes = np.where(feature.is_known, feature.values, -1).astype(np.int64)
         return codes, np.array([str(label) for label in feature.labels], dtype=object)
 
     def background_objection(self, known: Background, convention: Convention) -> str:
-        """Return that the column is missing or has no categories, or has no such group."""
+        """Return an objection if the column is missing, or has no categories or no such group."""
         if self.column in known.features and known.features[self.column].kind == "number":
             return (
                 f"{self} needs categories, but the column {self.column!r} of the features has "
@@ -143,21 +145,21 @@ class ByColumn(OverItemGroups, OfColumn):
         return super().background_objection(known, convention)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items are outside the catalogue, or have no category, if that is an error."""
+        """Return an objection if items must not be outside the catalogue or without a category."""
         reason, known = super().list_objection(lists, convention), get_background(lists)
         counted = np.zeros(len(known.items), dtype=bool)
         if self.reads_catalogue and known.in_catalogue is not None:
             counted |= known.in_catalogue
         if self.reads_relevant:
             counted[np.asarray(lists.unlisted["item"])] = True
-        what = "items that count have no entry"
+        what = "items of the catalogue, or relevant ones, have no entry"
         return reason or self.find_missing(lists, convention, what, np.flatnonzero(counted))
 
 
 class ByPopularity(OverItemGroups):
     """A number of all lists together, of the head and the tail of popularity, as in `Tail`."""
 
-    def name_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
+    def assign_groups(self, known: Background, convention: Convention) -> tuple[Positions, Ids]:
         """Return whether every item is in the head, 0, or the tail, 1; else -1."""
         codes = np.where(known.in_train, 0, -1)
         codes[find_tail(known, convention)] = 1
@@ -171,7 +173,7 @@ def sum_by_group(totals: ItemTotals, values: Floats) -> Floats:
 
 
 def find_disparity(rates: Floats) -> float:
-    """Return the standard deviation of rates over their mean, without NaN.
+    """Return the standard deviation of rates over their mean, ignoring NaN.
 
     NaN for fewer than two rates, or if all are 0.
 
@@ -186,7 +188,7 @@ def find_disparity(rates: Floats) -> float:
 
 
 def find_mean_difference(values: Floats) -> float:
-    """Return the mean absolute difference of all pairs of values, without NaN.
+    """Return the mean absolute difference of all pairs of values, ignoring NaN.
 
     NaN for fewer than two values.
 

@@ -44,7 +44,7 @@ class OfTopics(OfColumn):
     reads_unlisted: ClassVar[bool] = True
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items have no entry in the features, if that is an error."""
+        """Return an objection if items have no entry in the features and that is an error."""
         reason = super().list_objection(lists, convention)
         is_read = self.reads_unlisted and convention.unlisted == "count"
         if reason or not is_read or not len(lists.unlisted_true):
@@ -141,7 +141,7 @@ class Repeating(OfTopics):
         return topics.n_topics * float(np.cumsum(weights * fading)[-1])
 
     def objection(self, convention: Convention, longest: int) -> str:  # noqa: ARG002
-        """Return that a cutoff is needed."""
+        """Return an objection if a cutoff is needed."""
         if self.is_over_ideal or self.k is not None:
             return ""
         return (

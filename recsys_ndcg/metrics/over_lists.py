@@ -46,7 +46,7 @@ class OverLists(Metric):
         return self.needs | ({source} if source else set())
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return that items are outside the universe, if that is an error."""
+        """Return an objection if items are outside the universe and that is an error."""
         source = self._find_source(convention)
         if source is None or convention.outside != "raise":
             return super().list_objection(lists, convention)

@@ -56,7 +56,7 @@ class EqualOpportunity(OverItemGroups):
 @register_metric
 @dataclass(frozen=True)
 class REO(ByColumn, EqualOpportunity):
-    r"""How unequal the chances of relevant items are to be recommended, by group of items.
+    r"""How unequally relevant items are recommended, by group of items.
 
     .. math:: reo@k = \frac{\mathrm{std}_g(p_g)}{\mathrm{mean}_g(p_g)}, \quad
         p_g = \frac{\sum_u |L_u \cap R_u \cap g|}{\sum_u |(R_u \cap g) \setminus H_u|}
@@ -106,7 +106,7 @@ class REO(ByColumn, EqualOpportunity):
 @register_metric
 @dataclass(frozen=True)
 class PopREO(ByPopularity, EqualOpportunity):
-    r"""How unequal the chances of relevant items are to be recommended: popular ones and others.
+    r"""How unequally relevant items are recommended: popular ones and others.
 
     .. math:: popreo@k = \frac{\mathrm{std}_g(p_g)}{\mathrm{mean}_g(p_g)}, \quad
         p_g = \frac{\sum_u |L_u \cap R_u \cap g|}{\sum_u |(R_u \cap g) \setminus H_u|}

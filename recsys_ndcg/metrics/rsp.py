@@ -50,7 +50,7 @@ class StatisticalParity(OverItemGroups):
 @register_metric
 @dataclass(frozen=True)
 class RSP(ByColumn, StatisticalParity):
-    r"""How unequal the chances of items are to be recommended, by group of items.
+    r"""How unequally items are recommended, by group of items.
 
     .. math:: rsp@k = \frac{\mathrm{std}_g(p_g)}{\mathrm{mean}_g(p_g)}, \quad
         p_g = \frac{\sum_u |L_u \cap g|}{\sum_u |g \setminus H_u|}
@@ -101,7 +101,7 @@ class RSP(ByColumn, StatisticalParity):
 @register_metric
 @dataclass(frozen=True)
 class PopRSP(ByPopularity, StatisticalParity):
-    r"""How unequal the chances of items are to be recommended: of popular ones and of others.
+    r"""How unequally items are recommended: popular ones and others.
 
     .. math:: poprsp@k = \frac{\mathrm{std}_g(p_g)}{\mathrm{mean}_g(p_g)}, \quad
         p_g = \frac{\sum_u |L_u \cap g|}{\sum_u |g \setminus H_u|}

@@ -53,7 +53,7 @@ class Score(OfItems):
         return np.zeros(0) if estimated is None else np.asarray(estimated, dtype=np.float64)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:  # noqa: ARG002
-        """Return that there are no estimates."""
+        """Return an objection if there are no estimates."""
         if not lists.order_only:
             return ""
         return (
@@ -68,5 +68,5 @@ class Score(OfItems):
         *,
         is_drawn: bool,
     ) -> str:
-        """Return that estimates of candidates outside the list are not known."""
+        """Return an objection if estimates of candidates outside the list are not known."""
         return "the estimates of other candidates are not known" if is_drawn else ""

@@ -87,7 +87,7 @@ class Serendipity(OfColumn, OfItems):
         lists, rule = ranking.lists, ranking.convention.serendipity_by
         relevant = ranking.graded.compute_relevance(ranking.threshold)
         if rule == "ranks":
-            places = place_by_popularity(get_background(lists), ranking.convention)
+            places = rank_by_popularity(get_background(lists), ranking.convention)
             return np.asarray(relevant * places[np.asarray(lists.item_codes)])
         distances, counts = self._measure(ranking)
         distances = np.where(counts[lists.user_of_row] > 0, distances, 0.0)
@@ -156,7 +156,7 @@ class Serendipity(OfColumn, OfItems):
         *,
         is_drawn: bool,
     ) -> str:
-        """Return that the distances of all candidates from all histories are not computed."""
+        """Return why there is no chance level if the value depends on the whole history."""
         if convention.serendipity_by != "history" or not is_drawn:
             return ""
         return "the distances of all candidates from each user's training items are not computed"
@@ -200,7 +200,7 @@ class Serendipity(OfColumn, OfItems):
         return deviation
 
 
-def place_by_popularity(known: Background, convention: Convention) -> Floats:
+def rank_by_popularity(known: Background, convention: Convention) -> Floats:
     """Return the rank of every item by popularity; equal counts share a rank without gaps.
 
     An item that nobody had in training is past the last place of the catalogue.
@@ -208,7 +208,7 @@ def place_by_popularity(known: Background, convention: Convention) -> Floats:
     Examples
     --------
     >>> train = [("ann", "a"), ("bob", "a"), ("bob", "b")]
-    >>> place_by_popularity(Background.of(train, catalogue=[*"abc"]), Convention())
+    >>> rank_by_popularity(Background.of(train, catalogue=[*"abc"]), Convention())
     array([1., 2., 4.])
     """
     counts = count_training(known, convention)

@@ -12,7 +12,7 @@ from recsys_ndcg.ranking import ItemTotals
 
 @register_metric
 class Simpson(OverLists):
-    r"""The Gini-Simpson index of the items among the first k of all lists.
+    r"""The Gini-Simpson index of the items among the first k.
 
     .. math:: simpson@k = 1 - \sum_i \left(\frac{x_i}{X}\right)^2
 

@@ -20,8 +20,9 @@ class Tail(OfItems):
 
     .. math:: tail@k = \frac{1}{\min(k, n)} \sum_{r \le k} [i_r \text{ is in the tail}]
 
-    The head is the smallest set of most popular items with at least 80 % of the training rows, the
-    tail all others (`Convention.tail`).
+    The head is the smallest set of most popular items that together have at least 80 % of all
+    popularity, counted in training users or rows (`Convention.popularity_of`); the tail is all
+    others (`Convention.tail`).
 
     Notes
     -----

@@ -12,7 +12,7 @@ from recsys_ndcg.metrics.metric import ORDER
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.metrics.tail import find_tail
 
-_HEAD, _NOT_TAIL = 0.2, 0.8  # shares of the training rows
+_HEAD, _NOT_TAIL = 0.2, 0.8  # shares of all popularity
 
 
 @register_metric
@@ -23,7 +23,7 @@ class UPD(Divergence):
 
     with p the shares of popular, middling and rare items among the user's training items, and q
     among the first k items of the list. Popular items are the fewest that together have 20 % of
-    training, rare ones all but the fewest that have 80 %.
+    all popularity, rare ones all but the fewest that have 80 %.
 
     Notes
     -----

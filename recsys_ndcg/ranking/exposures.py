@@ -137,17 +137,17 @@ class Exposures(ReadOnlyArrays):
             name: self._add_up(column) if np.ndim(column) else n_rows * column
             for name, column in self._weigh_rows().items()
         }
-        users = {name: float(column.sum()) for name, column in self.list_users().items()}
+        users = {name: float(column.sum()) for name, column in self.list_user_columns().items()}
         return ItemTotals(self.item_ids, sums, dict(self.by_item), users)
 
-    def list_users(self) -> dict[str, Floats]:
+    def list_user_columns(self) -> dict[str, Floats]:
         """Return what is summed over users: 1, whether they were shown something, and how much."""
         ones = np.ones(self.n_users)
         lists = (self.n_shown > 0).astype(np.float64)
         return {"users": ones, "lists": lists, "slots": self.n_shown, **self.by_user}
 
-    def weigh(self, name: str) -> Floats:
-        """Return the column whose sums by item have a name in `ItemTotals.sums`."""
+    def list_terms(self, name: str) -> Floats:
+        """Return what one of the sums in `ItemTotals.sums` adds up, an entry per row."""
         return np.array(np.broadcast_to(self._weigh_rows()[name], len(self.item)))
 
     def _weigh_rows(self) -> dict[str, Floats]:
@@ -220,7 +220,7 @@ class ItemTotals(ReadOnlyArrays):
         if not are_equal(mine.item_ids, theirs.item_ids):
             ids, codes = encode_ids(concat_ids([mine.item_ids, theirs.item_ids]), "item")
             split = len(mine.item_ids)
-            mine, theirs = mine.spread(ids, codes[:split]), theirs.spread(ids, codes[split:])
+            mine, theirs = mine.reindex(ids, codes[:split]), theirs.reindex(ids, codes[split:])
         return ItemTotals(
             mine.item_ids,
             {name: column + theirs.sums[name] for name, column in mine.sums.items()},
@@ -237,7 +237,7 @@ class ItemTotals(ReadOnlyArrays):
             {name: number - part.users[name] for name, number in self.users.items()},
         )
 
-    def spread(self, item_ids: Ids, positions: NDArray[Any]) -> ItemTotals:
+    def reindex(self, item_ids: Ids, positions: NDArray[Any]) -> ItemTotals:
         """Return the same sums for more items, 0 for new ones."""
 
         def move(column: Floats) -> Floats:

@@ -145,7 +145,8 @@ def test_a_digest_depends_on_the_contents_alone() -> None:
     assert len(texts) == 2
     assert {text.partition("#")[0] for text in texts} == {"3", "4"}
     repeated = [[(1, "a"), (1, "a"), (2, "b")], [(1, "a"), (2, "b"), (2, "b")]]
-    assert len({Background.of(train=rows).digest("train") for rows in repeated}) == 2
+    known = [Background.of(train=rows) for rows in repeated]
+    assert len({one.digest("train") for one in known if one is not None}) == 2
 
 
 def test_own_measures_have_chance_where_it_is_known() -> None:

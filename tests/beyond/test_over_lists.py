@@ -127,9 +127,9 @@ def test_rarefaction_is_the_mean_coverage_of_fewer_users(world: World, k: int) -
         assert value == pytest.approx(wanted, abs=1e-9)
 
 
-def test_one_of_a_million_users_covers_an_item() -> None:
-    """Exactly, though the numbers of choices have millions of digits."""
-    ids = np.arange(1_000_000)
+def test_one_of_many_users_covers_an_item() -> None:
+    """Exactly, though the numbers of choices have thousands of digits."""
+    ids = np.arange(100_000)
     lists = pd.DataFrame({"user": ids, "item": ids, "estimated": 1.0})
     how: dict[str, Any] = {"catalogue": ids, "convention": rn.Convention(coverage_as="count")}
     report = rn.evaluate({"labels": None, "results": lists}, metrics="coverage@1", **how)

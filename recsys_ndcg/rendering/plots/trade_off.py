@@ -62,10 +62,10 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     table : pandas.DataFrame
         Columns model, x, x_low, x_high, y, y_low, y_high and, with a parameter, value, which is a
         number, a text or None. Rows without one of the two means are left out, but not all rows;
-        the ends are NaN without an interval. Perhaps front: whether no other model is significantly
-        better in one metric without being significantly worse in the other; by default, whether
-        none is better by the means. Perhaps region: the corners of a confidence region of both
-        means, as an array (n_corners, 2), or None.
+        the ends are NaN without an interval. Optional column front: whether no other model is
+        significantly better in one metric without being significantly worse in the other; by
+        default, whether none is better by the means. Optional column region: the corners of a
+        confidence region of both means, as an array (n_corners, 2), or None.
     x_metric, y_metric : str
         The names of the metrics.
     lower_is_better : pair of bool
@@ -86,23 +86,19 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     is_tested = "front" in known
     best = known["front"].to_numpy(bool) if is_tested else unbeaten
     models = known.assign(model=make_labels(known["model"], SHORT), best=best)
-    regions = _draw_regions(models)
+    regions = _select_regions(models)
     models = models.drop(columns=["front", "region"], errors="ignore")
     groups = _split_by_colour(models, parameter)
     names = make_label(x_metric), make_label(y_metric)
     better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
-    across, upward = (
-        vega.axis_channel(
-            field,
-            f"{name} ({which})",
-            np.concatenate(
-                [models[numbers].to_numpy(np.float64).ravel(), *(one[:, place] for one in regions)]
-            ),
-        )
-        for place, (field, name, which, numbers) in enumerate(
-            zip("xy", names, better, (_X, _Y), strict=True)
-        )
-    )
+    titles = [f"{name} ({which})" for name, which in zip(names, better, strict=True)]
+
+    def make_axis(place: int, field: str, columns: list[str]) -> Spec:
+        ends = [one[:, place] for one in regions]
+        numbers = np.concatenate([models[columns].to_numpy(np.float64).ravel(), *ends])
+        return vega.axis_channel(field, titles[place], numbers)
+
+    across, upward = make_axis(0, "x", _X), make_axis(1, "y", _Y)
     ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
     why = "no other is better in one and as good in the other"
@@ -110,7 +106,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         are = "are filled" if len(ahead) > 1 else "is filled"
         why = "no other is significantly better in one and not significantly worse in the other"
     summary = [f"{len(ahead)} of {pluralise(len(models), 'model')} {are}:", why]
-    what = " and ".join(f"{name} ({which})" for name, which in zip(names, better, strict=True))
+    what = " and ".join(titles)
     every: list[Any] = [*ahead.itertuples()]
     texts = [f"{one.model} {format_number(one.x)} and {format_number(one.y)}" for one in every]
     described = "; ".join(list_first(texts, _DESCRIBED, "and {:,} more models"))
@@ -118,7 +114,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         vega.title(f"Trade-off of {names[0]} and {names[1]}", summary),
         f"Trade-off of {what}: {' '.join(summary)}. {described}.",
         [
-            *_place_regions(regions, across, upward),
+            *_draw_regions(regions, across, upward),
             _draw_frontier(models[unbeaten], across, upward, lower=lower_is_better[0]),
             *chain(*(_draw_intervals(some, across, upward, one) for some, one in groups)),
             *chain(*(_draw_dots(some, across, upward, one, level) for some, one in groups)),
@@ -152,14 +148,15 @@ def _draw_frontier(models: pd.DataFrame, x: Spec, y: Spec, *, lower: bool) -> Sp
     return vega.layer(vega.rows(**ordered[["x", "y"]]), "line", style, x=x, y=y)
 
 
-def _draw_regions(models: pd.DataFrame) -> list[Floats]:
+def _select_regions(models: pd.DataFrame) -> list[Floats]:
     """Return the corners of the confidence regions, if there are few models."""
     if "region" not in models or len(models) > _NAMED:
         return []
     return [one for one in models["region"] if one is not None]
 
 
-def _place_regions(regions: Sequence[Floats], x: Spec, y: Spec) -> list[Spec]:
+def _draw_regions(regions: Sequence[Floats], x: Spec, y: Spec) -> list[Spec]:
+    """Return the outlines of the confidence regions."""
     style = {
         "interpolate": "linear-closed", "fill": vega.ACCENT, "fillOpacity": 0.08,
         "stroke": vega.ACCENT, "strokeOpacity": 0.25, "strokeWidth": 1,
