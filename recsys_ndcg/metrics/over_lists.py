@@ -148,6 +148,21 @@ def find_list_length(totals: ItemTotals) -> float:
     return slots / lists if is_equal else np.nan
 
 
+def find_ends_of_squares(totals: ItemTotals) -> tuple[float, float]:
+    """Return the largest and the least sum of squares of the numbers of lists that hold an item.
+
+    All lists are equal, which is NaN if they have different lengths; or items are shown as equally
+    often as possible, which is NaN without a catalogue.
+    """
+    slots, lists = totals.users["slots"], totals.users["lists"]
+    least = np.nan
+    if "catalogue" in totals.by_item:
+        n_items = float(totals.by_item["catalogue"].sum())
+        often, rest = divmod(slots, n_items)
+        least = n_items * often**2 + rest * (2 * often + 1)
+    return find_list_length(totals) * lists**2, least
+
+
 def find_random_draw(totals: ItemTotals) -> tuple[float, float, float]:
     """Return the numbers of lists and candidates and the length of a list, NaN if unknown.
 

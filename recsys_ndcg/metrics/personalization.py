@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists
+from recsys_ndcg.metrics.over_lists import (
+    ALL_LISTS,
+    OverLists,
+    find_ends_of_squares,
+    find_list_length,
+)
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals
 
@@ -58,3 +63,16 @@ class Personalization(OverLists):
                 common -= lists - totals.users["slots"] / self.k
         value = 1 - common / (lists * (lists - 1))
         return 0.0 if abs(value) < _ROUNDING else float(value)
+
+    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
+        """Return the value if all lists are equal, and if items are shown as equally as possible.
+
+        NaN if lists have different lengths; the second also without a catalogue.
+        """
+        lists, slots = totals.users["lists"], totals.users["slots"]
+        length, (most, least) = find_list_length(totals), find_ends_of_squares(totals)
+        if lists < 2 or convention.list_over == "full":
+            return np.nan, np.nan
+        divisor = self.k if convention.list_over == "k" and self.k is not None else length
+        scale = divisor * lists * (lists - 1)
+        return 1 - (most - slots) / scale, 1 - (least - slots) / scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists
+from recsys_ndcg.metrics.over_lists import ALL_LISTS, OverLists, find_ends_of_squares
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import ItemTotals
 
@@ -48,3 +48,14 @@ class Simpson(OverLists):
             return np.nan
         squares = totals.shown**2 + totals.shown - totals.sums["squares"]
         return float(1 - squares.sum() / slots**2)
+
+    def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:  # noqa: ARG002
+        """Return the index if all lists are equal, and if items are shown as equally as possible.
+
+        NaN if lists have different lengths, and without a catalogue.
+        """
+        slots = totals.users["slots"]
+        if not slots:
+            return np.nan, np.nan
+        most, least = find_ends_of_squares(totals)
+        return 1 - most / slots**2, 1 - least / slots**2
