@@ -75,8 +75,8 @@ def evaluate(  # noqa: PLR0913 - the contract
         Indexed by item, or with a column ``item``; numbers, categories, sets or vectors.
     base : lists, optional
         The recommendations of another model, as results in ``{"labels": ..., "results": ...}``.
-    groups : Series or mapping, optional
-        The group of each user.
+    groups : Series, mapping or table, optional
+        The group of each user; a table has a column ``user`` and one more.
     n_jobs : int, optional
         The number of threads, here and when the report computes more later. By default, and for
         -1, one per core, or fewer inside workers of joblib and `multiprocessing.Pool`. The

@@ -35,9 +35,9 @@ from recsys_ndcg.input import (
     Rows,
     check_id_types,
     encode_ids,
-    is_item_table,
+    is_indexed_table,
     read_background_rows,
-    read_item_table,
+    read_indexed_table,
     to_column,
 )
 from recsys_ndcg.lazy import lazy_property
@@ -48,7 +48,7 @@ SOURCES = {
     "catalogue": "catalogue=items (--catalogue items.csv), all items that can be recommended",
     "features": "features=table (--features items.csv), a table indexed by item",
     "base": "base=lists (--base lists.csv), the lists of the model to compare with",
-    "groups": "groups=series, the group of each user",
+    "groups": "groups=series (--groups users.csv), the group of each user",
 }
 
 
@@ -373,8 +373,8 @@ def _list_ids(ids: Any) -> Ids:
 
 
 def _read_catalogue(data: Any) -> Ids:
-    if is_item_table(data):
-        ids = read_item_table(data, "catalogue")[0]
+    if is_indexed_table(data):
+        ids = read_indexed_table(data, "catalogue")[0]
     else:
         ids = to_column(data, "catalogue")
     if not len(ids):
@@ -385,6 +385,13 @@ def _read_catalogue(data: Any) -> Ids:
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
     """Return the users and their groups."""
+    if is_indexed_table(groups) and not isinstance(groups, Mapping):
+        users, table = read_indexed_table(groups, "groups", "user")
+        if len(table.columns) != 1:
+            found = ", ".join(map(str, table.columns)) or "none"
+            msg = f"groups must have one column besides the users; it has {found}. Give one."
+            raise InvalidInputError(msg)
+        groups = pd.Series(table.iloc[:, 0].to_numpy(), index=pd.Index(users))
     if isinstance(groups, pd.Series):
         repeated = groups.index[groups.index.duplicated()]
         if len(repeated):
@@ -393,8 +400,8 @@ def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
         groups = dict(groups.items())
     if not isinstance(groups, Mapping) or not groups:
         msg = (
-            "groups must map users to their groups, such as {'ann': 'new'} or "
-            f"table.set_index('user')['group'], and cannot be {quote(groups)}."
+            "groups must be a mapping of users to their groups, such as {'ann': 'new'}, or a table "
+            f"with the columns user and group, not {quote(groups)}."
         )
         raise InvalidInputError(msg)
     names = [*groups.values()]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Flags, Floats, Ids, Positions, ReadOnlyArrays
 from recsys_ndcg.errors import InvalidInputError, quote, suggest, warn
-from recsys_ndcg.input import read_item_table
+from recsys_ndcg.input import read_indexed_table
 
 _SEPARATOR = "|"  # as in the genres of MovieLens
 _KINDS = "numbers, texts (categories), sets, or vectors of equal length"
@@ -75,7 +75,7 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     Parameters
     ----------
     table : table of any library, Series, mapping of columns, or path of a file
-        As in `read_item_table`.
+        As in `read_indexed_table`.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     >>> items.tolist(), features["genres"].kind, features["genres"].labels
     ([7, 8], 'set', ('drama', 'war'))
     """
-    items, frame = read_item_table(table, "features")
+    items, frame = read_indexed_table(table, "features")
     if not len(items) or not len(frame.columns):
         msg = (
             "features has no items or no columns. Give a table indexed by item, or with a column "

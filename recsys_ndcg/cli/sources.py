@@ -83,6 +83,9 @@ class ItemOptions:
         "Recommendations of another model (user, item, and rank or estimated), for unexpected and "
         "overlap."
     )
+    groups: Path | None = option(
+        "The group of each user: a file with a column user and one more, for measures of groups."
+    )
 
     def add_to(self, plan: Plan, train: Path | None) -> Plan:
         """Return a plan with what the files say.
@@ -108,7 +111,7 @@ class ItemOptionsWithTrain(ItemOptions):
 
     def add_to(self, plan: Plan, train: Path | None = None) -> Plan:
         """Return a plan with what the files say."""
-        files = ItemOptions(self.catalogue, self.features, self.base)
+        files = ItemOptions(self.catalogue, self.features, self.base, self.groups)
         return files.add_to(plan, train or self.train)
 
 

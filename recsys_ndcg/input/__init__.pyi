@@ -12,8 +12,8 @@ from recsys_ndcg.input.ids import is_row_number_index as is_row_number_index
 from recsys_ndcg.input.ids import make_index as make_index
 from recsys_ndcg.input.ids import raise_for_rows as raise_for_rows
 from recsys_ndcg.input.ids import unify_numbers as unify_numbers
-from recsys_ndcg.input.item_tables import is_item_table as is_item_table
-from recsys_ndcg.input.item_tables import read_item_table as read_item_table
+from recsys_ndcg.input.indexed_tables import is_indexed_table as is_indexed_table
+from recsys_ndcg.input.indexed_tables import read_indexed_table as read_indexed_table
 from recsys_ndcg.input.python_objects import parse_list as parse_list
 from recsys_ndcg.input.rows import Rows as Rows
 from recsys_ndcg.input.rows import to_column as to_column

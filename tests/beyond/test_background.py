@@ -1,6 +1,7 @@
 """What is known besides the lists: how it is read, and what of it a number depends on."""
 
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,25 @@ def test_a_repeated_item_of_a_base_model_is_refused() -> None:
     data = {"labels": None, "results": {"ann": ["c", "d"]}}
     how: dict[str, Any] = {"metrics": "overlap@2", "base": {"ann": ["c", "c", "d"]}}
     assert_rejected("user 'ann' has the item 'c' 2 times", rn.evaluate, data, **how)
+
+
+@pytest.mark.parametrize("form", ["Series", "table", "file"])
+def test_groups_have_any_form(form: str, tmp_path: Path) -> None:
+    """The same number as from a mapping."""
+    groups = {7: "new", 8: "old"}
+    table = pd.DataFrame({"user": [*groups], "kind": [*groups.values()]})
+    table.to_csv(tmp_path / "groups.csv", index=False)
+    forms = {"Series": pd.Series(groups), "table": table, "file": tmp_path / "groups.csv"}
+    how: dict[str, Any] = {
+        "metrics": "bias_disparity(maker,item_group=x,user_group=new,which=BR)@2",
+        "train": [(7, "c"), (8, "b")],
+        "catalogue": [*"abc"],
+        "features": {"item": [*"abc"], "maker": [*"xxy"]},
+    }
+    data = {"labels": None, "results": {7: ["a", "b"], 8: ["c", "a"]}}
+    found = [rn.evaluate(data, groups=one, **how).to_dict() for one in (groups, forms[form])]
+    assert found[0] == found[1]
+    assert_rejected("one column besides", rn.evaluate, data, groups=table.assign(more=1), **how)
 
 
 GIVEN: dict[str, Any] = {

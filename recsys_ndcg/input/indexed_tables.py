@@ -1,4 +1,4 @@
-"""Tables by item, such as features: of any library, or from a file."""
+"""Tables by item, such as features, or by user: of any library, or from a file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from recsys_ndcg.input.rows import to_column
 from recsys_ndcg.input.text_format import TextFormat
 
 
-def is_item_table(data: Any) -> bool:
-    """Return whether data are a table or the path of one, not a column of items."""
+def is_indexed_table(data: Any) -> bool:
+    """Return whether data are a table or the path of one, not a column of ids."""
     has_columns = any(hasattr(type(data), name) for name in ("columns", "schema"))
     return isinstance(data, Mapping) or has_columns or is_file_source(data)
 
 
-def read_item_table(data: Any, name: str) -> tuple[Ids, pd.DataFrame]:
-    """Return the items of a table, and its other columns.
+def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd.DataFrame]:
+    """Return the items of a table, or its users, and its other columns.
 
     Parameters
     ----------
@@ -36,20 +36,22 @@ def read_item_table(data: Any, name: str) -> tuple[Ids, pd.DataFrame]:
         With a column ``item``, or indexed by item, or with one column that is named like items.
     name : str
         The name of the argument, in messages.
+    key : {'item', 'user'}
+        The ids to return.
 
     Raises
     ------
     InvalidInputError
-        The data cannot be read, or it is not clear which column has the items.
+        The data cannot be read, or it is not clear which column has the ids.
 
     Warns
     -----
     DataWarning
-        The column of items has another name than ``item``.
+        The column of ids has another name than `key`.
 
     Examples
     --------
-    >>> items, columns = read_item_table({"item": ["a", "b"], "year": [1999, 2001]}, "features")
+    >>> items, columns = read_indexed_table({"item": ["a", "b"], "year": [1999, 2001]}, "features")
     >>> items.tolist(), [*columns]
     (['a', 'b'], ['year'])
     """
@@ -58,23 +60,23 @@ def read_item_table(data: Any, name: str) -> tuple[Ids, pd.DataFrame]:
     if len(repeated):
         msg = f"{name} has the column {quote(repeated[0])} twice; keep one."
         raise InvalidInputError(msg)
-    column = _find_item_column(frame, name)
+    column = _find_column(frame, name, key)
     if column is None:
-        return to_column(frame.index, f"{name}: item"), frame
-    return to_column(frame[column], f"{name}: item"), frame.drop(columns=column)
+        return to_column(frame.index, f"{name}: {key}"), frame
+    return to_column(frame[column], f"{name}: {key}"), frame.drop(columns=column)
 
 
-def _find_item_column(frame: pd.DataFrame, name: str) -> Any:
-    """Return the column of items, None if they are the index."""
-    if "item" in frame:
-        return "item"
+def _find_column(frame: pd.DataFrame, name: str, key: str) -> Any:
+    """Return the column of ids, None if they are the index."""
+    if key in frame:
+        return key
     index = frame.index
     # whole numbers without a name may be what is left of row numbers
     if index.name is not None or index.dtype.kind not in "iu":
         return None
-    found = match_columns(frame.columns).get("item", [])
+    found = match_columns(frame.columns).get(key, [])
     if len(found) == 1:
-        warn(f"{name}: using {found[0]} as item. To silence this, rename the column to 'item'.")
+        warn(f"{name}: using {found[0]} as {key}. To silence this, rename the column to {key!r}.")
         return found[0]
     if not found and not is_row_number_index(index):
         return None
@@ -82,8 +84,8 @@ def _find_item_column(frame: pd.DataFrame, name: str) -> Any:
     if found:
         why = f"{' and '.join(map(repr, found))} could each be it"
     msg = (
-        f"{name} has no column 'item'; {why}. Rename the column of items to 'item'; if the row "
-        "numbers are the items, give table.rename_axis('item')."
+        f"{name} has no column {key!r}; {why}. Rename the column of {key}s to {key!r}; if the row "
+        f"numbers are the {key}s, give table.rename_axis({key!r})."
     )
     raise InvalidInputError(msg)
 
