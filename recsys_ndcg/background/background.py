@@ -68,7 +68,7 @@ class UserItems(ReadOnlyArrays):
     items: Positions
 
     def of_users(self, users: Positions) -> tuple[Positions, Positions]:
-        """Return the items of some users, and for each item its user's place in `users`.
+        """Return, for each item of some users, its user's place in `users`, and the item.
 
         A user at position -1 has no items.
         """
@@ -76,10 +76,7 @@ class UserItems(ReadOnlyArrays):
         return owner, self.items[rows]
 
     def find_rows(self, users: Positions) -> tuple[Positions, Positions]:
-        """Return the positions in `items` of some users' items, and each user's place in `users`.
-
-        The second is returned first.
-        """
+        """Return the same, with the position in `items` of each item."""
         known = np.flatnonzero(users >= 0)
         sizes = np.diff(self.offsets)[users[known]]
         return np.repeat(known, sizes), concat_ranges(self.offsets[users[known]], sizes)
@@ -308,7 +305,7 @@ class Background(ReadOnlyArrays):
         return np.asarray(self.n_users_of) > 0
 
     def digest(self, source: str, column: str = "") -> str:
-        """Return the size of one of `SOURCES`, and a digest: equal for equal contents.
+        """Return the number of rows of one of `SOURCES`, and a digest, equal for equal contents.
 
         Parameters
         ----------
@@ -324,33 +321,41 @@ class Background(ReadOnlyArrays):
         """
         if source != "features":
             return self._digests[source]
-        feature = self.get_feature(column)
-        known, entries = np.asarray(feature.is_known), np.asarray(feature.values)
-        labels = np.array([str(one) for one in feature.labels], dtype=object)
-        return _digest(int(known.sum()), self.items[known], entries[known], labels)
+        parts, is_known = list[NDArray[Any]](), np.zeros(len(self.items), dtype=bool)
+        for name in [column] if column else sorted(self.features):
+            one = self.features[name]
+            known, labels = np.asarray(one.is_known), [name, *map(str, one.labels)]
+            entries = np.asarray(one.values)[known]
+            parts += [np.array(labels, dtype=object), self.items[known], entries]
+            is_known |= known
+        return _digest(int(is_known.sum()), *parts)
 
     @lazy_property
     def _digests(self) -> dict[str, str]:
-        """The digests of all sources but the features; they do not depend on unused ids."""
+        """The digests of all sources but the features."""
         found = {}
         if self.in_catalogue is not None:
             inside = np.asarray(self.in_catalogue)
             found["catalogue"] = _digest(int(inside.sum()), self.items[inside])
-        for name, lists in (("train", self.history), ("base", self.base)):
-            if lists is not None:
-                sizes, is_used = np.diff(lists.offsets), np.zeros(len(self.items), dtype=bool)
-                is_used[lists.items] = True
-                code = np.cumsum(is_used, dtype=np.int32)
-                parts = self.users[sizes > 0], self.items[is_used], sizes[sizes > 0]
-                more = np.asarray(self.history_counts if name == "train" else self.is_base_tied)
-                n_rows = int(more.sum()) if name == "train" else len(more)
-                found[name] = _digest(n_rows, *parts, code[lists.items], more)
+        if self.history is not None and self.history_counts is not None:
+            n_rows = int(self.history_counts.sum())
+            found["train"] = self._digest_lists(self.history, n_rows, self.history_counts)
+        if self.base is not None and self.is_base_tied is not None:
+            found["base"] = self._digest_lists(self.base, len(self.base.items), self.is_base_tied)
         if self.group_of is not None:
             has_group = np.asarray(self.group_of) >= 0
             names = np.array([str(one) for one in self.groups], dtype=object)
             codes = self.group_of[has_group]
             found["groups"] = _digest(len(codes), self.users[has_group], codes, names)
         return found
+
+    def _digest_lists(self, lists: UserItems, n_rows: int, by_row: NDArray[Any]) -> str:
+        # other sources and the lists add items and users, which must not change the digest
+        sizes, is_used = np.diff(lists.offsets), np.zeros(len(self.items), dtype=bool)
+        is_used[lists.items] = True
+        items = np.cumsum(is_used, dtype=np.int32)[lists.items]
+        ids = self.users[sizes > 0], self.items[is_used]
+        return _digest(n_rows, *ids, sizes[sizes > 0], items, by_row)
 
     def get_feature(self, name: str) -> Feature:
         """Return a column of the features, or all columns together for ""."""
@@ -361,8 +366,11 @@ def _digest(size: int, *columns: NDArray[Any]) -> str:
     """Return a size and an eight-digit digest of columns of numbers or ids."""
     total = 0
     for column in columns:
-        is_number = column.dtype.kind in "biuf"
-        data = column.tobytes() if is_number else "\0".join(map(repr, column.tolist())).encode()
+        kind, numbers = column.dtype.kind, column
+        if kind == "f" and (column == np.floor(column)).all():
+            numbers = column.astype(np.int64)  # an id of the lists can make all ids floats
+        is_text = kind not in "biuf"
+        data = "\0".join(map(repr, column.tolist())).encode() if is_text else numbers.tobytes()
         total = crc32(data, total)  # a longer digest would take longer than the metric
     return f"{size}#{total:08x}"
 
@@ -385,31 +393,30 @@ def _read_catalogue(data: Any) -> Ids:
 
 def _read_groups(groups: Any) -> tuple[Ids, list[Any]]:
     """Return the users and their groups."""
-    if is_indexed_table(groups) and not isinstance(groups, Mapping):
+    if isinstance(groups, Mapping) and groups:
+        users, names = to_column([*groups], "groups"), [*groups.values()]
+    elif isinstance(groups, pd.Series) or is_indexed_table(groups):
         users, table = read_indexed_table(groups, "groups", "user")
         if len(table.columns) != 1:
             found = ", ".join(map(str, table.columns)) or "none"
             msg = f"groups must have one column besides the users; it has {found}. Give one."
             raise InvalidInputError(msg)
-        groups = pd.Series(table.iloc[:, 0].to_numpy(), index=pd.Index(users))
-    if isinstance(groups, pd.Series):
-        repeated = groups.index[groups.index.duplicated()]
-        if len(repeated):
-            msg = f"groups: the user {quote(repeated[0])} is there twice. Give each user one group."
-            raise InvalidInputError(msg)
-        groups = dict(groups.items())
-    if not isinstance(groups, Mapping) or not groups:
+        names = table.iloc[:, 0].tolist()
+    else:
         msg = (
             "groups must be a mapping of users to their groups, such as {'ann': 'new'}, or a table "
             f"with the columns user and group, not {quote(groups)}."
         )
         raise InvalidInputError(msg)
-    names = [*groups.values()]
     wrong = [name for name in names if not isinstance(name, Hashable)]
     if wrong:
         msg = f"groups: a group must be a name or a number, not {quote(wrong[0])}."
         raise InvalidInputError(msg)
-    return to_column([*groups], "groups"), names
+    repeated = pd.Index(users)[pd.Index(users).duplicated()]
+    if len(repeated):
+        msg = f"groups: the user {quote(repeated[0])} is there twice. Give each user one group."
+        raise InvalidInputError(msg)
+    return users, names
 
 
 def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str, Positions]]:
@@ -443,18 +450,16 @@ def _rank_base(
     estimated: Floats, user: Positions, item: Positions, users: Ids, items: Ids
 ) -> dict[str, Any]:
     """Return the fields that come from the lists of a base model."""
-    keys, counts = np.unique(user * len(items) + item, return_counts=True)
-    if counts.max(initial=1) > 1:
-        of, what = divmod(int(keys[counts > 1][0]), len(items))
-        msg = (
-            f"base=: user {quote(users[of])} has the item {quote(items[what])} "
-            f"{int(counts[counts > 1][0])} times. Give each item of a list once."
-        )
+    order = np.lexsort((item, user))
+    again = order[1:][(user[order][1:] == user[order][:-1]) & (item[order][1:] == item[order][:-1])]
+    if len(again):
+        one = f"user {quote(users[user[again[0]]])} has the item {quote(items[item[again[0]]])}"
+        msg = f"base=: {one} twice or more. Give each item of a list once."
         raise InvalidInputError(msg)
     order = np.lexsort((item, -estimated, user))
     user, item, estimated = user[order], item[order], estimated[order]
     is_tied = np.append(False, (user[1:] == user[:-1]) & (estimated[1:] == estimated[:-1]))
-    return {"base": _group_items(user, item, len(users)), "is_base_tied": is_tied[: len(user)]}
+    return {"base": _group_items(user, item, len(users)), "is_base_tied": is_tied}
 
 
 def _group_items(user: Positions, item: Positions, n_users: int) -> UserItems:

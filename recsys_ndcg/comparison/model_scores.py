@@ -168,9 +168,13 @@ class ModelScores(Scores):
             else:
                 merged[name] = values
         average = first.replace_all_columns(merged)
+        signatures = {
+            name: Signature.of_runs([run.signatures[name] for run in runs])
+            for name in runs[0].signatures
+        }
         return replace(
             average,
-            signatures=update_user_counts(runs[0].signatures, average.per_user),
+            signatures=update_user_counts(signatures, average.per_user),
             run_means=np.concatenate([run.run_means for run in runs]),
             report=None,
             parameters=_common_parameters([run.parameters for run in runs]),

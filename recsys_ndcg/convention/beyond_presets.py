@@ -112,7 +112,7 @@ BEYOND_PRESETS: dict[str, dict[str, Mapping[str, Any]]] = {
         "popularity": {**_LABELLED, "cold_item": "one_user", "list_over": "k"},
         "tail": {**_LABELLED, "tail": "pass", "list_over": "k"},
         "efd": {**_RELEVANT, "list_over": "k", "cold_item": "one_user"},
-        "epc": {**_RELEVANT, "list_over": "k", "cold_item": "one_user"},
+        "epc": {**_RELEVANT, "list_over": "k", "cold_item": "one_user", "population": "known"},
         "coverage": {**_LABELLED, **_COUNT, "coverage_as": "count"},
         "gini": {**_LABELLED, "inequality_over": "n-1"},
         "entropy": {**_LABELLED, "log_base": "e"},

@@ -55,6 +55,8 @@ def read_indexed_table(data: Any, name: str, key: str = "item") -> tuple[Ids, pd
     >>> items.tolist(), [*columns]
     (['a', 'b'], ['year'])
     """
+    if isinstance(data, pd.Series) and not is_row_number_index(data.index):
+        return to_column(data.index, f"{name}: {key}"), _to_pandas(data, name)
     frame = _to_pandas(data, name)
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
@@ -125,10 +127,14 @@ def _read_file(source: FileSource) -> pd.DataFrame:
     an empty field is missing.
     """
     if isinstance(source, str | Path) and (read := find_kind(Path(source).suffix).read):
-        return pd.DataFrame(read(FileKind.check_file(Path(source))))
+        columns: Any = read(FileKind.check_file(Path(source)))
+        return pd.DataFrame({name: columns[name] for name in columns})
     content = Content.of(source)
     check_not_binary(content)
     text = TextFormat().decode(content)
+    if parse := find_kind(content.suffix).parse:
+        columns = parse(content.name, text)
+        return pd.DataFrame({name: columns[name] for name in columns})
     separator = TextFormat().find_separator(text) or ","
     try:
         table = pd.read_csv(

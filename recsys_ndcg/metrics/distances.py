@@ -22,8 +22,8 @@ from recsys_ndcg.metrics.pairs import DistanceMoments, ShownItems, iterate_pairs
 #: The weights of pairs of rows.
 _Weigh: TypeAlias = Callable[[Positions, Positions], Any]
 _CELLS = 2**20  # entries of a table that is made at once
-_FEW_KINDS = 1500  # up to so many different entries, a table of all distances is kept
-_MANY_KINDS = 10_000  # beyond so many different entries, not all pairs are compared (NaN)
+_FEW_KINDS = 1500  # for up to so many different entries, all distances are kept in a table
+_MANY_KINDS = 10_000  # for more different entries, sums over all pairs are not computed (NaN)
 _LARGEST = 3000  # larger tables of products are not made: there is no deviation (NaN)
 _LONG_LIST = 1000  # longer lists have too many pairs for a deviation
 _ROUNDING = 1e-12  # of the largest distance
@@ -31,7 +31,7 @@ _BY_COLUMN = {
     "set": "jaccard", "vector": "cosine", "category": "category", "number": "category",
     "columns": "hamming",
 }  # fmt: skip
-#: The kinds of columns that have a distance, and their names; other distances have all.
+#: The kinds of columns of which a distance can be computed, and their names in messages.
 _FITTING = {"jaccard": ("set", "category", "vector"), "cosine": ("set", "category", "vector")}
 _NEEDED = {"jaccard": "sets, or columns of 0 and 1", "cosine": "sets, categories or vectors"}
 #: Distances of each background; equal ones, as in later batches, share them.
@@ -136,7 +136,7 @@ class ProductDistances(Distances):
 
     @property
     def width(self) -> int:
-        """The number of table entries for a pair: four sparse arrays of the columns not 0."""
+        """The number of table entries for a pair: of two vectors, and two for their products."""
         return 4 * int(self.vectors.nnz // self.vectors.shape[0] + 1)
 
     @lazy_property

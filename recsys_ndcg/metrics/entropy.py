@@ -8,6 +8,7 @@ from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.over_lists import (
     ALL_LISTS,
     OverLists,
+    count_catalogue,
     find_list_length,
     find_random_draw,
 )
@@ -88,9 +89,7 @@ class Entropy(OverLists):
         if not slots or convention.entropy_over != "recommendations":
             return np.nan, np.nan
         scale = 1.0 if convention.log_base == "e" else np.log(2)
-        best = np.nan
-        if "catalogue" in totals.by_item:
-            best = _spread_evenly(slots, float(totals.by_item["catalogue"].sum())) / scale
+        best = _spread_evenly(slots, count_catalogue(totals)) / scale
         return float(np.log(find_list_length(totals)) / scale), best
 
 

@@ -145,7 +145,7 @@ class ByColumn(OverItemGroups, OfColumn):
         return super().background_objection(known, convention)
 
     def list_objection(self, lists: GroupedLists, convention: Convention) -> str:
-        """Return an objection if items must not be outside the catalogue or without a category."""
+        """Return an objection if items outside the catalogue or without a category are errors."""
         reason, known = super().list_objection(lists, convention), get_background(lists)
         counted = np.zeros(len(known.items), dtype=bool)
         if self.reads_catalogue and known.in_catalogue is not None:

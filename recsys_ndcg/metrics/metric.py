@@ -139,8 +139,8 @@ class Metric:
         }
         # without quotation marks, as people write them
         texts = {field.name for field in fields(self) if isinstance(field.default, str)}
-        column = [given.pop("column")] if "column" in given and "column" in texts else []
-        options = column + [
+        first = [given.pop(name) for name in ("column",) if name in given and name in texts]
+        options = first + [
             f"{name}={value if name in texts else repr(value)}" for name, value in given.items()
         ]
         options_text = f"({','.join(options)})" if options else ""

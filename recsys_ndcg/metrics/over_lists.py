@@ -30,9 +30,9 @@ class OverLists(Metric):
     Notes
     -----
     A subclass has `value`, and may have `ends`, and columns of its own in `collect`. Under tied
-    estimates it is the value of the expected exposures, and the signature says so. Chance is not
-    known then. If the value of the expected exposures is the mean of the values, as of a sum,
-    `is_linear` is true, and chance is the value for the exposures of random lists.
+    estimates it is the value of the expected exposures, and the signature says so. Set `is_linear`
+    if that is the mean of the values over the orders of ties, as of a sum: only then is chance
+    computed, from the exposures of random lists.
     """
 
     per_user: ClassVar[bool] = False
@@ -151,16 +151,21 @@ def find_list_length(totals: ItemTotals) -> float:
 def find_ends_of_squares(totals: ItemTotals) -> tuple[float, float]:
     """Return the largest and the least sum of squares of the numbers of lists that hold an item.
 
-    All lists are equal, which is NaN if they have different lengths; or items are shown as equally
-    often as possible, which is NaN without a catalogue.
+    The largest is reached if all lists are equal; NaN if they have different lengths. The least is
+    reached if all items of the catalogue are shown as equally often as possible; NaN if it is not
+    known, or other items are shown.
     """
-    slots, lists = totals.users["slots"], totals.users["lists"]
-    least = np.nan
-    if "catalogue" in totals.by_item:
-        n_items = float(totals.by_item["catalogue"].sum())
-        often, rest = divmod(slots, n_items)
-        least = n_items * often**2 + rest * (2 * often + 1)
+    slots, lists, n_items = totals.users["slots"], totals.users["lists"], count_catalogue(totals)
+    often = np.floor(slots / n_items)
+    least = n_items * often**2 + (slots - n_items * often) * (2 * often + 1)
     return find_list_length(totals) * lists**2, least
+
+
+def count_catalogue(totals: ItemTotals) -> float:
+    """Return the number of items of the catalogue, NaN if it is not known or others are shown."""
+    inside = totals.by_item.get("catalogue", np.zeros(1))
+    is_all = inside.any() and not totals.shown[inside == 0].any()
+    return float(inside.sum()) if is_all else np.nan
 
 
 def find_random_draw(totals: ItemTotals) -> tuple[float, float, float]:

@@ -67,7 +67,8 @@ class Personalization(OverLists):
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
         """Return the value if all lists are equal, and if items are shown as equally as possible.
 
-        NaN if lists have different lengths; the second also without a catalogue.
+        NaN if lists have different lengths, except for the second under ``list_over="k"``; the
+        second also without a catalogue.
         """
         lists, slots = totals.users["lists"], totals.users["slots"]
         length, (most, least) = find_list_length(totals), find_ends_of_squares(totals)

@@ -31,9 +31,9 @@ class SubtopicRecall(OfTopics):
 
     Notes
     -----
-    In [0, 1], no unit; higher is better; 1 also if there are more than F topics, as there can be
-    with items that are not in training. Undefined for a user without relevant items that have
-    topics, in the list or not. The mean over ties and chance are exact; the best and the worst
+    In [0, 1], no unit; higher is better. Over the topics of training items it can be above 1, as
+    relevant items can have others. Undefined for a user without relevant items that have topics,
+    in the list or not. The mean over ties and chance are exact; the best and the worst
     order are not known. Elliot divides by the topics of the training items, ndeval (strec) and
     WarpRec by those of the user's relevant items.
 
@@ -55,6 +55,7 @@ class SubtopicRecall(OfTopics):
     also_called = ("subtopicrecall", "srecall", "strec")
     reads = TOPICS | {"topics_over"}
     needs_threshold = True
+    bounded = False
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: also the training items, if topics are over theirs."""
@@ -63,7 +64,10 @@ class SubtopicRecall(OfTopics):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different topics of relevant items."""
         hits = self.find_relevant_hits(ranking)
-        return hits.count_shown(hits.count_places(ranking, self.k))
+        shown = hits.count_shown(hits.count_places(ranking, self.k))
+        if ranking.convention.topics_over == "train":
+            return shown
+        return np.minimum(shown, self.denominator(ranking))  # above by rounding
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics, 0 for a user without relevant items that have any."""

@@ -147,7 +147,7 @@ class Exposures(ReadOnlyArrays):
         return {"users": ones, "lists": lists, "slots": self.n_shown, **self.by_user}
 
     def list_terms(self, name: str) -> Floats:
-        """Return what one of the sums in `ItemTotals.sums` adds up, an entry per row."""
+        """Return the values by row whose sum by item is `ItemTotals.sums[name]`."""
         return np.array(np.broadcast_to(self._weigh_rows()[name], len(self.item)))
 
     def _weigh_rows(self) -> dict[str, Floats]:

@@ -58,8 +58,8 @@ def rarefy(exposures: Exposures, counted: Floats, sizes: Sequence[int]) -> Float
     starts = np.searchsorted(exposures.item[order], [tied, tied + 1])
     misses = [1 - exposures.share[order[first:last]] for first, last in starts.T]
     totals = [
-        (_find_shares(distinct, m, n_users) * often).sum()
-        + sum(_find_share(one, m, n_users) for one in misses)
+        (_find_shares_of_sure(distinct, m, n_users) * often).sum()
+        + sum(_find_share_of_tied(one, m, n_users) for one in misses)
         for m in sizes
     ]
     return np.array(totals)
@@ -99,7 +99,7 @@ def compute_rarefaction(
     return pd.Series(values, index=pd.Index(sizes, name="users"), name=name)
 
 
-def _find_shares(counts: Positions, m: int, n_users: int) -> Floats:
+def _find_shares_of_sure(counts: Positions, m: int, n_users: int) -> Floats:
     """Return 1 - C(U - x, m) / C(U, m): the chance that one of m users has an item."""
     from scipy.stats import hypergeom  # noqa: PLC0415 - scipy takes longer than pandas
 
@@ -107,7 +107,7 @@ def _find_shares(counts: Positions, m: int, n_users: int) -> Floats:
     return shares
 
 
-def _find_share(misses: Floats, m: int, n_users: int) -> float:
+def _find_share_of_tied(misses: Floats, m: int, n_users: int) -> float:
     """Return 1 - the mean, over draws of m users, of the product of 1 - p of the drawn ones.
 
     `misses` has 1 - p of the users who may have the item; it is 1 for all others. The mean product

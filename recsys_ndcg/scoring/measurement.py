@@ -214,6 +214,15 @@ class Measurement:
             or self._metric_objection(facts, lists)
         )
 
+    def find_sources(self) -> frozenset[str]:
+        """Return which of `SOURCES` can move the number, if they are known."""
+        read = self.metric.find_needs(self.convention)
+        if self.convention.mean_over == "train":
+            read |= {"train"}
+        if "population" in self.metric.reads and self.convention.population == "known":
+            read |= {"groups"}
+        return read
+
     def candidate_chance_objection(self, facts: Facts) -> str:
         """Return why chance is not exact for a list chosen from candidates; "" if it is.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
@@ -103,9 +105,11 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
             texts[_CUSTOM_METRIC] = f"{one.metric.custom_class}{fingerprint}"
         if not one.metric.is_linear and one.convention.ties == "expected":
             texts[_VALUE_OF] = "expected_exposure"
-        if facts.background is not None:
-            needs = one.metric.find_needs(one.convention) & facts.background.known
-            texts |= {name: facts.background.digest(name, one.metric.column) for name in needs}
+        known = facts.background
+        if known is not None:
+            read = one.find_sources() & known.known
+            column = one.metric.column if isinstance(one.metric.column, str) else ""
+            texts |= {name: known.digest(name, column) for name in read}
         texts |= {"protocol": facts.protocol, "users": str(n_users), "version": __version__}
         return cls.from_parts(str(one), texts)
 
@@ -218,6 +222,17 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         is_beyond = not reads.isdisjoint(Convention.BEYOND_ACCURACY)
         digest = f"defaults:{Convention.digest_defaults(beyond_accuracy=is_beyond)}"
         return "|".join([self.metric, *choices, digest, *rest])
+
+    @classmethod
+    def of_runs(cls, runs: Sequence[Signature]) -> Self:
+        """Return the signature of a mean over several runs, with the sources of all."""
+        first, *others = [run.fields for run in runs]
+        texts = Convention.parse_texts(runs[0].text)[1]
+        for name in first.keys() & SOURCES.keys():
+            found = sorted({str(one.get(name)) for one in (first, *others)})
+            if len(found) > 1:
+                texts[name] = f"{len(found)} kinds#{crc32('|'.join(found).encode()):08x}"
+        return cls.from_parts(runs[0].metric, texts)
 
     def with_users(self, n_users: int) -> Signature:
         """Return the signature with another number of users."""

@@ -315,7 +315,7 @@ class Totals(MetricColumns):
 
     @property
     def n_without_value(self) -> Positions:
-        """The number of users whose denominator is 0; all lists if their number is undefined."""
+        """The number of users whose denominator is 0; all lists if a number of all is undefined."""
         return self.n_undefined + np.where(self.n_scored == 0, self._n_lists, 0)
 
     @property

@@ -16,13 +16,14 @@ from tests.errors import assert_rejected
 
 LISTS = {"labels": {1: {1}}, "results": {1: [1, 2]}}
 FILMS = pd.DataFrame({"movieId": [1, 2, 3], "price": [10.0, 20.0, 30.0]})
-FORMS = {
+FORMS: dict[str, Any] = {
     "column item": FILMS.rename(columns={"movieId": "item"}),
     "index": FILMS.set_index("movieId"),
     "index without a name": FILMS.set_index("movieId").rename_axis(None),
     "some rows": FILMS.iloc[[1, 0]],
     "mapping": {"item": [1, 2], "price": [10.0, 20.0]},
     "Series": pd.Series({1: 10.0, 2: 20.0}, name="price"),
+    "categories": pd.DataFrame({"item": pd.Categorical([1, 2]), "price": [10.0, 20.0]}),
 }
 
 
@@ -93,7 +94,7 @@ def test_a_repeated_item_of_a_base_model_is_refused() -> None:
     """It would take a rank from another item."""
     data = {"labels": None, "results": {"ann": ["c", "d"]}}
     how: dict[str, Any] = {"metrics": "overlap@2", "base": {"ann": ["c", "c", "d"]}}
-    assert_rejected("user 'ann' has the item 'c' 2 times", rn.evaluate, data, **how)
+    assert_rejected("user 'ann' has the item 'c' twice or more", rn.evaluate, data, **how)
 
 
 @pytest.mark.parametrize("form", ["Series", "table", "file"])
@@ -167,6 +168,81 @@ def test_a_digest_depends_on_the_contents_alone() -> None:
     repeated = [[(1, "a"), (1, "a"), (2, "b")], [(1, "a"), (2, "b"), (2, "b")]]
     known = [Background.of(train=rows) for rows in repeated]
     assert len({one.digest("train") for one in known if one is not None}) == 2
+
+
+def test_equal_data_have_equal_digests() -> None:
+    """Of ids that other ids made floats, and of columns with entries that are not read."""
+    train = pd.DataFrame({"user": [1, 2, 2], "item": [10, 10, 11]})
+    films = {"item": [10, 11, 12], "genre": [*"xyx"], "year": [1, 2, 2]}
+    lists = pd.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12], "estimated": [2.0, 1, 2]})
+    metrics = ["novelty@2", "diversity@2"]
+
+    def sign(results: Any, **given: Any) -> list[Any]:
+        data = {"labels": None, "results": results}
+        convention = rn.Convention(cold_item="one_user")
+        report = rn.evaluate(data, metrics=metrics, convention=convention, **given)
+        return [report.signature(one).fields for one in metrics]
+
+    first = sign(lists, train=train, features=films)
+    assert sign(lists.astype({"item": float}), train=train.astype(float), features=films) == first
+    more = {"train": [(1, 9), (1, 8)], "features": films}
+    assert sign(lists, **more)[1]["features"] == first[1]["features"]
+    changed = {**films, "year": [1, 2, 3]}
+    assert sign(lists, train=train, features=changed)[1] != first[1]
+
+
+def test_sources_that_a_choice_reads_are_signed() -> None:
+    """Also if the metric alone does not need them."""
+    data = {"labels": {"u": {"a"}, "v": {"b"}}, "results": {"u": ["a", "b"], "v": ["a", "c"]}}
+    convention = rn.Convention(mean_over="train", population="known")
+    how: dict[str, Any] = {"metrics": ["ndcg@1", "epc@1"], "threshold": 1}
+    report = rn.evaluate(data, train=[("u", "a")], groups={"u": "g"}, convention=convention, **how)
+    assert "train" in report.signature("ndcg@1").fields
+    assert {"train", "groups"} <= report.signature("epc@1").fields.keys()
+
+
+def test_all_runs_of_a_model_count_in_its_signature() -> None:
+    """In any order."""
+    labels = pd.DataFrame({"user": [1, 2, 3], "item": [10, 11, 12], "true": 1})
+    samples = [[(1, 11), (2, 10), (3, 13)], [(1, 11), (2, 10), (3, 12)]]
+
+    def run(sample: int, seed: int) -> rn.Report:
+        scores = np.random.default_rng(seed).random(12)
+        pairs = [(user, item) for user in (1, 2, 3) for item in (10, 11, 12, 13)]
+        results = pd.DataFrame(pairs, columns=["user", "item"]).assign(estimated=scores)
+        data = {"labels": labels, "results": results}
+        return rn.evaluate(data, metrics="novelty@2", train=samples[sample], threshold=1)
+
+    def compare(second: list[rn.Report]) -> rn.Comparison:
+        return rn.compare({"A": [run(0, 0), run(1, 1)], "B": second})
+
+    assert "novelty@2" in compare([run(1, 2), run(0, 3)]).verdict
+    assert_rejected("train is ", compare, [run(0, 2), run(0, 3)])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".jsonl", ".csv"])
+def test_items_are_read_from_any_file(suffix: str, tmp_path: Path) -> None:
+    """Features and the catalogue."""
+    path = tmp_path / f"films{suffix}"
+    table = FORMS["column item"]
+    if suffix in (".parquet", ".feather"):
+        pytest.importorskip("pyarrow")
+        (table.to_parquet if suffix == ".parquet" else table.to_feather)(path)
+    elif suffix == ".jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_csv(path, index=False)
+    assert mean_price(path) == 15.0
+    report = rn.evaluate(LISTS, metrics="coverage@2", catalogue=path)
+    assert report.mean.iloc[0] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("name", ["simpson", "personalization", "entropy"])
+def test_the_best_is_unknown_if_items_outside_the_catalogue_are_shown(name: str) -> None:
+    """They are not refused where the number does not need the catalogue."""
+    data = {"labels": None, "results": {"u": ["a", "b"], "v": ["c", "d"]}}
+    report = rn.evaluate(data, metrics=f"{name}@2", catalogue=["a", "b"])
+    assert np.isnan(report.audit["best"].iloc[0])
 
 
 def test_own_measures_have_chance_where_it_is_known() -> None:

@@ -104,20 +104,30 @@ def test_warprec_leaves_out_users_without_relevant_items() -> None:
     assert found == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize(("population", "n_users"), [(None, 3), ("known", 4)])
-def test_only_training_and_groups_say_how_many_users_there_are(
-    population: str | None, n_users: int
-) -> None:
-    """In EPC: of training alone in WarpRec, and never of another model's lists."""
-    convention = rn.Convention.preset("warprec", "epc@1")
-    if population:
-        convention = convention.replace(population=population)
+@pytest.mark.parametrize(("groups", "n_users"), [(None, 3), ({"u": "g", "y": "h"}, 4)])
+def test_only_training_and_groups_say_how_many_users_there_are(groups: Any, n_users: int) -> None:
+    """In EPC of WarpRec, whose matrix has a row for each user; never another model's lists."""
     report = rn.evaluate(
         {"labels": {"u": {"a"}}, "results": {"u": ["a"]}},
         metrics="epc@1",
         train=TRAIN,
         base={"someone": ["a"], "else": ["b"]},
-        groups={"u": "g", "y": "h"},
-        convention=convention,
+        groups=groups,
+        convention="warprec",
     )
     assert report.mean.to_dict() == {"epc@1": pytest.approx(1 - 1 / n_users)}
+
+
+def test_more_topics_than_in_training_count_in_elliot() -> None:
+    """The mean over ties of 2 topics of 1 in training, and of none."""
+    features = {"item": [*"abd"], "topics": [{"x"}, {"x"}, {"p", "q"}]}
+    lists = pd.DataFrame({"user": "u", "item": [*"db"], "estimated": 1.0})
+    report = rn.evaluate(
+        {"labels": {"u": {"d"}}, "results": lists},
+        metrics="subtopic_recall(topics)@1",
+        features=features,
+        train=[("u", "a")],
+        threshold=1,
+        convention=rn.Convention(topics_over="train"),
+    )
+    assert report.mean.iloc[0] == pytest.approx((2 + 0) / 2)

@@ -35,6 +35,5 @@ ASKS = {
     ("warprec", "APLT"): Ask("tail"),
     ("warprec", "ARP"): Ask("popularity"),
     ("warprec", "EFD"): Ask("efd"),
-    # the matrix that WarpRec was given has a row for a user without training rows
-    ("warprec", "EPC"): Ask("epc", {"population": "known"}),
+    ("warprec", "EPC"): Ask("epc"),
 }
