@@ -427,9 +427,23 @@ def _encode_parts(parts: Mapping[str, Ids], column: str) -> tuple[Ids, dict[str,
     for name in names[1:]:
         given = (f"the ids in {names[0]}=", f"in {name}=")
         check_id_types(parts[names[0]], parts[name], column, given)
-    ids, codes = encode_ids(concat_ids([*parts.values()]), column)
+    try:
+        ids, codes = encode_ids(concat_ids([*parts.values()]), column)
+    except InvalidInputError:
+        _find_wrong_part(parts, column)
+        raise
     ends = np.cumsum([len(one) for one in parts.values()])
     return ids, dict(zip(names, np.split(codes.astype(np.int64), ends[:-1]), strict=True))
+
+
+def _find_wrong_part(parts: Mapping[str, Ids], column: str) -> None:
+    """Raise if the ids of one source are wrong on their own, with its name."""
+    for name, part in parts.items():
+        try:
+            encode_ids(part, column)
+        except InvalidInputError as error:
+            msg = f"{name}=: {error}"
+            raise InvalidInputError(msg) from None
 
 
 def _count_train(user: Positions, item: Positions, n_users: int, n_items: int) -> dict[str, Any]:

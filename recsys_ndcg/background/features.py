@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -36,6 +36,8 @@ class Feature(ReadOnlyArrays):
         Whether the item has an entry.
     labels : tuple
         The categories, or the members of the sets, in ascending order of their text.
+    problem : str
+        Why the column cannot be read, an error as soon as a metric needs it; "" if it can.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Feature(ReadOnlyArrays):
     values: NDArray[Any]
     is_known: Flags
     labels: tuple[Any, ...] = ()
+    problem: str = ""
 
     @property
     def memberships(self) -> Floats:
@@ -66,7 +69,7 @@ class Feature(ReadOnlyArrays):
         values = np.zeros((n_items, *self.values.shape[1:]), dtype=self.values.dtype)
         is_known = np.zeros(n_items, dtype=bool)
         values[positions], is_known[positions] = self.values, self.is_known
-        return Feature(self.name, self.kind, values, is_known, self.labels)
+        return replace(self, values=values, is_known=is_known)
 
 
 def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
@@ -80,7 +83,7 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     Raises
     ------
     InvalidInputError
-        It has no items or no columns, an item is repeated, or a column mixes kinds of values.
+        It has no items or no columns, or an item is repeated.
 
     Examples
     --------
@@ -100,7 +103,13 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
     if counts.iloc[0] > 1:
         msg = f"features: the item {quote(counts.index[0])} has {counts.iloc[0]} rows. Give one."
         raise InvalidInputError(msg)
-    columns = {str(name): _read_column(str(name), frame[name]) for name in frame}
+    columns = {}
+    for name in map(str, frame):
+        try:
+            columns[name] = _read_column(name, frame[name])
+        except InvalidInputError as error:  # a table has columns for other uses, such as dates
+            nothing = np.zeros(len(items))
+            columns[name] = Feature(name, "", nothing, nothing > 0, problem=str(error))
     return items, columns
 
 
@@ -120,7 +129,7 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
     joined = [one for one in known if isinstance(one, str) and _SEPARATOR in one]
     if joined:
         warn(f"features: {name} has texts such as {quote(joined[0])}: they are read as sets.")
-        known = [set(one.split(_SEPARATOR)) if isinstance(one, str) else one for one in known]
+        known = [_split_text(one) if isinstance(one, str) else one for one in known]
     if all(isinstance(one, str | bool | Real) for one in known):
         return _read_categories(name, known, is_known)
     lists = [_to_list(one) for one in known]
@@ -135,6 +144,10 @@ def _read_column(name: str, column: pd.Series[Any]) -> Feature:
     if are_vectors and any(lists):
         return _read_vectors(name, [each or [] for each in lists], is_known)
     return _read_sets(name, [each or [] for each in lists], is_known)
+
+
+def _split_text(text: str) -> set[str]:
+    return {part.strip() for part in text.split(_SEPARATOR)} - {""}
 
 
 def _is_missing(value: Any) -> bool:
@@ -203,14 +216,13 @@ def combine_features(features: Mapping[str, Feature], name: str = "") -> Feature
     Raises
     ------
     InvalidInputError
-        There is no such column.
+        There is no such column, or it cannot be read.
     """
-    if name:
-        if name not in features:
-            msg = f"features has no column {quote(name)}. {suggest(name, features)}"
-            raise InvalidInputError(msg)
-        return features[name]
-    columns = [*features.values()]
+    if name and name not in features:
+        msg = f"features has no column {quote(name)}. {suggest(name, features)}"
+        raise InvalidInputError(msg)
+    columns = [features[name]] if name else [*features.values()]
+    InvalidInputError.raise_if(next((one.problem for one in columns if one.problem), ""))
     if len(columns) == 1:
         return columns[0]
     is_known = np.logical_and.reduce([one.is_known for one in columns])

@@ -251,7 +251,7 @@ def _find_user_remarks(
     equal_pairs = (
         f"{one} and {other} have the same score for every user."
         for (one, mine), (other, theirs) in combinations(comparison.model_scores.items(), 2)
-        if np.array_equal(mine.per_user, theirs.per_user, equal_nan=True)
+        if mine.has_same_scores(theirs)
     )
     yield from islice(equal_pairs, _MAX_LINES)
     yield from _find_length_remarks(comparison)

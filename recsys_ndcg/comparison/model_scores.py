@@ -117,6 +117,11 @@ class ModelScores(Scores):
             exposures=scores.exposures,
         )
 
+    def has_same_scores(self, other: ModelScores) -> bool:
+        """Return whether every user has the same scores, if metrics have a score per user."""
+        is_equal = np.array_equal(self.per_user, other.per_user, equal_nan=True)
+        return is_equal and any(one.metric.per_user for one in self.measurements)
+
     @classmethod
     def join_metrics(cls, parts: Sequence[ModelScores]) -> ModelScores:
         """Join the metrics of all parts, over all their users."""

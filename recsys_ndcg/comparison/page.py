@@ -418,8 +418,8 @@ def _build_users_section(comparison: Comparison, a: str, b: str, best: str) -> S
     improvement, tie_breaker = result.sign * difference, result.sign * result.scores_of(b)
     users = select_users(improvement, tie_breaker, difference == 0, counts.n_items)
     column = result.models.index(best)
-    # the worst order is not kept: a list is trivial if its best order scores no more than chance
-    trivial = result.best[users, column] <= result.chance[users, column]
+    # the worst order is not kept: a list is trivial if its best order is no better than chance
+    trivial = result.sign * (result.best - result.chance)[users, column] <= 0
     score, n_items = result.sign * result.scores[users, column], counts.n_items[users]
     # a long list is harder to order
     order = np.lexsort((-n_items, -score, trivial))

@@ -48,13 +48,16 @@ def write_verdict(result: MetricComparison) -> str:
             f"The scores: {', '.join(list_first(means, _MAX_NAMES))}."
         )
     count = len(result.models)
-    if not tests.wins.any() and not tests.losses.any():
-        names = " and ".join(result.models) if count == 2 else f"All {count} models"
+    names = " and ".join(result.models) if count == 2 else f"All {count} models"
+    if not result.metric.per_user and not tests.difference.any():
+        value = format_size(float(result.means()[0]))
+        first, second = f"{names} have the same {result.name}: {value}.", ""
+    elif result.metric.per_user and not tests.wins.any() and not tests.losses.any():
         first = f"{names} have the same score in {result.name} for each of {users}."
         second = "Are they different models?"
     else:
         first, second = _judge_two(result, users) if count == 2 else _judge_many(result, users)
-    return escape_invisible(f"{first} {second}")
+    return escape_invisible(f"{first} {second}".rstrip())
 
 
 def describe_test(result: MetricComparison) -> str:
@@ -122,7 +125,9 @@ def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
     difference = float(result.mean_tests.difference[pair])
     is_behind = difference >= 0 if result.pairs[pair][0] == first else difference <= 0
     gap = f"{format_size(abs(difference))} {'behind' if is_behind else 'ahead in the mean'}"
-    return f"{result.models[second]} comes next, {gap}; {_describe_effect(result, pair)}"
+    effect = _describe_effect(result, pair)
+    is_of_all = not result.metric.per_user  # a sentence of its own
+    return f"{result.models[second]} comes next, {gap}{'.' if is_of_all else ';'} {effect}"
 
 
 def _describe_effect(result: MetricComparison, pair: int) -> str:

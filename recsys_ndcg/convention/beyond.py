@@ -60,8 +60,9 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         1.0: "A list of one item has no pairs, and scores 1.",
     },
     "distance": {
-        "by_column": "Distances: Jaccard of sets, cosine of vectors, 0 or 1 of categories, the "
-        "number of different columns if there are several.",
+        "by_column": "Distances: Jaccard of sets, cosine of vectors and of several columns of "
+        "numbers, 0 or 1 of categories, the number of different columns if there are several of "
+        "other kinds.",
         "hamming": "The distance of two items is the number of columns in which they differ.",
         "jaccard": "The distance of two items is 1 minus the share of common features.",
         "cosine": "The distance of two items is 1 minus the cosine of their features.",

@@ -115,8 +115,8 @@ class Convention:
         The score of a list without pairs.
     distance : {'by_column', 'hamming', 'jaccard', 'cosine', 'category', 'cooccurrence'} or callable
         The distance of two items: by the kind of the column (sets: Jaccard, vectors: cosine,
-        categories: 0 or 1, several columns: the number that differ); or a function of two arrays
-        of rows of the features that returns their distances.
+        categories: 0 or 1, several columns: the number that differ, or the cosine if all are
+        numbers); or a function of two arrays of rows of the features that returns their distances.
     universe : {'catalogue', 'train', 'recommended', 'padded'}
         All items, of which coverage and Gini are: the catalogue, the items of training, the
         recommended items, or the catalogue and one more.

@@ -365,7 +365,10 @@ class Outcome:
     def _format_code(self, comparison: Comparison) -> str:
         """Return the lines of Python that train and compare the same models."""
         models = [f"    {name!r}: {format_call(one.given)}," for name, one in self.models.items()]
-        how = comparison.signatures[comparison.metrics[0]].as_arguments
+        signatures = comparison.signatures
+        how = signatures[comparison.metrics[0]].as_arguments
+        # the trainset of each fold gives the rest
+        reads_features = any("features" in one.sources for one in signatures.values())
         splitter, is_number = self.ratings.splitter, self.ratings.is_default_kind
         lines = [
             "import recsys_ndcg as rn",
@@ -377,6 +380,7 @@ class Outcome:
             "    ratings,",
             "    models,",
             f"    metrics={comparison.metrics!r}{how},",
+            *(["    features=features,"] if reads_features else []),
             f"    splits={splitter.n_splits if is_number else format_call(splitter)},",
             f"    seeds={[*self.seeds]!r},",
             ")",

@@ -187,17 +187,20 @@ class ProductDistances(Distances):
         self, user: Positions, item: Positions, offsets: Positions, others: Positions
     ) -> Floats:
         """Return the sum of the distances of each row's item from its user's other items."""
-        counts, n_columns = np.diff(offsets), self.vectors.shape[1]
+        counts = np.diff(offsets)
         owner, products = np.repeat(np.arange(len(counts)), counts), np.zeros(len(item))
-        cost = n_columns + np.bincount(user, self._sizes[item], len(counts)).astype(np.int64)
-        for users in split_costs(cost, _CELLS):
+        cost = sum(
+            np.bincount(whose, self._sizes[which], len(counts)).astype(np.int64)
+            for whose, which in ((user, item), (owner, others))
+        )
+        for users in split_costs(np.asarray(cost), _CELLS):
             near = slice(offsets[users.start], offsets[users.stop])
             n_users = users.stop - users.start
-            total = self._add_up(owner[near] - users.start, others[near], n_users)[0].toarray()
+            total = self._add_up(owner[near] - users.start, others[near], n_users)[0]
             rows = slice(*np.searchsorted(user, [users.start, users.stop]).tolist())
             own = self.vectors[item[rows]]
-            place = np.repeat(user[rows] - users.start, np.diff(own.indptr))
-            products[rows] = _sum_by_row(own, own.data * total[place, own.indices])
+            common = own.multiply(total[user[rows] - users.start]).tocsr()
+            products[rows] = _sum_by_row(common, common.data)
         return np.maximum(self.scale * counts[user] - products, 0.0)  # below 0 by rounding
 
     def compute_moments(self, items: Positions) -> DistanceMoments:

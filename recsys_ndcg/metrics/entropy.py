@@ -77,7 +77,7 @@ class Entropy(OverLists):
         part = count / (lists * length)
         log_probability = gammaln(n_lists + 1) - gammaln(count + 1) - gammaln(n_lists - count + 1)
         log_probability += xlogy(count, share) + xlog1py(n_lists - count, -share)
-        entropy = -n_candidates * float((np.exp(log_probability) * part * np.log(part)).sum())
+        entropy = -n_candidates * float((np.exp(log_probability) * part * np.log(part)).sum()) + 0.0
         return entropy if convention.log_base == "e" else entropy / np.log(2)
 
     def ends(self, totals: ItemTotals, convention: Convention) -> tuple[float, float]:
@@ -99,4 +99,4 @@ def _spread_evenly(slots: float, n_items: float) -> float:
     counts = np.array([often, often + 1]) / slots
     sizes = np.array([n_items - rest, rest])
     logs = np.log(counts, where=counts > 0, out=np.zeros(2))
-    return float(-(sizes * counts * logs).sum())
+    return float(-(sizes * counts * logs).sum()) + 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Floats, Positions, divide
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.metrics.item_groups import (
     ByColumn,
@@ -30,7 +30,7 @@ class ExpectedExposure(ByColumn):
     reads_catalogue = True
 
     def exposure_key(self, convention: Convention) -> Hashable:  # noqa: ARG002
-        """Return a key that all three metrics share."""
+        """Return a key that both metrics share."""
         return "expected exposure", self.k, self.column
 
     def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
@@ -69,12 +69,14 @@ class ExpectedExposure(ByColumn):
 
     def find_exposures(self, totals: ItemTotals) -> tuple[Floats, Floats]:
         """Return the mean exposure of each group, and its mean exposure in ideal lists."""
-        n_users = totals.users["users"]
-        if not n_users:
-            return np.full(1, np.nan), np.full(1, np.nan)
         sizes = sum_by_group(totals, totals.by_item["catalogue"])
         ideal = sum_by_group(totals, totals.sums["more"]) + totals.users["others"] * sizes
-        return sum_by_group(totals, totals.shown) / n_users, ideal / n_users
+        return average_exposure(totals), divide(ideal, totals.users["users"])
+
+
+def average_exposure(totals: ItemTotals) -> Floats:
+    """Return the mean exposure of each group over users, NaN without users."""
+    return divide(sum_by_group(totals, totals.shown), totals.users["users"])
 
 
 def _in_catalogue(ranking: Ranking) -> Flags:
@@ -132,7 +134,7 @@ class EEL(ExpectedExposure):
 
 @register_metric
 @dataclass(frozen=True)
-class EED(ExpectedExposure):
+class EED(ByColumn):
     r"""Expected exposure disparity: how unequal the exposure of groups is.
 
     .. math:: ee\_d@k = \sum_g \epsilon_g^2
@@ -165,11 +167,19 @@ class EED(ExpectedExposure):
     """
 
     name = "ee_d"
+    needs = ExpectedExposure.needs
+    reads = ExpectedExposure.reads
+    bounded = False
+    reads_catalogue = True
     greater_is_better = False
+
+    def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
+        """Return the probability that a user looks at each rank."""
+        return weigh_by_patience(n_ranks, convention, patience=0.5)
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
         """Return the sum of the squared exposures."""
-        return float(np.square(self.find_exposures(totals)[0]).sum())
+        return float(np.square(average_exposure(totals)).sum())
 
 
 @register_metric

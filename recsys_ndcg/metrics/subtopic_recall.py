@@ -55,7 +55,6 @@ class SubtopicRecall(OfTopics):
     also_called = ("subtopicrecall", "srecall", "strec")
     reads = TOPICS | {"topics_over"}
     needs_threshold = True
-    bounded = False
 
     def find_needs(self, convention: Convention) -> frozenset[str]:
         """Return what it needs to know: also the training items, if topics are over theirs."""
@@ -64,10 +63,7 @@ class SubtopicRecall(OfTopics):
     def numerator(self, ranking: Ranking) -> Floats:
         """Return the (expected) number of different topics of relevant items."""
         hits = self.find_relevant_hits(ranking)
-        shown = hits.count_shown(hits.count_places(ranking, self.k))
-        if ranking.convention.topics_over == "train":
-            return shown
-        return np.minimum(shown, self.denominator(ranking))  # above by rounding
+        return hits.count_shown(hits.count_places(ranking, self.k))
 
     def denominator(self, ranking: Ranking) -> Floats:
         """Return the number of topics, 0 for a user without relevant items that have any."""

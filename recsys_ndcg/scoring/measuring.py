@@ -17,6 +17,8 @@ from recsys_ndcg.ranking import Exposures, GradedLists, Ranking, SortedLists
 from recsys_ndcg.scoring.measurement import Measurement
 from recsys_ndcg.scoring.scores import ListCounts, Scores
 
+_ROUNDING = 1e-9
+
 Result = TypeVar("Result")
 
 
@@ -213,5 +215,6 @@ def _compute_fractions(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats
     with np.errstate(over="ignore"):  # `Scores.objection` names the metric
         numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
     if metric.bounded:  # rounding can put a sum just above 1
-        numerator = np.minimum(numerator, denominator)
+        is_above = numerator > (1 + _ROUNDING) * denominator  # a sum, under list_over="one"
+        numerator = np.where(is_above, numerator, np.minimum(numerator, denominator))
     return numerator, denominator

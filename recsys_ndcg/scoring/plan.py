@@ -425,7 +425,7 @@ def _find_mistake(facts: Facts, metric: str) -> str:
     if facts.unlabelled == facts.ratings and nothing_unlisted:
         return (
             f"No item has a true value, which {metric} needs. Give the users' own ratings "
-            "as 'true' (Surprise: r_ui)."
+            "as 'true' (Surprise: r_ui), or labels: {'labels': test, 'results': lists}."
         )
     is_catalogue = facts.is_catalogue
     all_labelled = nothing_unlisted and not facts.unlabelled

@@ -303,3 +303,68 @@ def test_undefined_numbers_of_all_lists_are_counted() -> None:
     report = rn.evaluate({"labels": None, "results": {1: ["a"]}}, metrics="personalization@1")
     assert report.counts["undefined personalization@1"] == 1
     assert "Undefined for these lists: personalization@1." in report.remarks
+
+
+@pytest.mark.filterwarnings("ignore:features")
+def test_a_column_that_cannot_be_read_is_an_error_only_if_it_is_needed() -> None:
+    """A table of films has dates, too."""
+    dates = pd.date_range("2020", periods=2)
+    films = pd.DataFrame({"item": [1, 2], "genres": ["x", "x|y"], "released": dates})
+    report = rn.evaluate(LISTS, metrics="diversity(genres)@2", features=films)
+    assert report.mean.iloc[0] == 0.5
+    for metric in ("diversity@2", "categories(released)@2"):
+        how: dict[str, Any] = {"metrics": metric, "features": films}
+        assert_rejected("released has Timestamp.* Give numbers", rn.evaluate, LISTS, **how)
+
+
+@pytest.mark.filterwarnings("ignore:features")
+@pytest.mark.parametrize("text", ["x|y", "x | y", "x|y|", " x||y"])
+def test_sets_in_texts_have_no_blanks(text: str) -> None:
+    """Nor empty members."""
+    known = Background.of(features={"item": [1, 2], "genres": [text, "y"]})
+    assert known is not None
+    assert known.features["genres"].labels == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"catalogue": [1, 2, None]}, "catalogue=: item: a missing id in row 2"),
+        ({"train": [(1, 1)], "catalogue": [1, None]}, "catalogue=: item: a missing id in row 1"),
+        ({"features": {"item": [1, None], "g": [1, 2]}}, "features=: item: a missing id in row 1"),
+    ],
+)
+def test_a_missing_id_is_named_with_its_source(given: Any, message: str) -> None:
+    """And its row there."""
+    assert_rejected(message, rn.evaluate, LISTS, metrics="n_retrieved", **given)
+
+
+@pytest.mark.parametrize("name", ["seen", "cold", "overlap"])
+def test_a_sum_over_the_list_is_not_cut(name: str) -> None:
+    """Though the mean is at most 1."""
+    data = {"labels": None, "results": {"u": ["a", "b", "c"]}}
+    how: dict[str, Any] = {"base": {"u": ["a", "b", "c"]}}
+    how["train"] = [("w", "z")] if name == "cold" else [("u", item) for item in "abc"]
+    convention = rn.Convention(list_over="one")
+    report = rn.evaluate(data, metrics=f"{name}@3", convention=convention, **how)
+    assert report.mean.iloc[0] == 3
+
+
+def test_equal_numbers_of_all_lists_are_not_equal_scores() -> None:
+    """Two models can cover as much with other items."""
+    lists = {"A": ["a", "b"], "B": ["c", "d"]}
+    models = {
+        name: {"labels": None, "results": dict.fromkeys(range(3), items)}
+        for name, items in lists.items()
+    }
+    found = rn.compare(models, metrics="coverage@2", catalogue=[*"abcd"])
+    assert found.verdict == "A and B have the same coverage@2: 0.5000."
+    assert not any("same score for every user" in one for one in found.remarks)
+
+
+def test_the_exposure_of_groups_needs_no_labels() -> None:
+    """Its disparity, which compares it with nothing."""
+    data = {"labels": None, "results": {"u": ["a", "b"]}}
+    how: dict[str, Any] = {"catalogue": [*"ab"], "features": {"item": [*"ab"], "g": [*"xy"]}}
+    report = rn.evaluate(data, metrics="ee_d(g)@2", **how)
+    assert report.mean.iloc[0] == 1 + 0.5**2
