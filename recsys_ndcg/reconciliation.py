@@ -110,6 +110,9 @@ def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = No
         for one in plan.measurements
         for preset in _list_presets(one)
     ]
+    if not cases and reported is None:
+        msg = f"No library has {', '.join(plan.names)}, so there is nothing to reconcile it with."
+        raise InvalidInputError(msg)
     steps = ((one, step) for one, _, changes in cases for step in _accumulate_changes(changes))
     numbers.measure(steps)
     for mine in plan.measurements:  # undefined="raise" is known once all is measured

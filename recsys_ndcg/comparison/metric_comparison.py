@@ -398,7 +398,13 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     """
     segment_of_user = comparison.segment_of_user
     by_metric = {name: comparison.by_metric[name] for name in comparison.metrics_of_users}
-    if segment_of_user is None or not by_metric:
+    if segment_of_user is not None and not by_metric:
+        msg = (
+            f"{', '.join(comparison.metrics)} are numbers of all lists together, which are not "
+            "compared by segment. Add a metric with a score per user, or use by() of each report."
+        )
+        raise InvalidInputError(msg)
+    if segment_of_user is None:
         msg = (
             "There are no segments of users' scores. Compare with segments, such as "
             "compare(..., by='activity')."

@@ -112,7 +112,8 @@ class Metric:
             value = getattr(self, field.name)
             if isinstance(value, str) and not PLAIN.fullmatch(value):
                 msg = (
-                    f"{self.name}: {field.name} may have letters, digits and _.+- , not {value!r}."
+                    f"{self.name}: {field.name} may have letters, digits and _.+- , not {value!r}. "
+                    "Rename it."
                 )
                 raise InvalidInputError(msg)
             # Python numbers, so that the name can be parsed and equal parameters have equal names

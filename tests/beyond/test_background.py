@@ -362,6 +362,17 @@ def test_equal_numbers_of_all_lists_are_not_equal_scores() -> None:
     assert not any("same score for every user" in one for one in found.remarks)
 
 
+def test_what_cannot_be_compared_is_said() -> None:
+    """Segments of numbers of all lists, and measures that no library has."""
+    lists = {"A": {1: ["a"], 2: ["b"]}, "B": {1: ["c"], 2: ["d"]}}
+    models = {name: {"labels": None, "results": one} for name, one in lists.items()}
+    how: dict[str, Any] = {"metrics": "coverage@1", "catalogue": [*"abcd"], "by": {1: "x", 2: "y"}}
+    with pytest.raises(rn.InvalidInputError, match="not compared by segment"):
+        _ = rn.compare(models, **how).segments
+    known: dict[str, Any] = {"train": [(1, "a")], "features": {"item": [*"abcd"], "k": [*"xxyy"]}}
+    assert_rejected("No library has", rn.reconcile, models["A"], "calibration(k)@1", **known)
+
+
 def test_the_exposure_of_groups_needs_no_labels() -> None:
     """Its disparity, which compares it with nothing."""
     data = {"labels": None, "results": {"u": ["a", "b"]}}
