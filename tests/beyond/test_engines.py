@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.metrics import METRICS
+from recsys_ndcg.metrics import METRICS, parse_metrics
 from recsys_ndcg.report.saving import audit_from_parquet, report_to_parquet
 from recsys_ndcg.scale import spark
 from tests.profiles import slow
@@ -213,6 +213,19 @@ def test_spark_gives_the_report_of_tables(case: str, loaded: sessions.Load) -> N
         rows = [row.asDict() for row in table.collect()]
         users = pd.DataFrame(rows, columns=table.columns).set_index("user")
         check_alike(report, users, evaluate_case(case, is_wider=True))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(sessions.missing()), reason=sessions.missing())
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")
+def test_spark_takes_lists_without_labels(loaded: sessions.Load) -> None:
+    """For all measures that need none."""
+    names = [name for name in NAMES if not parse_metrics(name)[0].needs_labels]
+    known: dict[str, Any] = {"metrics": names, **KNOWN}
+    whole = rn.evaluate({"labels": None, "results": RESULTS}, **known)
+    tables = {"labels": None, "results": loaded(RESULTS)}
+    with spark.evaluate(tables, **known, partitions=3) as report:
+        pd.testing.assert_series_equal(report.mean, whole.mean, **CLOSE)
 
 
 def test_means_over_training_users_need_all_at_once(tmp_path: Path, in_parts: Any) -> None:
