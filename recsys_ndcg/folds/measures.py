@@ -155,6 +155,12 @@ def _from_metric(metric: Metric, protocol: str) -> Measure:
     if not metric.depends_on_order:
         msg = f"{metric} compares ratings and ranks nothing. Write 'rmse' or 'mae'."
         raise InvalidInputError(msg)
+    if metric.find_needs(Convention()) & {"base", "groups"}:
+        msg = (
+            f"{metric} needs the lists of another model, or groups of users, which folds do not "
+            "have. Measure one split: evaluate_catalogue(..., base=..., groups=...)."
+        )
+        raise InvalidInputError(msg)
     if metric.k is None and metric.cutoff == "usual":
         msg = f"{metric} needs a cutoff here. Write '{metric}@10', for example."
         raise InvalidInputError(msg)
@@ -179,7 +185,7 @@ class FoldPlan:
     keep_per_user : bool
         Whether the scores of every user are kept.
     known : mapping of str
-        What is known besides the trainset, as for `Background.of`: features, base, groups.
+        What is known besides the trainset, as for `Background.of`: features.
     """
 
     measures: Sequence[Measure]

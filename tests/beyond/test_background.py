@@ -10,6 +10,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.background import Background
+from recsys_ndcg.folds.measures import parse_measures
 from recsys_ndcg.metrics.of_items import OfItems
 from recsys_ndcg.metrics.over_lists import OverLists
 from tests.errors import assert_rejected
@@ -371,6 +372,14 @@ def test_what_cannot_be_compared_is_said() -> None:
         _ = rn.compare(models, **how).segments
     known: dict[str, Any] = {"train": [(1, "a")], "features": {"item": [*"abcd"], "k": [*"xxyy"]}}
     assert_rejected("No library has", rn.reconcile, models["A"], "calibration(k)@1", **known)
+
+
+@pytest.mark.parametrize(
+    "metric", ["overlap@3", "bias_disparity(maker,item_group=x,user_group=new)@3"]
+)
+def test_folds_have_no_lists_of_another_model(metric: str) -> None:
+    """Nor groups of users."""
+    assert_rejected("folds do not have", parse_measures, f"{metric}:catalogue")
 
 
 def test_the_exposure_of_groups_needs_no_labels() -> None:
