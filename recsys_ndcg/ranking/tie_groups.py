@@ -212,10 +212,8 @@ class Cells:
     def __init__(self, groups: TieGroups, n_users: int, width: int) -> None:
         self._shape = n_users, width
         first = groups.user * width + groups.n_before
-        self._is_one_each = False
         if not groups.has_ties:
             is_in_table = groups.n_before < width
-            self._is_one_each = bool(is_in_table.all())
             self.group = np.flatnonzero(is_in_table)
             self.place = np.zeros(len(self.group), dtype=np.int64)
             self._index = first[is_in_table]
@@ -227,13 +225,10 @@ class Cells:
 
     def fill_by_group(self, values: Floats) -> Floats:
         """Return the table with the value of the covering group in each cell, and 0 elsewhere."""
-        return self.fill_table(values if self._is_one_each else values[self.group])
+        return self.fill_table(values[self.group])
 
     def fill_table(self, values: Floats) -> Floats:
         """Return the table with a value in each covered cell, and 0 elsewhere."""
-        n_users, width = self._shape
-        if len(values) == n_users * width:  # all cells are covered, in this order
-            return values.reshape(self._shape)
         table = np.zeros(self._shape)
         table.reshape(-1)[self._index] = values
         return table
