@@ -322,7 +322,7 @@ class Background(ReadOnlyArrays):
         if source != "features":
             return self._digests[source]
         parts, is_known = list[NDArray[Any]](), np.zeros(len(self.items), dtype=bool)
-        for name in [column] if column else sorted(self.features):
+        for name in [column] if column in self.features else sorted(self.features):
             one = self.features[name]
             known, labels = np.asarray(one.is_known), [name, *map(str, one.labels)]
             entries = np.asarray(one.values)[known]

@@ -104,9 +104,10 @@ def read_features(table: Any) -> tuple[Ids, dict[str, Feature]]:
         msg = f"features: the item {quote(counts.index[0])} has {counts.iloc[0]} rows. Give one."
         raise InvalidInputError(msg)
     columns = {}
-    for name in map(str, frame):
+    for label in frame:
+        name = str(label)
         try:
-            columns[name] = _read_column(name, frame[name])
+            columns[name] = _read_column(name, frame[label])
         except InvalidInputError as error:  # a table has columns for other uses, such as dates
             nothing = np.zeros(len(items))
             columns[name] = Feature(name, "", nothing, nothing > 0, problem=str(error))

@@ -215,6 +215,7 @@ def _compute_fractions(metric: Metric, ranking: Ranking) -> tuple[Floats, Floats
     with np.errstate(over="ignore"):  # `Scores.objection` names the metric
         numerator, denominator = metric.numerator(ranking), metric.denominator(ranking)
     if metric.bounded:  # rounding can put a sum just above 1
-        is_above = numerator > (1 + _ROUNDING) * denominator  # a sum, under list_over="one"
-        numerator = np.where(is_above, numerator, np.minimum(numerator, denominator))
+        # a sum can be more than 1, under list_over="one"
+        is_sum = (denominator > 0) & (numerator > (1 + _ROUNDING) * denominator)
+        numerator = np.where(is_sum, numerator, np.minimum(numerator, denominator))
     return numerator, denominator

@@ -24,6 +24,7 @@ FORMS: dict[str, Any] = {
     "some rows": FILMS.iloc[[1, 0]],
     "mapping": {"item": [1, 2], "price": [10.0, 20.0]},
     "Series": pd.Series({1: 10.0, 2: 20.0}, name="price"),
+    "other columns": pd.DataFrame({"item": [1, 2], "price": [10.0, 20.0], 0: [1, 2]}),
     "categories": pd.DataFrame({"item": pd.Categorical([1, 2]), "price": [10.0, 20.0]}),
 }
 
