@@ -125,9 +125,8 @@ def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
     difference = float(result.mean_tests.difference[pair])
     is_behind = difference >= 0 if result.pairs[pair][0] == first else difference <= 0
     gap = f"{format_size(abs(difference))} {'behind' if is_behind else 'ahead in the mean'}"
-    effect = _describe_effect(result, pair)
-    is_of_all = not result.metric.per_user  # a sentence of its own
-    return f"{result.models[second]} comes next, {gap}{'.' if is_of_all else ';'} {effect}"
+    mark = ";" if result.metric.per_user else "."  # before a sentence of its own
+    return f"{result.models[second]} comes next, {gap}{mark} {_describe_effect(result, pair)}"
 
 
 def _describe_effect(result: MetricComparison, pair: int) -> str:

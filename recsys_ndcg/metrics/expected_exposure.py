@@ -169,13 +169,10 @@ class EED(ByColumn):
     name = "ee_d"
     needs = ExpectedExposure.needs
     reads = ExpectedExposure.reads
+    weigh_ranks = ExpectedExposure.weigh_ranks
     bounded = False
     reads_catalogue = True
     greater_is_better = False
-
-    def weigh_ranks(self, n_ranks: int, convention: Convention) -> Floats:
-        """Return the probability that a user looks at each rank."""
-        return weigh_by_patience(n_ranks, convention, patience=0.5)
 
     def value(self, totals: ItemTotals, convention: Convention) -> float:  # noqa: ARG002
         """Return the sum of the squared exposures."""

@@ -239,7 +239,7 @@ class Ranking:
         """The gain at each rank, 0 past the end of a list."""
         cells = self._get_cells(self._groups_by_gain)
         means = self._groups_by_gain.compute_means(self._gains)
-        return self._hide_missing_ranks(cells.fill_by_group(means))
+        return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
 
     @lazy_property
     def relevance(self) -> Floats:
@@ -334,7 +334,7 @@ class Ranking:
             return self._hide_missing_ranks(self._draw_candidates(values))
         groups = self._order_groups(values.key, lambda: values.signed)
         cells, means = self._get_cells(groups), groups.compute_means(values.by_row)
-        return self._hide_missing_ranks(cells.fill_by_group(means))
+        return self._hide_missing_ranks(cells.fill_table(means[cells.group]))
 
     def order_by(self, values: ItemValues) -> tuple[TieGroups, Cells]:
         """Return the groups of items that share their ranks, and the cells that they cover.
@@ -378,7 +378,7 @@ class Ranking:
         last = len(weights)
         end = np.minimum(groups.n_before + groups.size, last)
         inside = (sums[end] - sums[np.minimum(groups.n_before, last)]) / groups.size
-        share, user = groups.spread(inside), groups.spread(groups.user)
+        share, user = inside[groups.group_of_row], groups.user[groups.group_of_row]
         kept = share > 0
         return groups.rows[kept], user[kept], share[kept]
 
@@ -485,7 +485,7 @@ class Ranking:
         else:
             worst_first = rule == "worst"  # `split_into_rows` reverses them
             key = np.zeros(len(self.error)) if rule == "expected" else self._gains
-            in_tie, rows = groups.spread(groups.n_rows) > 1, groups.rows.copy()
+            in_tie, rows = groups.n_rows[groups.group_of_row] > 1, groups.rows.copy()
             tied, group = rows[in_tie], groups.group_of_row[in_tie]
             rows[in_tie] = tied[np.lexsort((-tied if worst_first else tied, -key[tied], group))]
             groups = replace(groups, rows=rows).split_into_rows(None, worst_first=worst_first)
@@ -582,7 +582,7 @@ class Ranking:
         """Return the probability that the item at each rank has a flag."""
         cells = self._get_cells(groups)
         shares = groups.compute_sums(flags) / groups.size
-        return self._hide_missing_ranks(cells.fill_by_group(shares))
+        return self._hide_missing_ranks(cells.fill_table(shares[cells.group]))
 
     def _hide_missing_ranks(self, table: Floats) -> Floats:
         """Return a table with 0 at ranks that sampled candidate lists do not have."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Floats, Positions, compute_offsets, concat_ranges
 from recsys_ndcg.lazy import lazy_property
@@ -95,22 +94,17 @@ class TieGroups:
         begins[self.start[1:-1]] = True
         return np.cumsum(begins)
 
-    def spread(self, by_group: NDArray[Any]) -> NDArray[Any]:
-        """Return the value of its group for each row."""
-        return by_group if len(self.rows) == len(self.user) else by_group[self.group_of_row]
-
     @lazy_property
     def place(self) -> Positions:
         """The place of each row in its group, from 0."""
-        place: Positions = np.arange(len(self.rows)) - self.spread(self.start[:-1])
-        return place
+        return np.arange(len(self.rows)) - self.start[self.group_of_row]
 
     def keep_ranks(self, depth: int | None) -> TieGroups:
         """Return the groups that begin at one of the first ranks."""
         if depth is None or not len(self.n_before) or int(self.n_before.max()) < depth:
             return self
         mask = self.n_before < depth
-        rows, start = self.rows[self.spread(mask)], compute_offsets(self.n_rows[mask])
+        rows, start = self.rows[mask[self.group_of_row]], compute_offsets(self.n_rows[mask])
         return TieGroups(rows, start, self.user[mask], self.n_before[mask], self.size[mask])
 
     def sort_rows(self, key: Floats) -> TieGroups:
@@ -124,7 +118,7 @@ class TieGroups:
         is_tied = self.n_rows > 1
         if not is_tied.any():
             return self
-        in_tie, offsets = self.spread(is_tied), compute_offsets(self.n_rows[is_tied])
+        in_tie, offsets = is_tied[self.group_of_row], compute_offsets(self.n_rows[is_tied])
         rows, tied_rows = self.rows.copy(), self.rows[in_tie]
         rows[in_tie] = tied_rows[argsort_descending(key[tied_rows], offsets)]
         return replace(self, rows=rows)
@@ -158,8 +152,8 @@ class TieGroups:
         """
         rows, user, n_before = (
             self.rows,
-            self.spread(self.user),
-            self.spread(self.n_before) + place,
+            self.user[self.group_of_row],
+            self.n_before[self.group_of_row] + place,
         )
         if depth is not None:
             is_kept = n_before < depth
@@ -222,10 +216,6 @@ class Cells:
         self.group = np.repeat(np.arange(len(n_covered)), n_covered)
         self.place = concat_ranges(np.zeros_like(n_covered), n_covered)
         self._index = first[self.group] + self.place
-
-    def fill_by_group(self, values: Floats) -> Floats:
-        """Return the table with the value of the covering group in each cell, and 0 elsewhere."""
-        return self.fill_table(values[self.group])
 
     def fill_table(self, values: Floats) -> Floats:
         """Return the table with a value in each covered cell, and 0 elsewhere."""
