@@ -40,7 +40,7 @@ from recsys_ndcg.input import (
     read_indexed_table,
     to_column,
 )
-from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.lazy import Cache, lazy_property
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
@@ -319,8 +319,27 @@ class Background(ReadOnlyArrays):
         >>> Background.of(catalogue=["a", "b"]).digest("catalogue")
         '2#e8fc1bac'
         """
-        if source != "features":
-            return self._digests[source]
+        key = source, column if source == "features" else ""
+        return self._digests.get_or_compute(key, lambda: self._find_digest(*key))
+
+    @lazy_property
+    def _digests(self) -> Cache:
+        return Cache()
+
+    def _find_digest(self, source: str, column: str) -> str:
+        if source == "train" and self.history is not None and self.history_counts is not None:
+            n_rows = int(self.history_counts.sum())
+            return self._digest_lists(self.history, n_rows, self.history_counts)
+        if source == "base" and self.base is not None and self.is_base_tied is not None:
+            return self._digest_lists(self.base, len(self.base.items), self.is_base_tied)
+        if source == "catalogue":
+            inside = np.asarray(self.in_catalogue)
+            return _digest(int(inside.sum()), self.items[inside])
+        if source == "groups":
+            codes = np.asarray(self.group_of)
+            names = np.array([str(one) for one in self.groups], dtype=object)
+            has_group = codes >= 0
+            return _digest(int(has_group.sum()), self.users[has_group], codes[has_group], names)
         parts, is_known = list[NDArray[Any]](), np.zeros(len(self.items), dtype=bool)
         for name in [column] if column in self.features else sorted(self.features):
             one = self.features[name]
@@ -329,25 +348,6 @@ class Background(ReadOnlyArrays):
             parts += [np.array(labels, dtype=object), self.items[known], entries]
             is_known |= known
         return _digest(int(is_known.sum()), *parts)
-
-    @lazy_property
-    def _digests(self) -> dict[str, str]:
-        """The digests of all sources but the features."""
-        found = {}
-        if self.in_catalogue is not None:
-            inside = np.asarray(self.in_catalogue)
-            found["catalogue"] = _digest(int(inside.sum()), self.items[inside])
-        if self.history is not None and self.history_counts is not None:
-            n_rows = int(self.history_counts.sum())
-            found["train"] = self._digest_lists(self.history, n_rows, self.history_counts)
-        if self.base is not None and self.is_base_tied is not None:
-            found["base"] = self._digest_lists(self.base, len(self.base.items), self.is_base_tied)
-        if self.group_of is not None:
-            has_group = np.asarray(self.group_of) >= 0
-            names = np.array([str(one) for one in self.groups], dtype=object)
-            codes = self.group_of[has_group]
-            found["groups"] = _digest(len(codes), self.users[has_group], codes, names)
-        return found
 
     def _digest_lists(self, lists: UserItems, n_rows: int, by_row: NDArray[Any]) -> str:
         # other sources and the lists add items and users, which must not change the digest

@@ -92,7 +92,9 @@ class Report(Renderable, Mapping[str, float]):
         """
         facts = plan.facts_of(lists)
         plan = plan.resolve(facts, lists)
-        return cls.from_audit(Audit.of(lists, plan, facts), facts, plan)
+        audit = Audit.of(lists, plan, facts)
+        _ = audit.signatures  # now, as they call functions of the user's, which can fail
+        return cls.from_audit(audit, facts, plan)
 
     @classmethod
     def from_audit(cls, audit: Audit, facts: Facts, plan: Plan) -> Report:

@@ -45,8 +45,8 @@ class Audit:
 
     Parameters
     ----------
-    signatures : dict of Signature
-        How each metric was computed, by name.
+    known_signatures : dict of Signature, optional
+        How each metric was computed, by name, if `source` is not known.
     totals : Totals
         The totals of the scores, in the known roles.
     by_user : Scores, optional
@@ -62,7 +62,7 @@ class Audit:
         The number of threads for later measurements: by default the current limit.
     """
 
-    signatures: dict[str, Signature]
+    known_signatures: dict[str, Signature] | None
     totals: Totals
     by_user: Scores | None = None
     source: MeasuredLists | None = None
@@ -103,9 +103,16 @@ class Audit:
         InvalidInputError.raise_if(scores.objection())
         highest = facts.all_grades.highest if highest_grade is None else highest_grade
         source = MeasuredLists(lists, facts, plan, highest)
-        signatures = scores.make_signatures(facts)
         by_user = scores.replace_roles({})  # tables are large: only the totals keep the tie range
-        return cls(signatures, Totals.of(scores), by_user, source)
+        return cls(None, Totals.of(scores), by_user, source)
+
+    @lazy_property
+    def signatures(self) -> dict[str, Signature]:
+        """How each metric was computed, by name; computed late, as parts of data need none."""
+        if self.known_signatures is not None:
+            return self.known_signatures
+        assert self.source is not None, "one of both is known"  # noqa: S101
+        return self.scores.make_signatures(self.source.facts)
 
     @property
     def scores(self) -> Scores:
