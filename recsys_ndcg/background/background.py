@@ -23,12 +23,7 @@ from recsys_ndcg.arrays import (
     concat_ranges,
     sort_distinct,
 )
-from recsys_ndcg.background.features import (
-    Feature,
-    combine_features,
-    number_labels,
-    read_features,
-)
+from recsys_ndcg.background.features import Feature, combine_features, number_labels, read_features
 from recsys_ndcg.errors import InvalidInputError, format_count, quote
 from recsys_ndcg.input import (
     EncodedIds,

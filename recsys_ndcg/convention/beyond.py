@@ -42,8 +42,8 @@ DESCRIPTIONS: dict[str, dict[str | float, str]] = {
         "n": "A mean over a list is over its items, at most k.",
         "k": "A mean over a list is over k, also if the list is shorter.",
         "one": "Values of a list are added up, not averaged.",
-        "full": "A mean over a list is over k; personalization also subtracts the overlap of a "
-        "list with itself as that of k items.",
+        "full": "A mean over a list is over k; personalization counts the overlap of a list with "
+        "itself as k items.",
     },
     "pairs_over": {
         "pairs": "Distances are averaged over the pairs of a list.",

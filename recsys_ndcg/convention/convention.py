@@ -106,7 +106,7 @@ class Convention:
         Novelty in bits, or over the novelty of an item of one user.
     list_over : {'n', 'k', 'one', 'full'}
         A mean over a list is over min(k, n) items, over k, or is a sum. ``"full"`` is ``"k"``, and
-        personalization subtracts the overlap of each list with itself as that of k items.
+        personalization counts the overlap of a list with itself as k items.
     pairs_over : {'pairs', 'k', 'n'}
         The sum of the distances is over the pairs, over k(k-1)/2, or over the items.
     pairs_as : {'distance', 'similarity'}
@@ -150,7 +150,7 @@ class Convention:
         A recommended item that the user had in training: counted, or an error.
     topics_over : {'all', 'relevant', 'train'}
         Distinct topics are over all topics of the column, the topics of the user's relevant items,
-        or those of the training items.
+        or the topics of the training items.
     parity_of : {'hits', 'shown'}
         Group rates of hits per relevant item, or of recommendations.
     tail_at : float, optional

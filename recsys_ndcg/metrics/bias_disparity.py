@@ -10,11 +10,7 @@ from recsys_ndcg.arrays import Flags, Floats, Positions
 from recsys_ndcg.background import Background
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import suggest
-from recsys_ndcg.metrics.item_groups import (
-    ByColumn,
-    Columns,
-    sum_by_group,
-)
+from recsys_ndcg.metrics.item_groups import ByColumn, Columns, sum_by_group
 from recsys_ndcg.metrics.metric import get_background
 from recsys_ndcg.metrics.over_lists import ALL_LISTS, find_inside, find_universe
 from recsys_ndcg.metrics.registry import register_metric
@@ -110,10 +106,8 @@ class BiasDisparity(ByColumn):
         """Return what the group of users was shown."""
         lists = ranking.lists
         members = np.append(self._find_members(get_background(lists)), not self.user_group)
-        return {
-            "shown_to_group": share
-            * members[np.asarray(lists.background_users)][lists.user_of_row[rows]]
-        }
+        is_member = members[np.asarray(lists.background_users)]
+        return {"shown_to_group": share * is_member[lists.user_of_row[rows]]}
 
     def describe_background(self, known: Background) -> Columns:
         """Return how many users of the group had each item in training."""
@@ -134,11 +128,8 @@ class BiasDisparity(ByColumn):
         inside, counted = find_inside(totals, convention), find_universe(totals, convention)
         size = _find_share(totals, inside)
         source = _find_share(totals, totals.by_item["owners"]) / size if size else np.nan
-        lists = (
-            _find_share(totals, totals.sums["shown_to_group"] * counted[0]) / size
-            if size
-            else np.nan
-        )
+        shown = _find_share(totals, totals.sums["shown_to_group"] * counted[0])
+        lists = shown / size if size else np.nan
         if self.which != "BD":
             return source if self.which == "BS" else lists
         return (lists - source) / source if source else np.nan

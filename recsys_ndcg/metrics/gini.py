@@ -34,7 +34,7 @@ class Gini(OverLists):
     Notes
     -----
     In [0, 1), no unit; lower is more even, which counts as better. With few slots even the most
-    even lists are unequal: read it beside `worst` and `best`, the ends for as many slots (Rampisela
+    even lists are unequal: read it with `worst` and `best`, the ends for as many slots (Rampisela
     et al. 2024), and `chance`, the mean over all draws of random lists. They are exact; `worst`
     needs lists of the same length, `chance` also the same candidates for all. Under ties it is the
     index of the expected exposures.

@@ -57,11 +57,11 @@ class OverItemGroups(OverLists):
     def background_objection(self, known: Background, convention: Convention) -> str:
         """Return an objection if there is no group of items of this name."""
         reason = super().background_objection(known, convention)
-        names = (
-            [] if reason or not self.group else self.assign_groups(known, convention)[1].tolist()
-        )
-        if reason or not self.group or self.group in names:
+        if reason or not self.group:
             return reason
+        names = self.assign_groups(known, convention)[1].tolist()
+        if self.group in names:
+            return ""
         place = f"in the column {self.column!r}" if self.column else "of items"
         return f"{self}: there is no group {self.group!r} {place}. {suggest(self.group, names)}"
 

@@ -103,8 +103,8 @@ class Repeating(OfTopics):
     """
 
     needs_threshold: ClassVar[bool] = True
-    #: Whether it is divided by the sum of an ideal list, which is made greedily, or else by that of
-    #: a list whose every item has all topics of the user's relevant items.
+    #: Whether it is divided by the sum of an ideal list, which is made greedily. Else it is divided
+    #: by the sum of a list whose every item has all topics of the user's relevant items.
     is_over_ideal: ClassVar[bool] = True
 
     alpha: float = 0.5

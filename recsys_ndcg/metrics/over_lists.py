@@ -30,7 +30,7 @@ class OverLists(Metric):
     Notes
     -----
     A subclass has `value`, and may have `ends`, and columns of its own in `collect`. Under tied
-    estimates it is the value of the expected exposures, and the signature says so. Set `is_linear`
+    estimates it is the value of the expected exposures, which the signature states. Set `is_linear`
     if that is the mean of the values over the orders of ties, as of a sum: only then is chance
     computed, from the exposures of random lists.
     """

@@ -18,9 +18,8 @@ class SubtopicRecall(OfTopics):
 
     .. math:: subtopic\_recall@k = \frac{|\{f : rel_f(r) = 1 \text{ for an } r \le k\}|}{F}
 
-    with rel_f(r) 1 if the item at rank r is relevant and has topic f, and F the number of all
-    topics of the column, of the topics of the user's relevant items, or of those of the training
-    items (`Convention.topics_over`).
+    with rel_f(r) 1 if the item at rank r is relevant and has topic f, and F the number of topics of
+    the column, of the user's relevant items, or of the training items (`Convention.topics_over`).
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ class SubtopicRecall(OfTopics):
     relevant items can have others. Undefined for a user without relevant items that have topics,
     in the list or not. The mean over ties and chance are exact; the best and the worst
     order are not known. Elliot divides by the topics of the training items, ndeval (strec) and
-    WarpRec by those of the user's relevant items.
+    WarpRec by the topics of the user's relevant items.
 
     References
     ----------

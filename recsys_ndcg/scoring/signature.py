@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Self
-from zlib import crc32
 
 import numpy as np
 
@@ -231,7 +230,7 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
         for name in first.keys() & SOURCES.keys():
             found = sorted({str(one.get(name)) for one in (first, *others)})
             if len(found) > 1:
-                texts[name] = f"{len(found)} kinds#{crc32('|'.join(found).encode()):08x}"
+                texts[name] = f"{len(found)} kinds#{_hash_text('|'.join(found))}"
         return cls.from_parts(runs[0].metric, texts)
 
     def with_users(self, n_users: int) -> Signature:
@@ -328,7 +327,11 @@ def _format_functions(one: Measurement, facts: Facts, longest: int) -> dict[str,
 
 def _fingerprint(values: Floats) -> str:
     """Return an eight-digit hash of numbers, rounded to twelve digits."""
-    return sha256(",".join(f"{value:.12g}" for value in values.tolist()).encode()).hexdigest()[:8]
+    return _hash_text(",".join(f"{value:.12g}" for value in values.tolist()))
+
+
+def _hash_text(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
 
 
 def _normalise(texts: dict[str, str]) -> dict[str, str]:
