@@ -19,6 +19,7 @@ from recsys_ndcg.comparison.metric_comparison import (
     make_leaderboard,
     make_pairwise,
     make_segments,
+    test_metrics,
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
@@ -80,10 +81,12 @@ class Comparison(Renderable):
     ----------
     leaderboard : pandas.DataFrame
         A row per model in the first metric, by tier and then the best mean first: mean, ci_low,
-        ci_high, pooled, pooled_low, pooled_high, chance, adjusted, won, tied and lost (users,
-        against the baseline), rank_low and rank_high (the interval of its rank), tier, letters
-        (models that share one do not differ significantly), users, spread (between folds or seeds).
-        `leaderboards` has one for each metric.
+        ci_high, pooled, pooled_low, pooled_high, chance, adjusted; against the baseline:
+        difference, difference_low, difference_high, p_corrected, and won, tied, lost and trivial
+        (users; trivial ones are tied in any order of their items); rank_low and rank_high (the
+        interval of its rank among the models), tier (1 + the number of models that are
+        significantly better), letters (models that share one do not differ significantly), users,
+        spread (between folds or runs). `leaderboards` has one for each metric.
     pairwise : pandas.DataFrame
         A row per metric and pair of models.
     verdict : str
@@ -113,6 +116,12 @@ class Comparison(Renderable):
             msg = (
                 f"test={self.testing.test!r} needs a score of each user, and {together[0]} is a "
                 "number of all lists together. Choose 't', 'randomisation' or 'bootstrap'."
+            )
+            raise InvalidInputError(msg)
+        if together and (self.testing.test, self.testing.family) == ("randomisation", "metrics"):
+            msg = (
+                "family='metrics' is not possible with test='randomisation', which swaps lists for "
+                f"{together[0]}. Choose test='t' or 'bootstrap', or family='pairs'."
             )
             raise InvalidInputError(msg)
 
@@ -153,7 +162,14 @@ class Comparison(Renderable):
     @lazy_property
     def by_metric(self) -> dict[str, MetricComparison]:
         """The comparison in each metric."""
-        return {name: MetricComparison.from_comparison(self, name) for name in self.metrics}
+        each = {name: MetricComparison.from_comparison(self, name) for name in self.metrics}
+        if self.testing.family != "metrics":
+            return each
+        tests = test_metrics([*each.values()])
+        return {
+            name: replace(one, known_tests=found)
+            for (name, one), found in zip(each.items(), tests, strict=True)
+        }
 
     @property
     def first_metric_comparison(self) -> MetricComparison:
@@ -178,14 +194,33 @@ class Comparison(Renderable):
     def pairwise(self) -> pd.DataFrame:
         """A row per metric and pair of models, a minus b.
 
-        Columns: metric, a, b, users; difference, ci_low, ci_high; interval, "simultaneous" if
-        it covers all pairs at once and agrees with p_corrected, or else "per pair";
-        deviation, the standard deviation of the users' differences (for `recsys_ndcg.power`);
-        effect, difference / deviation (d_z); wins, ties, losses (users for whom a is better);
-        p, p_corrected; detectable, the smallest difference that would be found with 80 %
-        power; with a margin p_a_not_worse, p_b_not_worse and p_equivalent, corrected; and for
-        the pooled scores pooled_difference, pooled_low, pooled_high, pooled_p and
-        pooled_p_corrected, by a separate test.
+        Columns: metric, a, b, users.
+
+        - difference, ci_low, ci_high; interval, "simultaneous" if it covers all pairs at once and
+          agrees with p_corrected, or else "per pair"; standard_error, statistic (t; the sum of the
+          ranks of wins, or the wins), df. Without an interval if the users' differences are all the
+          same.
+        - relative, the difference over the mean of b, with Fieller's interval relative_low and
+          relative_high.
+        - sd_difference, the standard deviation of the users' differences (for
+          `recsys_ndcg.power`); d_z, difference / sd_difference, with its interval d_z_low and
+          d_z_high; sd_runs, the standard deviation of the differences in each run, and runs, the
+          number of runs that standard_error includes (0: only users).
+        - wins, ties, losses (users for whom a is better); trivial, users who are tied in any order
+          of their items; common_language, (wins + (ties + trivial) / 2) / users.
+        - better, the name of the significantly better model; direction, 1 if the test favours a and
+          -1 for b: by the mean, or by ranks or signs; p, p_corrected; detectable, the smallest
+          difference that would be found with 80 % power.
+        - with a margin: p_a_not_worse, p_b_not_worse and p_equivalent, corrected; and the
+          probabilities that a is worse by the margin, equivalent, or better by it, by the Bayesian
+          bootstrap: probability_worse, probability_equivalent, probability_better.
+        - pooled_difference, pooled_low, pooled_high, pooled_p and pooled_p_corrected, by a separate
+          test of the pooled scores.
+
+        References
+        ----------
+        Fieller (1954), Journal of the Royal Statistical Society B 16(2); McGraw & Wong (1992),
+        doi:10.1037/0033-2909.111.2.361; Benavoli et al. (2017), JMLR 18(77)
         """
         return pd.concat([make_pairwise(one) for one in self.by_metric.values()], ignore_index=True)
 
@@ -253,7 +288,7 @@ class Comparison(Renderable):
         """For whom a model is better: a row per metric, segment and model.
 
         Columns: users, mean, ci_low, ci_high, pooled, chance; difference from the baseline with
-        its interval difference_low and difference_high, effect (d_z), pooled_difference; p, and
+        its interval difference_low and difference_high, d_z, pooled_difference; p, and
         p_corrected for the number of segments and models; opposite_to_all and
         pooled_opposite_to_all, whether the difference has the opposite sign of the difference over
         all users in segments.
@@ -428,7 +463,7 @@ class Comparison(Renderable):
             raise InvalidInputError(msg)
         two_models = {name: self.model_scores[name] for name in (model, other)}
         level = self.testing.alpha if alpha is None else alpha
-        testing = replace(self.testing, test="t", correction="none", alpha=level)
+        testing = replace(self.testing, test="t", correction="none", alpha=level, family="pairs")
         pair = replace(self, model_scores=two_models, testing=testing, margin=margin)
         return decide_gate(pair.by_metric[self._find_metric(metric)])
 
@@ -630,6 +665,7 @@ class Comparison(Renderable):
                 name: {
                     "signatures": [each.text for each in one.signatures.values()],
                     "runs": to_json_value(one.run_means.tolist()),
+                    "n_runs": len(one.run_scores),
                     "parameters": dict(one.parameters),
                 }
                 for name, one in self.model_scores.items()
@@ -755,6 +791,9 @@ def _from_file(
         signatures=signatures,
         label_digests=table("truth"),
         run_means=np.array(head["runs"], dtype=np.float64).reshape(-1, len(measurements)),
+        run_scores=np.array([table(f"run {one + 1}") for one in range(head.get("n_runs", 0))])
+        if head.get("n_runs")
+        else np.zeros((0, 0, 0)),
         parameters=head.get("parameters", {}),
         exposures=unpack_exposures(head, columns),
     )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import format_size
+from recsys_ndcg.comparison.verdict import explain_roughness, format_size
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
     Document,
@@ -23,16 +23,15 @@ from recsys_ndcg.rendering import (
     list_first,
 )
 from recsys_ndcg.report import build_remarks_section, build_signatures_section
+from recsys_ndcg.significance import Testing, compare_pairs
 
 if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
+    from recsys_ndcg.significance import PairResults
 
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
-_MIN_USERS = 30  # with fewer, no test keeps its level exactly
-# with more models, some pairs change their order by chance: only significant differences count
-_MANY_MODELS = 10
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
     "Ekstrand (SIGIR 2023) argue against them; Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
@@ -43,17 +42,21 @@ _DISPUTED = (
 _FORMATS: dict[str, Any] = {
     **dict.fromkeys(("segment", "model", "a", "b"), lambda label: escape_invisible(str(label))),
     **dict.fromkeys(
-        ("tier", "rank", "users", "won", "tied", "lost", "difference_interval", "outcome"),
+        (
+            *("tier", "rank", "users", "won", "tied", "lost", "trivial"),
+            *("difference_interval", "outcome"),
+        ),
         lambda value: "-" if value is pd.NA else str(value),
     ),
     **dict.fromkeys(("p", "p_corrected"), format_p_value),
+    "relative": lambda share: "-" if np.isnan(share) else f"{100 * share:+.3g} %",
+    "letters": str,
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
 }
 #: Headings that differ from the column's name; {} is the level of intervals.
 _HEADINGS = {
     "half": "±{}",
     "difference_interval": "difference [{}]",
-    "effect": "d_z",
     "outcome": "wins/ties/losses",
     "p_corrected": "corrected p",
     "p_a_not_worse": "p: a not worse",
@@ -106,12 +109,18 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     table = board.reset_index().assign(
         rank=[str(low) if low == high else f"{low}–{high}" for low, high in ranks]
     )
-    for name in ("chance", "adjusted", "won", "tied", "lost", "spread"):
+    for name in ("chance", "adjusted", "won", "tied", "lost", "trivial", "spread"):
         if table[name].isna().all():
             del table[name]
-    names = ["tier", "model", "mean", "half", "pooled", "chance", "adjusted", "won", "tied", "lost"]
-    names += ["rank", *_users_column_if_it_varies(table), "spread"]
+    if "trivial" in table and not table["trivial"].any():
+        del table["trivial"]
+    names = ["tier", "model", "mean", "half", "letters", "pooled", "chance", "adjusted"]
+    names += ["won", "tied", "lost", "trivial", "rank"]
+    names += [*_users_column_if_it_varies(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
+    if "trivial" in table:
+        note += "; trivial: tied in any order"
+    note += "; models that share a letter are not significantly different"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
     table = _add_half_width(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
@@ -119,8 +128,10 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
         if name != metric:
             heading = escape_invisible(name)
             heading = f"mean {heading}" if heading in shown.cells else heading
+            other = boards[name].loc[board.index]
             shown.cells[heading] = [
-                format_number(one) for one in boards[name].loc[board.index, "mean"]
+                f"{format_number(mean)} {letters}"
+                for mean, letters in zip(other["mean"], other["letters"], strict=True)
             ]
     return shown
 
@@ -129,8 +140,9 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the pairs of models in one metric."""
     pairs = comparison.pairwise
     table = pairs[pairs["metric"] == metric]
-    counts = zip(table["wins"], table["ties"], table["losses"], strict=True)
-    names = ["a", "b", "difference_interval", "effect", "outcome", "p", "p_corrected"]
+    ties = table["ties"] + table["trivial"]
+    counts = zip(table["wins"], ties, table["losses"], strict=True)
+    names = ["a", "b", "difference_interval", "relative", "d_z", "outcome", "p", "p_corrected"]
     margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
     if len(table) > 1 and (table["interval"] == "per pair").any():
@@ -170,8 +182,10 @@ _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
         (
-            "A tier is 1 + the number of significantly better models. The dot is the mean over "
-            "users, the line its interval; dashed lines are baselines that need no model."
+            "A tier is 1 + the number of models that are significantly better. Models of one tier "
+            "are not told apart by it, and models of different tiers may not be significantly "
+            "different either: only models without a common letter are. The dot is the mean over "
+            "users, the thin line its interval; dashed lines are baselines that need no model."
         ),
         build_leaderboard_table,
     ),
@@ -229,7 +243,8 @@ def write_remarks(comparison: Comparison) -> list[str]:
     by_metric = list(comparison.by_metric.values())
     lines = [
         *_find_user_remarks(comparison, by_metric),
-        *_find_runs_remarks(comparison),
+        *_find_runs_remarks(comparison, by_metric),
+        *_find_test_remarks(comparison, by_metric),
         *_find_order_remarks(by_metric),
         *_find_chance_remarks(by_metric),
         *_find_novelty_remarks(by_metric),
@@ -268,11 +283,6 @@ def _find_user_remarks(
                 f"{n_partly} users have a score in {result.name} from some models only: each pair "
                 "is compared over its common users, and each mean is over the model's own users."
             )
-        users = int(result.mean_tests.users.max(initial=0))
-        if 1 < users < _MIN_USERS:
-            yield f"Only {users} users have a score in {result.name}, so the tests are rough."
-    if comparison.testing.test in {"wilcoxon", "sign"}:
-        yield _DISPUTED
 
 
 def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
@@ -290,39 +300,91 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _find_runs_remarks(comparison: Comparison) -> Iterator[str]:
-    counts = {len(one.run_means) for name, one in comparison.model_scores.items() if name != CHANCE}
+def _find_runs_remarks(
+    comparison: Comparison, by_metric: Sequence[MetricComparison]
+) -> Iterator[str]:
+    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    n_runs = {name: max(len(one.run_scores), 1) for name, one in models.items()}
+    counts = {len(one.run_means) for one in models.values()}
     if max(counts) > 1:
         count = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
         yield (
-            f"Each user's scores are averaged over {count} folds or seeds, so the tests have one "
+            f"Each user's scores are averaged over {count} folds or runs, so the tests have one "
             f"score for each of {len(comparison.users)} users. The column spread is the standard "
-            "deviation between runs."
+            "deviation between them."
         )
+    if min(n_runs.values()) > 1 and comparison.testing.test == "t":
+        yield (
+            "The standard errors include the variation between runs, so the results are about the "
+            "models, not about these runs of them; pooled scores have the variation between users "
+            "only."
+        )
+    elif any(one.significant_direction.any() for one in by_metric):
+        alone = [name for name, count in n_runs.items() if count == 1]
+        names = ", ".join(list_first(alone, _MAX_LINES))
+        trained = f"Only one run is known of {names}" if len(alone) < len(models) else ""
+        trained = trained or "Each model was trained once"
+        if not alone:
+            trained = f"The {comparison.testing.test} test has only users as units"
+        yield (
+            f"{trained}: better and worse are about the models as trained, and another seed or "
+            "training sample may change the result."
+        )
+
+
+def _find_test_remarks(
+    comparison: Comparison, by_metric: Sequence[MetricComparison]
+) -> Iterator[str]:
+    """Yield remarks on tests that do not keep their level exactly, and on what they show."""
+    testing = comparison.testing
+    for result in by_metric:
+        rough = [
+            f"{one} and {other}: {reason}"
+            for pair, (one, other) in enumerate(result.named_pairs)
+            if (reason := explain_roughness(result, pair))
+        ]
+        if rough:
+            others = f" ({len(rough)} of {len(result.named_pairs)} pairs)" if len(rough) > 1 else ""
+            margin = " and margins" if comparison.margin is not None else ""
+            yield (
+                f"The p-values, intervals{margin} in {result.name} are rough{others}; for "
+                f"{rough[0]}."
+            )
+    if testing.correction in {"bh", "none"} and len(comparison.models) > 2:
+        yield (
+            "The intervals of ranks are too narrow to hold together, because the correction "
+            f"{testing.correction!r} does not bound the chance of a false finding. Use max-T or "
+            "Holm for ranks."
+        )
+    if testing.test in {"wilcoxon", "sign"}:
+        yield _DISPUTED
 
 
 def _find_order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     """Return remarks on metrics, or pooled scores, that order two models differently."""
     first, *others = by_metric
-    other_means = [
-        (f"pooled {first.name}", first.sign * first.pooled),
-        *((result.name, result.sign * result.means()) for result in others),
+    pooled = f"pooled {first.name}", first.sign * first.pooled, first.pooled_tests
+    other_scores = [
+        pooled,
+        *((one.name, one.sign * one.means(), one.mean_tests) for one in others),
     ]
-    first_means = first.sign * first.means()
-    lines = [_describe_disagreement(first, first_means, *other) for other in other_means]
+    lines = [_describe_disagreement(first, *other) for other in other_scores]
     return list_first(filter(None, lines), _MAX_LINES, "… and the same for {} more scores.")
 
 
 def _describe_disagreement(
-    first: MetricComparison, first_means: Floats, name: str, other_means: Floats
+    first: MetricComparison, name: str, other_means: Floats, other_tests: PairResults
 ) -> str:
-    """Describe the pair of models that two metrics order most differently."""
-    a, b = first.pairs.T
+    """Describe the pair of models that two metrics order most differently.
+
+    Both differences must be significant: others are noise.
+    """
+    (a, b), first_means = first.pairs.T, first.sign * first.means()
     difference, other = first_means[a] - first_means[b], other_means[a] - other_means[b]
     with np.errstate(invalid="ignore"):
-        differs = (difference * other < 0) & ~np.isclose(difference, 0) & ~np.isclose(other, 0)
-        if len(first.models) > _MANY_MODELS:
-            differs &= first.mean_tests.p_corrected <= first.testing.alpha
+        differs = difference * other < 0
+        for tests in (first.mean_tests, other_tests):
+            differs &= tests.p_corrected <= first.testing.alpha
     if not differs.any():
         return ""
     worst = int(np.where(differs, np.abs(difference), -1).argmax())
@@ -331,9 +393,9 @@ def _describe_disagreement(
         ahead, behind = behind, ahead
     lead, lag = (format_size(abs(float(one[worst]))) for one in (difference, other))
     return (
-        f"{first.name} and {name} disagree on the order of {int(differs.sum())} of {len(differs)} "
-        f"pairs: {ahead} is ahead of {behind} by {lead} in {first.name}, and behind by {lag} in "
-        f"{name}."
+        f"{first.name} and {name} disagree significantly on the order of {int(differs.sum())} of "
+        f"{len(differs)} pairs: {ahead} is ahead of {behind} by {lead} in {first.name}, and behind "
+        f"by {lag} in {name}."
     )
 
 
@@ -399,15 +461,20 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
 
 
 def _find_chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
-    result = by_metric[0]
+    result, n_models = by_metric[0], len(by_metric[0].models)
     if result.metric.needs:  # random lists are the most novel
         return
-    mean, chance = result.means(), result.means("chance")
+    scores = result.sign * np.hstack([result.scores, result.chance])
+    pairs = [(model, n_models + model) for model in range(n_models)]
+    tests = compare_pairs(scores, pairs, Testing(correction="holm", alpha=result.testing.alpha))
     with np.errstate(invalid="ignore"):
-        below = result.sign * (mean - chance) < 0
+        below = (tests.p_corrected <= result.testing.alpha) & (tests.direction < 0)
     names = [name for name, low in zip(result.models, below, strict=True) if low]
     if names:
-        yield f"Below random order in {result.name}: {', '.join(list_first(names, _MAX_LINES))}."
+        yield (
+            f"Significantly below random order in {result.name}: "
+            f"{', '.join(list_first(names, _MAX_LINES))}."
+        )
 
 
 def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:

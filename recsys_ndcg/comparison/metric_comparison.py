@@ -20,6 +20,7 @@ from recsys_ndcg.arrays import (
     column_sums,
     divide,
 )
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.swaps import run_swap_test
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError
@@ -27,7 +28,7 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import adjust_for_chance
+from recsys_ndcg.scoring import adjust_for_chance, nearly_equal
 from recsys_ndcg.significance import (
     CORRECTIONS,
     PairResults,
@@ -45,23 +46,25 @@ if TYPE_CHECKING:
 
 #: Arrays of `PairResults` that become columns, in this order.
 _PAIR_COLUMNS = (
-    "users",
-    "difference",
-    "low",
-    "high",
-    "deviation",
-    "effect",
-    "wins",
-    "ties",
-    "losses",
+    *("users", "difference", "low", "high", "standard_error", "statistic", "freedom"),
+    *("relative", "relative_low", "relative_high"),
+    *("sd_difference", "d_z", "d_z_low", "d_z_high", "sd_runs", "runs"),
+    *("wins", "ties", "losses"),
 )
 _POOLED_COLUMNS = ("difference", "low", "high", "p", "p_corrected")
-_MARGIN_COLUMNS = ("p_not_worse", "p_not_better", "p_equivalent")
+_MARGIN_COLUMNS = (
+    *("p_not_worse", "p_not_better", "p_equivalent"),
+    *("probability_worse", "probability_equivalent", "probability_better"),
+)
 #: Their names as columns, if different.
-_RENAMED = {"p_not_worse": "p_a_not_worse", "p_not_better": "p_b_not_worse"}
+_RENAMED = {
+    "freedom": "df",
+    "p_not_worse": "p_a_not_worse",
+    "p_not_better": "p_b_not_worse",
+}
 #: Fields that are tables, and options that are the same as in the comparison.
 _TABLES = ("scores", "numerator", "denominator", "chance", "best")
-_OPTIONS = ("testing", "margin", "progress")
+_OPTIONS = ("testing", "margin", "progress", "baseline")
 _STEP = 1e-6  # relative step of the numerical derivative of `Metric.score`
 
 
@@ -81,10 +84,16 @@ class MetricComparison(ReadOnlyArrays):
         As in `ModelScores.tables`, with a column per model.
     testing : Testing
         The test, the correction, the level.
+    baseline : str
+        The name of the model that others are compared with.
     margin : float, optional
         The largest difference that does not matter.
     progress : bool
         Whether to show a progress bar for tests that take long.
+    runs : tuple of float64 arrays, shape (n_runs, n_users)
+        The scores of each model in each run; no rows if there is only one run.
+    known_tests : PairResults, optional
+        The tests of the means, if all metrics were tested together.
     exposures : tuple of Exposures
         The lists of each model, if the metric is a number of all lists together, and they are
         known.
@@ -101,8 +110,11 @@ class MetricComparison(ReadOnlyArrays):
     chance: Floats
     best: Floats
     testing: Testing
+    baseline: str = ""
     margin: float | None = None
     progress: bool = True
+    runs: tuple[Floats, ...] = ()
+    known_tests: PairResults | None = None
     exposures: tuple[Exposures, ...] = ()
     convention: Convention = field(default_factory=Convention)
 
@@ -115,6 +127,12 @@ class MetricComparison(ReadOnlyArrays):
             for table in _TABLES
         }
         fields |= {option: getattr(comparison, option) for option in _OPTIONS}
+        if any(len(model.run_scores) for model in models.values()):
+            no_runs = np.zeros((0, len(comparison.users)))
+            fields["runs"] = tuple(
+                model.run_scores[:, :, column] if len(model.run_scores) else no_runs
+                for model in models.values()
+            )
         exposures = [one.exposures[column] for one in models.values() if one.exposures]
         if len(exposures) == len(models) and all(one is not None for one in exposures):
             fields["exposures"] = tuple(exposures)
@@ -125,7 +143,8 @@ class MetricComparison(ReadOnlyArrays):
         """Return the scores of some users."""
         tables = {table: getattr(self, table)[users] for table in _TABLES}
         exposures = tuple(one.take(users) for one in self.exposures)
-        return replace(self, exposures=exposures, **tables)
+        runs = tuple(one[:, users] for one in self.runs)
+        return replace(self, exposures=exposures, runs=runs, known_tests=None, **tables)
 
     def scores_of(self, model: str) -> Floats:
         """Return the users' scores under one of the models."""
@@ -174,8 +193,10 @@ class MetricComparison(ReadOnlyArrays):
         """
         arrays = dict(vars(results))
         if self.sign < 0:
-            arrays |= {"low": -results.high, "high": -results.low}
-            arrays |= {name: -arrays[name] for name in ("difference", "effect")}
+            for low, high in (("low", "high"), ("d_z_low", "d_z_high")):
+                arrays |= {low: -arrays[high], high: -arrays[low]}
+            of_means = ["statistic"] if self.testing.test_kind.is_test_of_mean else []
+            arrays |= {name: -arrays[name] for name in ("difference", "d_z", *of_means)}
         return pd.DataFrame({name: arrays[name] for name in names}).rename(columns=_RENAMED)
 
     @property
@@ -183,15 +204,50 @@ class MetricComparison(ReadOnlyArrays):
         """1 if more is better, -1 if less is better, as for errors."""
         return 1 if self.metric.greater_is_better else -1
 
-    @property
+    @lazy_property
     def pairs(self) -> Positions:
-        """The columns of both models of each pair, in the order of the models."""
-        return np.array([*combinations(range(len(self.models)), 2)], dtype=np.int64).reshape(-1, 2)
+        """The columns of both models of each tested pair, in the order of the models."""
+        every = np.array([*combinations(range(len(self.models)), 2)], dtype=np.int64).reshape(-1, 2)
+        if self.testing.family != "baseline":
+            return every
+        return np.asarray(every[(every == self.models.index(self.baseline)).any(axis=1)])
 
     @property
     def named_pairs(self) -> list[tuple[str, str]]:
-        """The names of both models of each pair."""
-        return [*combinations(self.models, 2)]
+        """The names of both models of each tested pair."""
+        return [(self.models[a], self.models[b]) for a, b in self.pairs.tolist()]
+
+    @property
+    def has_chance(self) -> Flags:
+        """Whether one of a pair's models is chance, although there are two other models."""
+        if CHANCE not in self.models or len(self.models) < 3:
+            return np.zeros(len(self.pairs), dtype=bool)
+        return np.asarray((self.pairs == self.models.index(CHANCE)).any(axis=1))
+
+    @property
+    def families(self) -> list[Positions]:
+        """The pairs that are corrected for each other; those with chance are a family apart."""
+        sides = (np.flatnonzero(self.has_chance == side) for side in (False, True))
+        return [family for family in sides if len(family)]
+
+    @property
+    def ranks(self) -> tuple[Positions, Positions]:
+        """The first and the last rank of each model among the models, without chance."""
+        n_models, direction, apart = len(self.models), self.significant_direction, self.has_chance
+        low, high = find_rank_intervals(n_models, self.pairs[~apart], direction[~apart])
+        if apart.any():
+            own = find_rank_intervals(n_models, self.pairs[apart], direction[apart])
+            chance = self.models.index(CHANCE)
+            high -= 1
+            low[chance], high[chance] = own[0][chance], own[1][chance]
+        return low, high
+
+    def count_trivial(self) -> Positions:
+        """Return the number of ties of each pair that any order of the items would have had."""
+        is_trivial = nearly_equal(self.best, self.chance)
+        a, b = self.pairs.T
+        is_tie = nearly_equal(self.scores[:, a], self.scores[:, b])
+        return np.asarray((is_trivial[:, a] & is_trivial[:, b] & is_tie).sum(axis=0))
 
     @property
     def swaps_lists(self) -> bool:
@@ -201,34 +257,41 @@ class MetricComparison(ReadOnlyArrays):
     @lazy_property
     def mean_tests(self) -> PairResults:
         """The tests of the means of sign · score, of which more is better."""
-        if not self.swaps_lists:
-            return self._test_pairs(self.scores, self.name, self.margin)
-        metric, convention = self.metric, self.convention
+        if self.known_tests is not None:
+            return self.known_tests
+        if self.swaps_lists:
+            return self._test_by_swaps()
+        return test_metrics([self])[0]
+
+    def _test_by_swaps(self) -> PairResults:
+        metric, convention, by_t = self.metric, self.convention, replace(self.testing, test="t")
         assert isinstance(metric, OverLists), "only these have exposures"  # noqa: S101
-        by_t = replace(self.testing, test="t")
-        results = compare_pairs(self.sign * self.scores, self.pairs, by_t, margin=self.margin)
+        parts = []
         with progress_bar(enabled=self.progress) as show:
-            return run_swap_test(
-                results,
-                self.exposures,
-                pairs=[(a, b) for a, b in self.pairs.tolist()],
-                value=lambda totals: self.sign * metric.value(totals, convention),
-                how=self.testing,
-                show=partial(show, f"Testing {self.name}"),
-            )
+            for family in self.families:
+                pairs = self.pairs[family]
+                part = compare_pairs(self.sign * self.scores, pairs, by_t, margin=self.margin)
+                swapped = run_swap_test(
+                    part,
+                    self.exposures,
+                    pairs=[(a, b) for a, b in pairs.tolist()],
+                    value=lambda totals: self.sign * metric.value(totals, convention),
+                    how=self.testing,
+                    show=partial(show, f"Testing {self.name}"),
+                )
+                parts.append(swapped)
+        return PairResults.join(parts, self.families)
 
     @lazy_property
     def pooled_tests(self) -> PairResults:
-        """The tests of the pooled scores, from the users' linearised parts."""
+        """The tests of the pooled scores, from the users' linearised parts.
+
+        They are corrected in this metric alone, and have only users as units.
+        """
         is_defined: Flags = (self.denominator != 0).any(axis=1)
         values = np.where(is_defined[:, None], self._linearise_pooled(is_defined), np.nan)
-        return self._test_pairs(values, f"pooled {self.name}")
-
-    def _test_pairs(self, values: Floats, name: str, margin: float | None = None) -> PairResults:
-        with progress_bar(enabled=self.progress and self.testing.test_kind.is_resampling) as show:
-            advance = partial(show, f"Testing {name}")
-            scores = self.sign * values
-            return compare_pairs(scores, self.pairs, self.testing, margin=margin, show=advance)
+        pooled = replace(self, name=f"pooled {self.name}", scores=values, runs=(), margin=None)
+        return test_metrics([pooled])[0]
 
     @lazy_property
     def pooled(self) -> Floats:
@@ -275,6 +338,43 @@ class MetricComparison(ReadOnlyArrays):
         return (score(ratio + step) - score(ratio - step)) / (2 * step)
 
 
+def test_metrics(results: Sequence[MetricComparison]) -> list[PairResults]:
+    """Test the means of all pairs of models in one metric, or in several that are one family.
+
+    Parameters
+    ----------
+    results : sequence of MetricComparison
+        Of the same users and models; more of each sign · score is better.
+
+    Returns
+    -------
+    list of PairResults
+        The results in each metric.
+    """
+    first, n_models = results[0], len(results[0].models)
+    scores = np.hstack([one.sign * one.scores for one in results])
+    runs = [one.sign * run for one in results for run in one.runs]
+    pairs = np.concatenate([one.pairs + place * n_models for place, one in enumerate(results)])
+    # of all metrics: the pairs without chance, and those with chance
+    has_chance = np.concatenate([one.has_chance for one in results])
+    families = [np.flatnonzero(has_chance == side) for side in dict.fromkeys(has_chance.tolist())]
+    is_slow = first.progress and first.testing.test_kind.is_resampling
+    with progress_bar(enabled=is_slow) as show:
+        advance = partial(show, f"Testing {', '.join(one.name for one in results)}")
+        options: dict[str, Any] = {"margin": first.margin, "runs": runs, "show": advance}
+        parts = [
+            compare_pairs(scores, pairs[family], first.testing, **options) for family in families
+        ]
+    joined, n_pairs = PairResults.join(parts, families), len(first.pairs)
+    each = [joined.take(slice(n, n + n_pairs)) for n in range(0, len(pairs), n_pairs)]
+    return [
+        replace(found, low=np.maximum(found.low, -1.0), high=np.minimum(found.high, 1.0))
+        if one.metric.bounded
+        else found
+        for one, found in zip(results, each, strict=True)
+    ]
+
+
 # Tables
 
 
@@ -285,13 +385,13 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     models_table = make_models_table(result)
     pooled_low, pooled_high = result.pooled_intervals(result.testing.alpha)
     chance, n_models = models_table["chance"].to_numpy(), len(models)
-    first, last = find_rank_intervals(n_models, result.pairs, direction)
+    first, last = result.ranks
     table = models_table[["mean", "ci_low", "ci_high", "pooled"]].assign(
         pooled_low=pooled_low,
         pooled_high=pooled_high,
         chance=chance,
         adjusted=adjust_for_chance(models_table["mean"].to_numpy(), chance, result.means("best")),
-        **_count_wins(result, comparison.baseline),
+        **_compare_with_baseline(result),
         rank_low=first,
         rank_high=last,
         tier=first,
@@ -345,38 +445,51 @@ def make_intervals(
 
 
 def make_pairwise(result: MetricComparison) -> pd.DataFrame:
-    """Return a row per pair of models: a minus b, in the units of the metric."""
+    """Return a row per tested pair of models: a minus b, in the units of the metric."""
     margin_columns = () if result.margin is None else _MARGIN_COLUMNS
     tests = result.restore_sign(
         result.mean_tests, (*_PAIR_COLUMNS, "p", "p_corrected", "detectable", *margin_columns)
     )
     tests = tests.rename(columns={"low": "ci_low", "high": "ci_high"})
-    if not result.metric.per_user:
-        tests[["wins", "ties", "losses"]] = 0
+    outcome = ["wins", "ties", "losses"]
+    trivial = result.count_trivial()
+    tests.insert([*tests].index("losses") + 1, "trivial", trivial)
+    share = (tests["wins"] + tests["ties"] / 2) / tests["users"]
+    tests.insert([*tests].index("trivial") + 1, "common_language", share)
+    tests["ties"] -= trivial
+    if not result.metric.per_user:  # no user wins or loses
+        tests[[*outcome, "trivial"]], tests["common_language"] = 0, np.nan
+    tests.insert([*tests].index("p"), "direction", result.mean_tests.direction)
     pooled = result.restore_sign(result.pooled_tests, _POOLED_COLUMNS).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
     table = pd.concat([models, tests, pooled], axis=1)
+    sides = zip(result.significant_direction.tolist(), result.named_pairs, strict=True)
+    better = [(None, one, other)[direction] for direction, (one, other) in sides]
+    table.insert([*table].index("direction"), "better", pd.Series(better, dtype=object))
     is_simultaneous = result.testing.corrected_by.is_simultaneous or len(table) == 1
     is_simultaneous &= result.testing.test_kind.is_test_of_mean
     table.insert(0, "metric", result.name)
     interval = "simultaneous" if is_simultaneous else "per pair"
-    table.insert([*table].index("deviation"), "interval", interval)
+    table.insert([*table].index("ci_high") + 1, "interval", interval)
     return table
 
 
-def _count_wins(result: MetricComparison, baseline: str) -> pd.DataFrame:
-    """Count the users for whom each model is better than the baseline, equal, or worse."""
-    tests, names = result.mean_tests, ["won", "tied", "lost"]
-    counts = pd.DataFrame(index=[*result.models], columns=names, dtype="Int64")
+def _compare_with_baseline(result: MetricComparison) -> pd.DataFrame:
+    """Return each model's difference from the baseline, its p, and the users won and lost."""
+    pairs = make_pairwise(result)
+    names = {"ci_low": "difference_low", "ci_high": "difference_high"}
+    pairs = pairs.rename(columns={**names, "wins": "won", "ties": "tied", "losses": "lost"})
+    first, second = (pairs[pairs[side] == result.baseline] for side in "ab")
+    swapped = {"difference_low": "difference_high", "won": "lost"}
+    swapped |= {new: old for old, new in swapped.items()}
+    signed = ["difference", "difference_low", "difference_high"]
+    first = first.rename(columns=swapped)
+    first[signed] *= -1
+    both = pd.concat([first.set_index("b"), second.set_index("a")]).reindex([*result.models])
+    counts = both[["won", "tied", "lost", "trivial"]].astype("Int64")
     if not result.metric.per_user:  # no user wins or loses
-        return counts
-    for pair, (a, b) in enumerate(result.named_pairs):
-        outcome = [tests.wins[pair], tests.ties[pair], tests.losses[pair]]
-        if b == baseline:
-            counts.loc[a] = outcome
-        elif a == baseline:
-            counts.loc[b] = outcome[::-1]
-    return counts
+        counts.loc[:] = pd.NA
+    return both[[*signed, "p_corrected"]].join(counts)
 
 
 def _compute_spread(runs: Floats) -> float:
@@ -446,9 +559,9 @@ def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> p
     part = result.select_users(users)
     others = [name for name in part.models if name != baseline]
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
-    testing = replace(part.testing, correction="none")
-    tests = compare_pairs(part.sign * part.scores, pairs, testing)
-    columns = ["difference", "low", "high", "effect", "p"]
+    testing, runs = replace(part.testing, correction="none"), [part.sign * one for one in part.runs]
+    tests = compare_pairs(part.sign * part.scores, pairs, testing, runs=runs)
+    columns = ["difference", "low", "high", "d_z", "p"]
     differences = part.restore_sign(tests, columns).set_axis(others)
     table = make_models_table(part)
     differences.insert(4, "pooled_difference", table["pooled"] - table["pooled"][baseline])

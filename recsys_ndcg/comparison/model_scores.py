@@ -42,9 +42,11 @@ _LARGEST = 2**53  # JSON readers may round larger integers
 class ModelScores(Scores):
     """One model's scores in three roles: its own, chance and best.
 
-    If a user was measured several times, in folds or with several seeds, scores are averaged
-    within the user: users are independent of each other, the folds of one user are not. Numerator
-    and denominator are 0 if a user has no score; counts of folds are added up.
+    If a user was measured several times, in folds or in several runs, scores are averaged within
+    the user: users are independent of each other, the folds of one user are not. Runs are whole
+    repetitions: the same model trained with other seeds or on other samples. The folds of one
+    partition are one run. Numerator and denominator are 0 if a user has no score; counts of folds
+    are added up.
 
     Parameters
     ----------
@@ -58,11 +60,14 @@ class ModelScores(Scores):
         The report with the lists, if it was kept.
     parameters : mapping of str
         Parameters of the model by name: numbers, texts or None.
+    run_scores : float64 array, shape (n_runs, n_users, n_metrics)
+        The scores in each run, NaN if there is none; no runs if there is only one.
     """
 
     signatures: Mapping[str, Signature]
     label_digests: NDArray[np.uint64]
     run_means: Floats
+    run_scores: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
     report: Report | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
@@ -142,12 +147,22 @@ class ModelScores(Scores):
         )
 
     @classmethod
-    def average_runs(cls, runs: Sequence[ModelScores]) -> ModelScores:
-        """Average the scores of several runs within each user; add up numerators and denominators.
+    def average_runs(
+        cls, runs: Sequence[ModelScores], run_of: Sequence[int] | None = None
+    ) -> ModelScores:
+        """Average the scores of folds and runs within each user, and add up their parts.
 
         Folds hold different ratings of a user: their counts and digests are added up, too. Seeds
         hold the same ratings: counts and digests are those of the first run. A user is left out if
         all runs leave it out; other flags are true if they are true in any run.
+
+        Parameters
+        ----------
+        runs : sequence of ModelScores
+            One per fold and run.
+        run_of : sequence of int, optional
+            The number of each one's run; the same for all folds of a partition. By default, each is
+            a run if all have the same ratings, or else all are folds.
         """
         if len(runs) == 1:
             return runs[0]
@@ -173,6 +188,14 @@ class ModelScores(Scores):
             else:
                 merged[name] = values
         average = first.replace_all_columns(merged)
+        if run_of is None:
+            run_of = [place if have_same_ratings else 0 for place in range(len(runs))]
+        tables_of_runs = [
+            _average_scores(
+                [part.per_user for part, run in zip(expanded, run_of, strict=True) if run == one]
+            )
+            for one in dict.fromkeys(run_of)
+        ]
         signatures = {
             name: Signature.of_runs([run.signatures[name] for run in runs])
             for name in runs[0].signatures
@@ -181,6 +204,7 @@ class ModelScores(Scores):
             average,
             signatures=update_user_counts(signatures, average.per_user),
             run_means=np.concatenate([run.run_means for run in runs]),
+            run_scores=np.array(tables_of_runs if len(tables_of_runs) > 1 else np.zeros((0, 0, 0))),
             report=None,
             parameters=_common_parameters([run.parameters for run in runs]),
         )
@@ -197,7 +221,10 @@ class ModelScores(Scores):
 
     @property
     def tables(self) -> dict[str, NDArray[Any]]:
-        """The tables of users × metrics by their names in a file: "truth" has the label digests."""
+        """The tables of users × metrics by their names in a file.
+
+        "truth" has the label digests, and "run 1", "run 2" ... the scores of each run.
+        """
         return {
             "scores": self.per_user,
             "numerator": self.numerator,
@@ -205,12 +232,17 @@ class ModelScores(Scores):
             "chance": self.roles["chance"],
             "best": self.roles["best"],
             "truth": self.label_digests,
+            **{f"run {place}": table for place, table in enumerate(self.run_scores, 1)},
         }
 
     def take(self, users: Positions) -> ModelScores:
         """Return the scores of users by their positions; `run_means` stays over all users."""
         scores = super().take(users)
-        return replace(scores, signatures=update_user_counts(self.signatures, scores.per_user))
+        return replace(
+            scores,
+            signatures=update_user_counts(self.signatures, scores.per_user),
+            run_scores=self.run_scores[:, users] if len(self.run_scores) else self.run_scores,
+        )
 
     def select_metrics(self, names: Sequence[str]) -> ModelScores:
         """Return the scores in some of the metrics."""
@@ -220,6 +252,7 @@ class ModelScores(Scores):
             signatures={name: self.signatures[name] for name in names},
             label_digests=self.label_digests[:, columns],
             run_means=self.run_means[:, columns],
+            run_scores=self.run_scores[:, :, columns] if len(self.run_scores) else self.run_scores,
         )
 
     def require_report(self, model: str) -> Report:
@@ -496,6 +529,8 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         numerator=np.where(is_known, scores * first.denominator, 0.0),
         denominator=np.where(is_known, first.denominator, 0.0),
         run_means=np.full((1, len(first.names)), np.nan),
+        # chance is the same in every run
+        run_scores=np.broadcast_to(scores, (len(first.run_scores), *scores.shape)),
         report=None,
     )
     return {CHANCE: chance, **models}

@@ -62,6 +62,7 @@ def compare(  # noqa: PLR0913 - the contract
     users: str = "all",
     test: str = "t",
     correction: str | None = None,
+    family: str = "pairs",
     alpha: float = 0.05,
     draws: int = 10_000,
     seed: int = 0,
@@ -101,8 +102,12 @@ def compare(  # noqa: PLR0913 - the contract
         The test of the users' differences: ``"t"`` is Student's paired t, ``"randomisation"``
         draws random signs, ``"bootstrap"`` resamples users.
     correction : {'max-T', 'holm', 'bonferroni', 'bh', 'none'}, optional
-        Correction for the number of pairs in a metric: max-T by default, or Holm for Wilcoxon
+        Correction for the number of tests in a family: max-T by default, or Holm for Wilcoxon
         and sign tests.
+    family : {'pairs', 'baseline', 'metrics'}
+        The differences that are corrected for each other: all pairs of models in a metric; each
+        model against the baseline, so that other pairs are not tested; or all pairs in all metrics.
+        Chance is always a family apart.
     alpha : float
         Significance level, at least 1e-12; intervals have level 1 - alpha.
     draws, seed : int
@@ -157,6 +162,7 @@ def compare(  # noqa: PLR0913 - the contract
     bad    0.765         2          2     2
     """
     options: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
+    options["family"] = family
     testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
     if not testing.test_kind.is_test_of_mean:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
@@ -175,7 +181,7 @@ def compare(  # noqa: PLR0913 - the contract
     if baseline == CHANCE and CHANCE not in aligned:
         aligned = add_chance(aligned)
     check_baseline(baseline, aligned)
-    testing.check_pairs(len(aligned) * (len(aligned) - 1) // 2)
+    testing.check_pairs(_count_pairs(aligned, testing.family))
     name, first = next(iter(aligned.items()))
     segment_of_user = None
     if by is not None:
@@ -192,6 +198,13 @@ def compare(  # noqa: PLR0913 - the contract
         other_metrics=tuple(other_metrics),
         progress=progress,
     )
+
+
+def _count_pairs(models: Mapping[str, ModelScores], family: str) -> int:
+    """Return the number of tests in the largest family."""
+    others = max(len(models) - (CHANCE in models and len(models) > 2), 2)
+    pairs = others - 1 if family == "baseline" else others * (others - 1) // 2
+    return pairs * (len(next(iter(models.values())).names) if family == "metrics" else 1)
 
 
 def check_test_options(

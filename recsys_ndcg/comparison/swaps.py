@@ -60,8 +60,7 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
         one_for_all.take(slice(place * n_users, (place + 1) * n_users))
         for place in range(len(exposures))
     ]
-    error = results.deviation / np.sqrt(np.maximum(results.users, 1))
-    error = np.where(error > 0, error, 1.0)
+    error = np.where(results.standard_error > 0, results.standard_error, 1.0)
     drawn = np.empty((how.draws, len(pairs)))
     for column, (a, b) in enumerate(pairs):
         rng = np.random.default_rng(how.seed)  # the same swaps for every pair

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import list_first
-from recsys_ndcg.significance import find_rank_intervals, power
+from recsys_ndcg.significance import power
 
 if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Positions
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
 
 _MAX_NAMES = 4
 _SMALLEST = 0.0001  # smaller p-values are written as p < 0.0001
-_VERY_SMALL = 0.1  # standard deviations of the users' differences; Cohen calls 0.2 small
+_MIN_DIFFERENT = 30  # users whose scores differ: with fewer, the mean is far from normal
+_PER_SKEWNESS = 25  # users for each squared unit of skewness: Cochran (1977), section 2.15
 
 
 def format_size(value: float) -> str:
@@ -39,71 +44,140 @@ def write_verdict(result: MetricComparison) -> str:
             f"No user has scores from two models in {result.name}, so nothing can be compared. "
             "Choose another metric or threshold."
         )
-    users = format_count(int(tests.users.max()), "user")
     if np.isnan(tests.p_corrected).all():
+        users = format_count(int(tests.users.max()), "user")
         scores = zip(result.models, result.means().tolist(), strict=True)
         means = [f"{name} {format_size(mean)}" for name, mean in scores]
         return (
             f"Only {users} can be compared in {result.name}, too few for a test. "
             f"The scores: {', '.join(list_first(means, _MAX_NAMES))}."
         )
-    count = len(result.models)
-    names = " and ".join(result.models) if count == 2 else f"All {count} models"
+    against_chance = _describe_chance(result) if result.has_chance.any() else ""
+    sentences = [] if result.has_chance.all() else _judge(result)
+    return escape_invisible(" ".join(filter(None, [*sentences, against_chance])))
+
+
+def _judge(result: MetricComparison) -> tuple[str, str]:
+    """Compare the models, without chance."""
+    apart = np.flatnonzero(~result.has_chance)
+    tests, pairs = result.mean_tests.take(apart), result.pairs[apart]
+    columns, units = np.unique(pairs), _count_units(result, apart)
+    if result.metric.per_user and not tests.wins.any() and not tests.losses.any():
+        first = f"{_name_all(result, columns)} have the same score in {result.name} for each of"
+        return f"{first} {units}.", "Are they different models?"
     if not result.metric.per_user and not tests.difference.any():
-        value = format_size(float(result.means()[0]))
-        first, second = f"{names} have the same {result.name}: {value}.", ""
-    elif result.metric.per_user and not tests.wins.any() and not tests.losses.any():
-        first = f"{names} have the same score in {result.name} for each of {users}."
-        second = "Are they different models?"
-    else:
-        first, second = _judge_two(result, users) if count == 2 else _judge_many(result, users)
-    return escape_invisible(f"{first} {second}".rstrip())
+        value = format_size(float(result.means()[columns[0]]))
+        return f"{_name_all(result, columns)} have the same {result.name}: {value}.", ""
+    if len(apart) == 1:
+        return _judge_pair(result, int(apart[0]))
+    if result.testing.family == "baseline":
+        return _judge_against_baseline(result, apart)
+    return _judge_many(result, apart)
+
+
+def _name_all(result: MetricComparison, columns: Positions) -> str:
+    names = [result.models[column] for column in columns]
+    return " and ".join(names) if len(names) == 2 else f"All {len(names)} models"
+
+
+def _count_units(result: MetricComparison, pairs: Positions) -> str:
+    """Return the number of users, and of runs if the tests count these, too."""
+    tests = result.mean_tests.take(pairs)
+    users = format_count(int(tests.users.max()), "user")
+    runs = tests.runs[tests.runs > 0]
+    if not len(runs):
+        return users
+    low, high = int(runs.min()), int(runs.max())
+    return f"{users} and {low if low == high else f'{low} to {high}'} runs"
 
 
 def describe_test(result: MetricComparison) -> str:
     """Return the test, its correction and the significance level in words."""
-    n_pairs = len(result.pairs)
-    pairs = f" over {n_pairs} pairs" if n_pairs > 1 else ""
-    return f"{_name_test(result)}{pairs}, alpha {result.testing.alpha:g}"
+    n_pairs = max(map(len, result.families))
+    pairs = {
+        "pairs": f" over {n_pairs} pairs",
+        "baseline": f" over {format_count(n_pairs, 'model')} against {result.baseline}",
+        "metrics": f" over {format_count(n_pairs, 'pair')} in all metrics",
+    }[result.testing.family]
+    is_family = n_pairs > 1 or result.testing.family == "metrics"
+    return f"{_name_test(result)}{pairs if is_family else ''}, alpha {result.testing.alpha:g}"
 
 
 def _name_test(result: MetricComparison) -> str:
-    correction = f", {result.testing.corrected_by.in_words}" if len(result.pairs) > 1 else ""
-    return f"{result.testing.test_kind.in_words}{correction}"
+    is_family = max(map(len, result.families)) > 1 or result.testing.family == "metrics"
+    correction = f", {result.testing.corrected_by.in_words}" if is_family else ""
+    over_metrics = " over all metrics" if result.testing.family == "metrics" else ""
+    return f"{result.testing.test_kind.in_words}{correction}{over_metrics}"
 
 
-def _judge_two(result: MetricComparison, users: str) -> tuple[str, str]:
-    tests, (one, other) = result.mean_tests, result.models
-    direction = int(result.significant_direction[0])
-    difference, p = float(tests.difference[0]), _format_p(float(tests.p_corrected[0]))
+def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, str]:
+    tests, (one, other) = result.mean_tests, result.named_pairs[pair]
+    direction = int(result.significant_direction[pair])
+    difference, p = float(tests.difference[pair]), _format_p(float(tests.p_corrected[pair]))
+    units = _count_units(result, np.array([pair]))
     if not direction:
+        size = _describe_size(result, pair, result.sign)
         first = (
             f"The data cannot distinguish {one} from {other} in {result.name}: {one} minus {other} "
-            f"is {format_size(result.sign * difference)} over {users}, {p}."
+            f"is {size} over {units}, {p}."
         )
-        return first, _describe_margin(result, 0) or _describe_detectable(result)
-    low, high = float(tests.low[0]), float(tests.high[0])
+        return first, _describe_margin(result, pair) or _describe_detectable(result, [pair])
     if direction < 0:
-        (one, other), low, high = (other, one), -high, -low
-    level = f"{100 * (1 - result.testing.alpha):.10g} %"
-    interval = f"interval {format_size(low)} to {format_size(high)}"
-    size, kind = format_size(abs(difference)), result.testing.test_kind
-    how = f"by {size} ({level} {interval}) over {users}, {p}"
-    if not kind.is_test_of_mean:  # the mean may differ in the other direction
-        sign = "better" if difference * direction >= 0 else "worse"
-        how = f"{kind.in_words}, {users}, {p}; its mean is {size} {sign} ({level} t {interval})"
-    first = f"{one} is better than {other} in {result.name}: {how}."
-    return first, _describe_margin(result, 0) or _describe_effect(result, 0)
+        one, other = other, one
+    if result.testing.test_kind.is_test_of_mean:
+        size = _describe_size(result, pair, direction, inverts=direction < 0)
+        how = f"by {size} over {units}, {p}"
+        first = f"{one} is better than {other} in {result.name}: {how}."
+    else:
+        order = (
+            f"More users are ahead with {one} than with {other} in {result.name}"
+            if result.testing.test == "sign"
+            else f"The ranks of the users' differences favour {one} over {other} in {result.name}"
+        )
+        means = "The means are equal."
+        if difference:
+            leads = int(np.sign(difference))
+            verb = "agrees" if leads == direction else "points the other way"
+            better, worse = (one, other) if leads == direction else (other, one)
+            size = _describe_size(result, pair, leads, inverts=leads < 0)
+            means = f"The mean {verb}: {better} is better than {worse} by {size}."
+        first = f"{order} ({result.testing.test_kind.in_words}, {units}, {p}). {means}"
+    return first, _describe_margin(result, pair) or _describe_effect(result, pair)
 
 
-def _judge_many(result: MetricComparison, users: str) -> tuple[str, str]:
+def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: bool = False) -> str:
+    """Describe sign · difference and its interval, also in percent of a model's mean.
+
+    The percentage is of the second model's mean, or of the first model's if `inverts`.
+    """
+    tests = result.mean_tests
+    low, high = sorted((sign * float(tests.low[pair]), sign * float(tests.high[pair])))
+    size, notes = format_size(sign * float(tests.difference[pair])), []
+    if not np.isnan(low):
+        kind = "interval" if result.testing.test_kind.is_test_of_mean else "t interval"
+        level = f"{100 * (1 - result.testing.alpha):.10g} %"
+        notes.append(f"{level} {kind} {format_size(low)} to {format_size(high)}")
+    ratios = [
+        1 + values[pair] for values in (tests.relative, tests.relative_low, tests.relative_high)
+    ]
+    if inverts:
+        ratios = [1 / one if one > 0 else np.nan for one in (ratios[0], ratios[2], ratios[1])]
+    middle, low, high = (100 * (one - 1) for one in ratios)
+    if np.isfinite(middle):
+        span = "" if np.isnan([low, high]).any() else f", {low:+.3g} to {high:+.3g} %"
+        notes.append(f"relative {middle:+.3g} %{span}")
+    return f"{size} ({'; '.join(notes)})" if notes else size
+
+
+def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, str]:
     directions, order = result.significant_direction, result.columns_by_mean.tolist()
-    count = len(result.models)
-    where = f"in {result.name} ({users}; {_name_test(result)})"
-    if not directions.any():
+    columns, units = np.unique(result.pairs[apart]).tolist(), _count_units(result, apart)
+    order, count = [column for column in order if column in columns], len(columns)
+    where = f"in {result.name} ({units}; {_name_test(result)})"
+    if not directions[apart].any():
         answer = f"The data cannot distinguish any of the {count} models {where}."
-        return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
-    low, high = find_rank_intervals(count, result.pairs, directions)
+        return answer, _describe_margins(result, order[0]) or _describe_detectable(result, apart)
+    low, high = result.ranks
     top = [column for column in order if low[column] == 1]
     names = [result.models[column] for column in top]
     if len(top) == 1:
@@ -116,21 +190,74 @@ def _judge_many(result: MetricComparison, users: str) -> tuple[str, str]:
         f"Of {count} models, {_join_names(names)} share the first tier {where}: no model is "
         "significantly better than any of them."
     )
-    return answer, _describe_margins(result, order[0]) or _describe_detectable(result)
+    tied = [
+        pair
+        for pair in apart.tolist()
+        if not directions[pair] and {*result.pairs[pair].tolist()} <= {*top}
+    ]
+    return answer, _describe_margins(result, order[0]) or _describe_detectable(result, tied)
+
+
+def _judge_against_baseline(result: MetricComparison, apart: Positions) -> tuple[str, str]:
+    """Describe which models are better and worse than the baseline."""
+    groups: dict[int, list[str]] = {1: [], -1: [], 0: []}
+    for pair in apart.tolist():
+        one, other = result.named_pairs[pair]
+        direction = int(result.significant_direction[pair])
+        is_first = other == result.baseline
+        groups[direction if is_first else -direction].append(one if is_first else other)
+    against = result.baseline
+    sentences = [
+        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {what} {against}"
+        for names, what in (
+            (groups[1], "better than"),
+            (groups[-1], "worse than"),
+            (groups[0], "not distinguished from"),
+        )
+        if names
+    ]
+    units = _count_units(result, apart)
+    first = f"In {result.name}, {'; '.join(sentences)} ({units}; {_name_test(result)})."
+    open_ = [pair for pair in apart.tolist() if not result.significant_direction[pair]]
+    more = _describe_margins(result, result.models.index(against))
+    return first, more or (_describe_detectable(result, open_) if open_ else "")
+
+
+def _describe_chance(result: MetricComparison) -> str:
+    """Describe which models are better than random order: tests apart from the other pairs."""
+    groups: dict[int, list[str]] = {1: [], 0: [], -1: []}
+    for pair in np.flatnonzero(result.has_chance).tolist():
+        one, other = result.named_pairs[pair]
+        direction = int(result.significant_direction[pair])
+        groups[-direction if one == CHANCE else direction].append(other if one == CHANCE else one)
+    if not (groups[0] or groups[-1]):
+        both = "Both are" if len(groups[1]) == 2 else f"All {len(groups[1])} models are"
+        return f"{both} better than chance."
+    sentences = [
+        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {what} chance"
+        for names, what in (
+            (groups[1], "better than"),
+            (groups[0], "not distinguished from"),
+            (groups[-1], "worse than"),
+        )
+        if names
+    ]
+    return f"{'; '.join(sentences)}."
 
 
 def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
     """Describe how far the second model is behind the first."""
     pair = [set(columns) for columns in result.pairs.tolist()].index({first, second})
-    difference = float(result.mean_tests.difference[pair])
-    is_behind = difference >= 0 if result.pairs[pair][0] == first else difference <= 0
-    gap = f"{format_size(abs(difference))} {'behind' if is_behind else 'ahead in the mean'}"
-    mark = ";" if result.metric.per_user else "."  # before a sentence of its own
-    return f"{result.models[second]} comes next, {gap}{mark} {_describe_effect(result, pair)}"
+    leads = 1 if result.pairs[pair][0] == first else -1
+    is_behind = leads * float(result.mean_tests.difference[pair]) >= 0
+    sign = leads if is_behind else -leads
+    size = _describe_size(result, pair, sign, inverts=sign < 0)
+    gap = f"{'behind' if is_behind else 'ahead in the mean'} by {size}"
+    return f"{result.models[second]} comes next, {gap}. {_describe_effect(result, pair)}"
 
 
 def _describe_effect(result: MetricComparison, pair: int) -> str:
-    """Describe for how many users a model is better, and whether the difference is very small."""
+    """Describe for how many users a model is better."""
     tests = result.mean_tests
     if not result.metric.per_user:
         how = "swaps the lists of users" if result.swaps_lists else "is the jackknife's over users"
@@ -139,18 +266,14 @@ def _describe_effect(result: MetricComparison, pair: int) -> str:
     wins, losses, users = int(tests.wins[pair]), int(tests.losses[pair]), int(tests.users[pair])
     if (result.significant_direction[pair] or tests.difference[pair]) < 0:
         one, wins, losses = other, losses, wins
-    effect = abs(float(tests.effect[pair]))
-    shares = (
-        f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}"
+    return (
+        f"{one} is ahead for {wins / users:.0%} of the users and behind for {losses / users:.0%}."
     )
-    if effect < _VERY_SMALL:
-        return f"{shares}. That is a very small difference (effect size d_z = {effect:.2g})."
-    return f"{shares}." if np.isinf(effect) else f"{shares} (effect size d_z = {effect:.2g})."
 
 
-def _describe_detectable(result: MetricComparison) -> str:
-    """Describe which differences the test would find with 80 % power."""
-    detectable = result.mean_tests.detectable
+def _describe_detectable(result: MetricComparison, pairs: Sequence[int] | Positions) -> str:
+    """Describe which differences the test would find between these models with 80 % power."""
+    detectable = result.mean_tests.detectable[pairs]
     detectable = detectable[np.isfinite(detectable) & ~(result.metric.bounded & (detectable > 1))]
     if not len(detectable):
         if result.testing.test_kind.is_test_of_mean:
@@ -159,6 +282,29 @@ def _describe_detectable(result: MetricComparison) -> str:
     low, high = format_size(float(detectable.min())), format_size(float(detectable.max()))
     span = low if low == high else f"{low} to {high}, depending on the pair"
     return f"With 80 % power the test would find a difference of {span}."
+
+
+def explain_roughness(result: MetricComparison, pair: int) -> str:
+    """Return why a pair's p and interval are rough; empty if they are not.
+
+    The mean of few different scores, or of skewed differences, is far from normal.
+    """
+    tests = result.mean_tests
+    users, skewness = int(tests.users[pair]), float(tests.skewness[pair])
+    different = int(tests.wins[pair] + tests.losses[pair])
+    if users < 2 or not different:
+        return ""
+    if different < _MIN_DIFFERENT:
+        few = format_count(different, "user")
+        verb = "has" if different == 1 else "have"
+        return f"only {few} {verb} different scores"
+    needed = _PER_SKEWNESS * skewness**2
+    if users < needed:
+        return (
+            f"the differences are skewed (skewness {skewness:.1f}: {math.ceil(needed)} users are "
+            f"needed, and there are {users})"
+        )
+    return ""
 
 
 def _describe_margin(result: MetricComparison, pair: int) -> str:
@@ -181,7 +327,7 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
 
 
 def _describe_margins(result: MetricComparison, best: int) -> str:
-    """Describe which models are shown to be within the margin of the best mean, if it was given."""
+    """Describe which models are shown to be within the margin of one model, if it was given."""
     if result.margin is None:
         return ""
     tests, not_worse = result.mean_tests, []
@@ -239,6 +385,9 @@ def decide_gate(result: MetricComparison) -> Gate:
     where = f"{model} against {baseline} in {result.name}"
     what = f"{where}: {plus}{format_size(metric_difference)} over {format_count(users, 'user')}"
     level = f"{_format_p(p)}, alpha {alpha:g}"
+    rough, runs = explain_roughness(result, 0), int(tests.runs[0])
+    if runs:
+        what += f" and {runs} runs"
     if np.isnan(p):
         reason = f"{what}. Too few users have a score in both."
     elif p <= alpha:
@@ -250,10 +399,13 @@ def decide_gate(result: MetricComparison) -> Gate:
             f"{significance} ({_format_p(float(tests.p[0]))})."
         )
     else:  # `power` is two-sided: twice the level
-        deviation, two_sided = float(tests.deviation[0]), min(2 * alpha, 0.99)
+        deviation, two_sided = float(tests.sd_difference[0]), min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=two_sided)
+        enough = f"If the difference stays the same, about {needed} are enough."
         reason = (
-            f"{what}. {model} may still be worse by {margin:g} or more ({level}): too few users. "
-            f"If the difference stays the same, about {needed} are enough."
+            f"{what}. {model} may still be worse by {margin:g} or more ({level}): too few users"
+            f"{' or runs' if runs else ''}.{'' if runs else f' {enough}'}"
         )
+    if rough:
+        reason += f" This p is rough: {rough}."
     return Gate(passed=bool(p <= alpha), reason=escape_invisible(reason))

@@ -59,7 +59,8 @@ class ModelRun:
     @lazy_property
     def averaged_scores(self) -> ModelScores:
         """Its scores, averaged within each user, for `recsys_ndcg.compare`."""
-        scores = FoldRuns(one.fold for one in self.results).averaged_scores
+        folds = FoldRuns(one.fold for one in self.results)
+        scores = folds.average_scores([one.cell.seed for one in self.results])
         return replace(scores, parameters=flatten_parameters(self.parameters))
 
     @property

@@ -117,7 +117,17 @@ class FoldRuns(tuple["FoldRun", ...]):
 
     @property
     def averaged_scores(self) -> ModelScores:
-        """The scores of every user in all ranking measures, averaged over the folds.
+        """The scores of every user in all ranking measures: see `average_scores`."""
+        return self.average_scores()
+
+    def average_scores(self, run_of: Sequence[int] | None = None) -> ModelScores:
+        """Return the scores of every user in all ranking measures, averaged over the folds.
+
+        Parameters
+        ----------
+        run_of : sequence of int, optional
+            The number of each fold's run. By default, a fold with ratings that an earlier fold of
+            the run has tested begins another run.
 
         Raises
         ------
@@ -135,7 +145,8 @@ class FoldRuns(tuple["FoldRun", ...]):
         if not all(parts):
             msg = "No measure here ranks anything. Add one such as 'ndcg@10'."
             raise InvalidInputError(msg)
-        found = ModelScores.average_runs([ModelScores.join_metrics(each) for each in parts])
+        joined = [ModelScores.join_metrics(each) for each in parts]
+        found = ModelScores.average_runs(joined, run_of or _number_runs(joined))
         orders = {
             name
             for name, one in zip(found.names, found.metrics, strict=True)
@@ -179,6 +190,18 @@ class FoldRuns(tuple["FoldRun", ...]):
                 f"{parts}): random order scores the same in {', '.join(bad[0])}. Check its "
                 "parameters, and whether it can learn from these ratings."
             )
+
+
+def _number_runs(folds: Sequence[ModelScores]) -> list[int]:
+    """Return the number of each fold's run: a run tests each rating once."""
+    numbers: list[int] = []
+    tested: set[tuple[Any, int]] = set()
+    for fold in folds:
+        own = {*zip(fold.users.tolist(), fold.label_digests[:, 0].tolist(), strict=True)}
+        is_next = not tested.isdisjoint(own)
+        tested = own if is_next else tested | own
+        numbers.append(numbers[-1] + is_next if numbers else 0)
+    return numbers
 
 
 class PreparedFold(NamedTuple):

@@ -11,7 +11,7 @@ would leave too few digits, or if its models score different users.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms
 from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
+from recsys_ndcg.significance.runs import RunVariance
 
 _SAME = 1e-12  # of the larger of two scores: a smaller difference is rounding
 _EQUALISED_AT_ONCE = 1 << 18
@@ -42,6 +43,8 @@ class PairedScores:
         NaN where there is none. Near ties are made equal.
     pairs : int64 array, shape (n_pairs, 2)
         Which models are compared: the first minus the second.
+    runs : sequence of float64 arrays, shape (n_runs, n_users), optional
+        The scores of each model in its runs, whose means are `values`.
 
     Attributes
     ----------
@@ -53,9 +56,13 @@ class PairedScores:
     users, wins, losses : int64 arrays, shape (n_pairs,)
         Numbers of users with a score in both models, of those with a higher one in the first model,
         and of those with a lower one.
-    mean, deviation, absolute : float64 arrays, shape (n_pairs,)
-        Mean, standard deviation and sum of absolute values of the differences; NaN where there are
-        too few users.
+    mean, deviation, absolute, skewness : float64 arrays, shape (n_pairs,)
+        Mean, standard deviation, sum of absolute values and skewness of the differences; NaN where
+        there are too few users.
+    mean_of_second, sd_of_second, correlation : float64 arrays, shape (n_pairs,)
+        Of the second model's scores, of the same users; their correlation with the differences.
+    run_variance : RunVariance
+        What the runs add to the variance of each pair's mean.
 
     Raises
     ------
@@ -63,7 +70,7 @@ class PairedScores:
         A score is infinite.
     """
 
-    def __init__(self, values: Any, pairs: Any) -> None:
+    def __init__(self, values: Any, pairs: Any, runs: Sequence[Floats] = ()) -> None:
         values = np.asarray(values, dtype=np.float64)
         self.pairs: Positions = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         if np.isinf(values).any():
@@ -80,9 +87,12 @@ class PairedScores:
         equalise_near_ties(self.table)
         self.is_complete = not np.isnan(self.table).any()  # every model has a score of every user
         rows = map_in_threads(self._summarise, range(len(self.pairs)))
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 10).T
         self.users, self.wins, self.losses = columns[:3].astype(np.int64)
-        self.mean, self.deviation, self.absolute = columns[3:]
+        self.mean, self.deviation, self.absolute, self.skewness = columns[3:7]
+        self.mean_of_second, self.sd_of_second, self.correlation = columns[7:]
+        scaled = [np.ldexp(one if used.all() else one[:, used], -self.exponent) for one in runs]
+        self.run_variance = RunVariance.of(scaled, self.pairs)
 
     @property
     def has_difference(self) -> Flags:
@@ -95,15 +105,36 @@ class PairedScores:
         return max(int((self.users > 1).sum()), 1)
 
     @property
-    def freedom(self) -> Positions:
+    def has_spread(self) -> Flags:
+        """Whether the users' differences vary."""
+        return np.asarray(self.has_difference & (self.deviation > 0))
+
+    @property
+    def freedom(self) -> Floats:
         """The degrees of freedom of each pair's t, at least 1."""
-        return np.asarray(np.maximum(self.users - 1, 1))
+        least: Floats = np.maximum(self.users - 1.0, 1.0)
+        return self.run_variance.combine_freedom(self.variance_over_users, least)
 
     @property
     def error(self) -> Floats:
-        """Standard errors of the means."""
-        error: Floats = self.deviation / np.sqrt(np.maximum(self.users, 1))
+        """Standard errors of the means, over the users and over the runs."""
+        error: Floats = np.hypot(
+            self.deviation / np.sqrt(np.maximum(self.users, 1)), np.sqrt(self.run_variance.added)
+        )
         return error
+
+    @property
+    def smallest_p(self) -> Floats:
+        """The smallest p of n users with the same difference, 2^(1 - n), as of random signs."""
+        is_constant = self.has_difference & (self.deviation == 0)
+        smallest: Floats = np.where(is_constant, np.ldexp(2.0, -self.users), 0.0)
+        return smallest
+
+    @property
+    def variance_over_users(self) -> Floats:
+        """The part of the means' variance that is due to the sample of users."""
+        variance: Floats = self.deviation**2 / np.maximum(self.users, 1)
+        return variance
 
     def get_differences(self, pair: int) -> Floats:
         """Return a pair's differences for the users with a score in both."""
@@ -117,27 +148,41 @@ class PairedScores:
         return apart
 
     def _summarise(self, pair: int) -> tuple[float, ...]:
-        apart = self.get_differences(pair)
+        apart, second = self.get_differences(pair), self.table[self.pairs[pair, 1]]
         users = len(apart)
         if not users:
-            return (0, 0, 0, np.nan, np.nan, 0.0)
+            return (0, 0, 0, np.nan, np.nan, 0.0, *[np.nan] * 4)
         wins, losses = int((apart > 0).sum()), int((apart < 0).sum())
         mean, absolute = float(apart.sum() / users), float(np.abs(apart).sum())
+        if not self.is_complete:
+            second = second[~np.isnan(self.get_aligned(pair))]
+        mean_of_second = float(second.sum() / users)
         if users == 1:
-            return (users, wins, losses, mean, np.nan, absolute)
-        centred = apart - mean
-        largest = float(np.abs(centred).max()) or 1.0
-        scaled = centred / largest
-        deviation = largest * math.sqrt(float((scaled * scaled).sum()) / (users - 1))
+            return (users, wins, losses, mean, np.nan, absolute, np.nan, mean_of_second, 0.0, 0.0)
+        deviation, scaled = _measure_deviation(apart - mean)
+        of_second, other = _measure_deviation(second - mean_of_second)
         if deviation <= 2 * _SAME and self._is_constant(pair, mean):
             deviation = 0.0
-        return (users, wins, losses, mean, deviation, absolute)
+        skewness = float((scaled * scaled * scaled).sum()) / users * (users / (users - 1)) ** 1.5
+        correlation = float((scaled * other).sum()) / (users - 1)
+        return (
+            *(users, wins, losses, mean, deviation, absolute, skewness if deviation else 0.0),
+            *(mean_of_second, of_second, correlation),
+        )
 
     def _is_constant(self, pair: int, mean: float) -> bool:
         """Return whether the differences of a pair are equal but for rounding."""
         larger = np.abs(self.table[self.pairs[pair]]).max(axis=0)
         distance = np.abs(self.get_aligned(pair) - mean)
         return bool((np.isnan(distance) | (distance <= _SAME * larger)).all())
+
+
+def _measure_deviation(centred: Floats) -> tuple[float, Floats]:
+    """Return the standard deviation of centred values, and the values in this unit."""
+    largest = float(np.abs(centred).max()) or 1.0
+    scaled = centred / largest
+    deviation = math.sqrt(float((scaled * scaled).sum()) / (len(centred) - 1))
+    return largest * deviation, scaled / (deviation or 1.0)
 
 
 def equalise_near_ties(scores: Floats) -> None:
@@ -367,6 +412,29 @@ def draw_sums(
     block, size = (_sum_with_signs, _SIGNS) if signs else (_sum_resampled, _WEIGHTS)
     blocks = map_in_threads(partial(block, whole.T, seed), range(-(-draws // size)), show=show)
     return np.concatenate(blocks)[:draws]
+
+
+def sum_with_all_signs(whole: Floats) -> Floats:
+    """Return the sums of columns under all signs of the users but the first: none changed.
+
+    Parameters
+    ----------
+    whole : float64 array, shape (n_columns, n_users)
+        Whole numbers from `to_whole_numbers`.
+
+    Returns
+    -------
+    float64 array, shape (2^n_users - 1, n_columns)
+
+    Examples
+    --------
+    >>> sum_with_all_signs(np.array([[1.0, 2.0]])).ravel().tolist()
+    [1.0, -1.0, -3.0]
+    """
+    users = whole.shape[1]
+    is_changed = np.arange(1, 2**users)[:, None] >> np.arange(users) & 1
+    sums: Floats = whole.sum(axis=1) - 2 * (is_changed @ whole.T)
+    return sums
 
 
 def _make_generator(seed: int, block: int) -> np.random.Generator:

@@ -5,8 +5,8 @@ The tests are Student's t, random signs, resampled users, ranks, and signs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,12 +16,18 @@ from recsys_ndcg.arrays import Flags, Floats, Positions, ReadOnlyArrays
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance import student
+from recsys_ndcg.significance.effects import (
+    draw_probabilities,
+    find_effect_intervals,
+    find_relative_intervals,
+)
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
     PairedScores,
     compute_correlation_rows,
     draw_sums,
     equalise_near_ties,
+    sum_with_all_signs,
     to_whole_numbers,
 )
 from recsys_ndcg.significance.testing import CORRECTIONS, Testing
@@ -44,12 +50,24 @@ class PairResults(ReadOnlyArrays):
     users : int64 array
         Users with a score in both.
     difference, low, high : float64 arrays
-        The mean of the first model's score minus the second's, over these users, and its interval.
-    deviation : float64 array
-        The standard deviation of these differences.
-    effect : float64 array
-        d_z = difference / deviation (Cohen 1988): infinite if all differences are the same, NaN if
-        all are 0.
+        The mean of the first model's score minus the second's, over these users, and its interval;
+        without an interval if all differences are the same.
+    standard_error, freedom : float64 arrays
+        The standard error of the difference, and its degrees of freedom.
+    statistic : float64 array
+        The difference over its standard error; or the sum of the ranks of wins, or the wins.
+    sd_difference, skewness : float64 arrays
+        The standard deviation and the skewness of the users' differences.
+    runs : int64 array
+        The number of runs whose variation the standard error has, too; 0 if it is over users only.
+    sd_runs : float64 array
+        The standard deviation of the runs' mean differences, NaN without runs.
+    d_z, d_z_low, d_z_high : float64 arrays
+        d_z = difference / sd_difference (Cohen 1988) and its interval: infinite if all differences
+        are the same, NaN if all are 0.
+    relative, relative_low, relative_high : float64 arrays
+        The difference over the mean of the second model, and its interval: see
+        `find_relative_intervals`.
     wins, ties, losses : int64 arrays
         Users whose score is higher in the first model, the same, lower.
     p, p_corrected : float64 arrays
@@ -60,6 +78,9 @@ class PairResults(ReadOnlyArrays):
     p_not_worse, p_not_better, p_equivalent : float64 arrays
         Corrected p-values of the hypotheses that the first model is worse by the margin or more,
         or better by it, and the larger of the two (Schuirmann 1987); NaN without a margin.
+    probability_worse, probability_equivalent, probability_better : float64 arrays
+        The probabilities that the first model is worse by the margin or more, better by it, or
+        neither (`draw_probabilities`); NaN without a margin.
     direction : float64 array
         1 if the test favours the first model, -1 for the second: by the mean, or by the ranks or
         signs, whose direction may differ from the mean's.
@@ -69,8 +90,19 @@ class PairResults(ReadOnlyArrays):
     difference: Floats
     low: Floats
     high: Floats
-    deviation: Floats
-    effect: Floats
+    standard_error: Floats
+    freedom: Floats
+    statistic: Floats
+    sd_difference: Floats
+    skewness: Floats
+    runs: Positions
+    sd_runs: Floats
+    d_z: Floats
+    d_z_low: Floats
+    d_z_high: Floats
+    relative: Floats
+    relative_low: Floats
+    relative_high: Floats
     wins: Positions
     ties: Positions
     losses: Positions
@@ -80,15 +112,31 @@ class PairResults(ReadOnlyArrays):
     p_not_worse: Floats
     p_not_better: Floats
     p_equivalent: Floats
+    probability_worse: Floats
+    probability_equivalent: Floats
+    probability_better: Floats
     direction: Floats
 
+    @classmethod
+    def join(cls, parts: Sequence[PairResults], families: Sequence[Positions]) -> PairResults:
+        """Join the results of families of pairs, each in its places."""
+        order = np.argsort(np.concatenate(families), kind="stable")
+        names = [one.name for one in fields(cls)]
+        joined = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
+        return cls(**{name: values[order] for name, values in joined.items()})
 
-def compare_pairs(
+    def take(self, pairs: Any) -> PairResults:
+        """Return the results of some pairs."""
+        return type(self)(**{one.name: getattr(self, one.name)[pairs] for one in fields(self)})
+
+
+def compare_pairs(  # noqa: PLR0913 - all are inputs
     values: Any,
     pairs: Any,
     how: Testing,
     *,
     margin: float | None = None,
+    runs: Sequence[Floats] = (),
     show: ShowShare | None = None,
 ) -> PairResults:
     """Test pairs of models on the users who have a score in both.
@@ -99,11 +147,14 @@ def compare_pairs(
         Higher is better; NaN if there is no score. A user's scores count as the same if they differ
         by at most 1e-12 of the larger.
     pairs : int64 array, shape (n_pairs, 2)
-        Which models are compared: the first minus the second.
+        Which models are compared: the first minus the second. They are one family.
     how : Testing
         Test, correction and level.
     margin : float, optional
         The smallest difference that matters, above 0.
+    runs : sequence of float64 arrays, shape (n_runs, n_users), optional
+        The scores of each model in its runs, whose means are `values`. The t test counts the
+        variation between runs (`RunVariance`); other tests have only users as units.
     show : callable, optional
         Called with the share of finished draws, if the test draws.
 
@@ -119,6 +170,11 @@ def compare_pairs(
     InvalidInputError
         A score is infinite, or the margin is no number above 0.
 
+    Notes
+    -----
+    If the differences of all n users are the same, t is infinite for any n. Then p is at least
+    2^(1 - n), as of random signs, and there is no interval.
+
     Examples
     --------
     >>> scores = np.array([[0.5, 0.25], [1.0, 0.75], [0.75, 0.25], [0.5, 0.0]])
@@ -126,28 +182,44 @@ def compare_pairs(
     >>> results.difference.tolist(), results.p.round(4).tolist()
     ([0.375], [0.0138])
     """
-    scores = PairedScores(values, pairs)
+    scores = PairedScores(values, pairs, runs if how.test == "t" else ())
     results = _run_test(scores, how, show)
-    unit = scores.exponent
-    difference = np.ldexp(scores.mean, unit)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         half = np.where(np.isinf(results.critical), np.inf, results.critical * scores.error)
-        effect = scores.mean / scores.deviation
-    half = np.where(np.isnan(results.p), np.nan, half)
-    low, high = (np.ldexp(end, unit) for end in (scores.mean - half, scores.mean + half))
+    half = np.where(np.isnan(results.p) | (scores.deviation == 0), np.nan, half)
+    ends = scores.mean - half, scores.mean + half
+    relative, relative_low, relative_high = find_relative_intervals(scores, results.critical)
     if how.test_kind.is_test_of_mean:
         p = results.corrected if how.corrected_by.is_simultaneous else results.p
-        low, high = exclude_zero(low, high, difference, p <= how.alpha)
-    not_worse = not_better = np.full(len(scores.users), np.nan)
+        ends = exclude_zero(*ends, scores.mean, p <= how.alpha)
+        relative_low, relative_high = exclude_zero(
+            relative_low, relative_high, relative, p <= how.alpha
+        )
+    d_z, d_z_low, d_z_high = find_effect_intervals(scores, how.alpha)
+    unit, of_margin = scores.exponent, np.full((5, len(scores.users)), np.nan)
     if margin is not None:
-        not_worse, not_better = _test_margin(scores, how, margin)
+        limit = float(np.ldexp(check_margin(margin), -unit))
+        of_margin[:2] = _test_margin(scores, how, limit)
+        of_margin[2:] = draw_probabilities(scores, limit, how.draws, how.seed)
+    not_worse, not_better, worse, equivalent, better = of_margin
     return PairResults(
         users=scores.users,
-        difference=difference,
-        deviation=np.ldexp(scores.deviation, unit),
-        low=low,
-        high=high,
-        effect=effect,
+        difference=np.ldexp(scores.mean, unit),
+        low=np.ldexp(ends[0], unit),
+        high=np.ldexp(ends[1], unit),
+        standard_error=np.ldexp(scores.error, unit),
+        freedom=scores.freedom,
+        statistic=results.statistic,
+        sd_difference=np.ldexp(scores.deviation, unit),
+        skewness=scores.skewness,
+        runs=scores.run_variance.count,
+        sd_runs=np.ldexp(scores.run_variance.deviation, unit),
+        d_z=d_z,
+        d_z_low=d_z_low,
+        d_z_high=d_z_high,
+        relative=relative,
+        relative_low=relative_low,
+        relative_high=relative_high,
         wins=scores.wins,
         ties=scores.users - scores.wins - scores.losses,
         losses=scores.losses,
@@ -158,6 +230,9 @@ def compare_pairs(
         p_not_worse=not_worse,
         p_not_better=not_better,
         p_equivalent=np.maximum(not_worse, not_better),
+        probability_worse=worse,
+        probability_equivalent=equivalent,
+        probability_better=better,
     )
 
 
@@ -168,12 +243,14 @@ def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
     else:
         test = _test_by_t if how.test_kind.is_test_of_mean else _test_by_order
         results = test(scores, how)
-    few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0)
-    p, corrected, critical, direction = (
+    few, of_equal = scores.users < 2, (1.0, 1.0, 0.0, 0.0, 0.0)
+    p, corrected, critical, direction, statistic = (
         np.where(scores.has_difference, *both) for both in zip(results, of_equal, strict=True)
     )
-    p, corrected, critical = (np.where(few, np.nan, one) for one in (p, corrected, critical))
-    return PValues(p, corrected, critical, direction)
+    p, corrected, critical, statistic = (
+        np.where(few, np.nan, one) for one in (p, corrected, critical, statistic)
+    )
+    return PValues(p, corrected, critical, direction, statistic)
 
 
 def exclude_zero(low: Floats, high: Floats, mean: Floats, sure: Flags) -> tuple[Floats, Floats]:
@@ -210,24 +287,23 @@ def check_margin(margin: Any) -> float:
     return float(margin)
 
 
-def _test_margin(scores: PairedScores, how: Testing, margin: float) -> tuple[Floats, Floats]:
-    """Return corrected p-values for each pair's difference being <= -margin, and >= margin.
+def _test_margin(scores: PairedScores, how: Testing, limit: float) -> tuple[Floats, Floats]:
+    """Return corrected p-values for each pair's difference being <= -limit, and >= limit.
 
     The test is the paired t. All pairs in one direction are a family, because a difference cannot
     be beyond the margin in both. Under max-T, p is the chance that the largest absolute t of all
     pairs is at least as large.
     """
-    limit = float(np.ldexp(check_margin(margin), -scores.exponent))
-    correction = how.corrected_by
+    correction, least = how.corrected_by, scores.smallest_p / 2
     drawn = None if correction.function else draw_largest_t(scores, how)
 
     def compute_p(distance: Floats) -> Floats:
         t = student.compute_t(distance, scores.error)
         t = np.where((scores.error == 0) & (distance <= 0), -np.inf, t)
-        p = student.compute_p(t, scores.freedom, 1)
+        p = np.maximum(student.compute_p(t, scores.freedom, 1), least)
         if correction.function:
             return correction.correct(p)
-        if drawn is None:  # one pair
+        if drawn is None:  # the differences of fewer than two pairs vary
             return p
         # both bound the chance that the largest t in one direction is as large
         largest = compute_drawn_p(drawn, student.to_normal_scale(t, scores.freedom))
@@ -251,7 +327,7 @@ def _find_detectable(results: PValues, scores: PairedScores, how: Testing) -> Fl
     never = (how.test == "randomisation") & (2.0 ** (1 - scores.users) > level)
     with np.errstate(invalid="ignore"):
         smallest = np.where(np.isinf(shift) | never, np.inf, shift * scores.error)
-    return np.where(scores.has_difference, smallest, np.nan)
+    return np.where(scores.has_spread, smallest, np.nan)
 
 
 class PValues(NamedTuple):
@@ -265,12 +341,15 @@ class PValues(NamedTuple):
         Half the width of the intervals, in standard errors.
     direction : float64 array, shape (n_pairs,)
         1 if the test favours the first model, -1 for the second.
+    statistic : float64 array, shape (n_pairs,)
+        As in `PairResults`.
     """
 
     p: Floats
     corrected: Floats
     critical: Floats
     direction: Floats
+    statistic: Floats
 
 
 def compute_drawn_p(drawn: Floats, observed: Floats) -> Floats:
@@ -313,10 +392,12 @@ def find_critical_rank(draws: int, alpha: float, family: int = 1) -> int:
     return draws - int(np.searchsorted(p, alpha, side="right"))
 
 
-def _correct_p_values(p: Floats, direction: Floats, scores: PairedScores, how: Testing) -> PValues:
+def _correct_p_values(
+    p: Floats, direction: Floats, statistic: Floats, scores: PairedScores, how: Testing
+) -> PValues:
     """Return p-values with a correction that needs only p-values, and the intervals of t."""
     critical = student.find_critical_t(how.alpha / _count_family(scores, how), scores.freedom)
-    return PValues(p, how.corrected_by.correct(p), critical, direction)
+    return PValues(p, how.corrected_by.correct(p), critical, direction, statistic)
 
 
 def _count_family(scores: PairedScores, how: Testing) -> int:
@@ -325,28 +406,32 @@ def _count_family(scores: PairedScores, how: Testing) -> int:
 
 
 def _test_by_t(scores: PairedScores, how: Testing) -> PValues:
-    freedom = scores.freedom
-    t = np.abs(student.compute_t(scores.mean, scores.error))
-    p, direction = student.compute_p(t, freedom, 2), np.sign(scores.mean)
+    freedom, t = scores.freedom, student.compute_t(scores.mean, scores.error)
+    least, direction = scores.smallest_p, np.sign(scores.mean)
+    p = np.maximum(student.compute_p(np.abs(t), freedom, 2), least)
     if not how.corrected_by.is_max_t:
-        return _correct_p_values(p, direction, scores, how)
+        return _correct_p_values(p, direction, t, scores, how)
     own = student.find_critical_t(how.alpha, freedom)
     drawn = draw_largest_t(scores, how)
     if drawn is None:
-        return PValues(p, p, own, direction)
-    corrected = np.maximum(p, compute_drawn_p(drawn, student.to_normal_scale(t, freedom)))
+        # no draws: the pairs without spread are corrected by Bonferroni's method
+        corrected = np.maximum(p, np.minimum(least * scores.n_tested, 1.0))
+        return PValues(p, corrected, own, direction, t)
+    among_drawn = compute_drawn_p(drawn, student.to_normal_scale(np.abs(t), freedom))
+    corrected = np.maximum.reduce([p, among_drawn, np.minimum(least * scores.n_tested, 1.0)])
     rank = find_critical_rank(len(drawn), how.alpha)
     among_all = student.from_normal_scale(drawn[rank], freedom) if rank < len(drawn) else np.inf
-    return PValues(p, corrected, np.maximum(own, among_all), direction)
+    return PValues(p, corrected, np.maximum(own, among_all), direction, t)
 
 
 def draw_largest_t(scores: PairedScores, how: Testing) -> Floats | None:
     """Draw the largest t of all pairs; None if the differences of fewer than two vary."""
-    varied = np.flatnonzero(scores.has_difference & (scores.deviation > 0))
+    varied = np.flatnonzero(scores.has_spread)
     if len(varied) < 2:
         return None
     rows = compute_correlation_rows(PairColumns(scores, varied, centred=True))
-    return student.draw_largest(rows, scores.users[varied] - 1, how.draws, how.seed)
+    rows = scores.run_variance.extend_rows(rows, scores.variance_over_users, varied)
+    return student.draw_largest(rows, scores.freedom[varied], how.draws, how.seed)
 
 
 def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
@@ -356,32 +441,49 @@ def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -
     function of Student's t, from which the interval follows.
     """
     signs, largest_of_all = how.test == "randomisation", how.corrected_by.is_max_t
+    draws = count_draws(how, scores.table.shape[1])
     length = np.sqrt(np.maximum(scores.users - 1, 0)) * scores.deviation
     if signs:
         length = np.hypot(length, np.sqrt(scores.users) * scores.mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = scores.users * np.abs(scores.mean) / length
     tested = scores.users > 1
-    rank = find_critical_rank(how.draws, how.alpha, _count_family(scores, how))
+    rank = find_critical_rank(draws, how.alpha, _count_family(scores, how))
     # if all differences are equal, every resample has the same mean
-    p = np.where(scores.has_difference, 1 / (how.draws + 1), np.where(tested, 1.0, np.nan))
-    beyond = np.full(len(p), 0.0 if rank < how.draws else np.inf)
-    slack, largest = np.zeros(len(p)), np.zeros(how.draws)
+    least = np.maximum(scores.smallest_p, 1 / (draws + 1))
+    p = np.where(scores.has_difference, least, np.where(tested, 1.0, np.nan))
+    beyond = np.full(len(p), 0.0 if rank < draws else np.inf)
+    slack, largest = np.zeros(len(p)), np.zeros(draws)
     varied = scores.has_difference & (length > 0)
     for pairs, drawn, tolerance in _iterate_draws(scores, length, varied, how, show):
         slack[pairs] = tolerance
-        p[pairs] = ((drawn >= observed[pairs] - tolerance).sum(axis=0) + 1) / (how.draws + 1)
+        p[pairs] = ((drawn >= observed[pairs] - tolerance).sum(axis=0) + 1) / (draws + 1)
         largest = np.maximum(largest, drawn.max(axis=1))
-        if not largest_of_all and rank < how.draws:
+        if not largest_of_all and rank < draws:
             beyond[pairs] = np.partition(drawn, rank, axis=0)[rank]
     if largest_of_all:
         largest = np.sort(largest)
         beyond[:] = np.append(largest, np.inf)[rank]
         corrected = compute_drawn_p(largest, np.where(tested, observed - slack, np.nan))
+        corrected = np.maximum(corrected, np.where(scores.has_difference, scores.smallest_p, 0.0))
     else:
         corrected = how.corrected_by.correct(p)
     critical = _to_standard_errors(beyond + slack, np.maximum(scores.users, 2), signs=signs)
-    return PValues(p, corrected, critical, np.sign(scores.mean))
+    t = student.compute_t(scores.mean, scores.error)
+    return PValues(p, corrected, critical, np.sign(scores.mean), t)
+
+
+def count_draws(how: Testing, users: int) -> int:
+    """Return the number of draws: all signs but the observed ones, if they are no more.
+
+    Examples
+    --------
+    >>> count_draws(Testing("randomisation"), 6), count_draws(Testing("randomisation"), 60)
+    (63, 10000)
+    """
+    if how.test == "randomisation" and users < how.draws.bit_length():
+        return int(min(2**users - 1, how.draws)) or 1
+    return how.draws
 
 
 def _iterate_draws(
@@ -395,6 +497,7 @@ def _iterate_draws(
     signs = how.test == "randomisation"
     varying = np.flatnonzero(varied)
     columns = PairColumns(scores, varying, centred=not signs)
+    draws = count_draws(how, columns.users)
     for part, places in columns.iterate_parts():
         table = np.empty((len(part), columns.users))
         for row, one in zip(table, part, strict=True):
@@ -402,8 +505,11 @@ def _iterate_draws(
         alike = part.start == 0 and columns.second[places[0]] >= 0
         whole, unit = to_whole_numbers(table, alike=alike)
         scaled = _scale_progress(part, len(columns), show)
-        sums = draw_sums(whole, how.draws, how.seed, scaled, signs=signs) * unit
-        step = max(1, _CELLS // how.draws)
+        if draws < how.draws:
+            sums = sum_with_all_signs(whole) * unit
+        else:
+            sums = draw_sums(whole, draws, how.seed, scaled, signs=signs) * unit
+        step = max(1, _CELLS // draws)
         for start in range(0, len(places), step):
             some = places[start : start + step]
             pairs, first, second = varying[some], columns.first[some], columns.second[some]
@@ -437,27 +543,28 @@ def _test_by_order(scores: PairedScores, how: Testing) -> PValues:
     """Test each pair by ranks or signs, without the users whose difference is 0."""
     test = _test_signed_ranks if how.test == "wilcoxon" else _test_signs
     results = map_in_threads(partial(test, scores), range(len(scores.users)))
-    p, direction = np.array(results, dtype=np.float64).reshape(-1, 2).T
+    p, direction, statistic = np.array(results, dtype=np.float64).reshape(-1, 3).T
     p = np.where(scores.users > 1, np.maximum(p, student.SMALLEST), np.nan)
-    return _correct_p_values(p, direction, scores, how)
+    return _correct_p_values(p, direction, statistic, scores, how)
 
 
-def _test_signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float]:
-    """Return the p-value of Wilcoxon's test, and which model has the larger sum of ranks."""
+def _test_signed_ranks(scores: PairedScores, pair: int) -> tuple[float, float, float]:
+    """Return Wilcoxon's p-value, which model has the larger sum of ranks, and the first's sum."""
     from scipy.stats import rankdata, wilcoxon  # noqa: PLC0415 - scipy takes longer than pandas
 
     apart = scores.get_differences(pair)
     apart = apart[apart != 0]
     if not len(apart):
-        return 1.0, 0.0
+        return 1.0, 0.0, 0.0
     size = np.abs(apart)[:, None]
     equalise_near_ties(size)
     twice = (2 * rankdata(size[:, 0])).astype(np.int64)
     wins = int(twice[apart > 0].sum())
     direction = float(np.sign(2 * wins - int(twice.sum())))
     if len(apart) > _EXACT:
-        return float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue), direction
-    return _compute_rank_p(twice, wins), direction
+        p = float(wilcoxon(np.copysign(size[:, 0], apart)).pvalue)
+        return p, direction, wins / 2
+    return _compute_rank_p(twice, wins), direction, wins / 2
 
 
 def _compute_rank_p(ranks: Positions, observed: int) -> float:
@@ -470,11 +577,10 @@ def _compute_rank_p(ranks: Positions, observed: int) -> float:
     return min(1.0, 2 * float(tail) / 2.0 ** len(ranks))
 
 
-def _test_signs(scores: PairedScores, pair: int) -> tuple[float, float]:
-    """Return the p-value of wins against losses, and which model has more wins."""
+def _test_signs(scores: PairedScores, pair: int) -> tuple[float, float, float]:
+    """Return the p-value of wins against losses, which model has more wins, and the first's."""
     from scipy.stats import binomtest  # noqa: PLC0415 - importing scipy takes longer than pandas
 
-    apart = np.sign(scores.get_differences(pair))
-    wins, decided = int((apart > 0).sum()), int((apart != 0).sum())
+    wins, decided = int(scores.wins[pair]), int(scores.wins[pair] + scores.losses[pair])
     p = float(binomtest(wins, decided).pvalue) if decided else 1.0
-    return p, float(np.sign(2 * wins - decided))
+    return p, float(np.sign(2 * wins - decided)), wins

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def compute_t(mean: Floats, error: Floats) -> Floats:
         return np.where((mean == 0) & (error == 0), 0.0, mean / error)
 
 
-def compute_p(t: Floats, freedom: Positions, sides: int) -> Floats:
+def compute_p(t: Floats, freedom: Floats | Positions, sides: int) -> Floats:
     """Return the one-sided or two-sided p-value of t, never 0.
 
     Examples
@@ -49,7 +50,7 @@ def compute_p(t: Floats, freedom: Positions, sides: int) -> Floats:
     return chance
 
 
-def find_critical_t(alpha: float, freedom: Positions) -> Floats:
+def find_critical_t(alpha: float, freedom: Floats | Positions) -> Floats:
     """Return the t that is exceeded in either direction with chance alpha.
 
     Examples
@@ -63,14 +64,14 @@ def find_critical_t(alpha: float, freedom: Positions) -> Floats:
     return t
 
 
-def compute_power(shift: float, freedom: int, beyond: float) -> float:
+def compute_power(shift: float, freedom: float, beyond: float) -> float:
     """Return the chance that a noncentral t is beyond a critical value in either direction.
 
     Parameters
     ----------
     shift : float
         The noncentrality: a true difference over its standard error.
-    freedom : int
+    freedom : float
         The degrees of freedom.
     beyond : float
         The critical value.
@@ -94,7 +95,7 @@ def compute_power(shift: float, freedom: int, beyond: float) -> float:
 
 
 @lru_cache(maxsize=1024)
-def find_shift(power: float, freedom: int, beyond: float) -> float:
+def find_shift(power: float, freedom: float, beyond: float) -> float:
     """Return the noncentrality with this power; 0 if even that has at least the power.
 
     Examples
@@ -114,7 +115,7 @@ def find_shift(power: float, freedom: int, beyond: float) -> float:
     return float(brentq(lambda shift: compute_power(shift, freedom, beyond) - power, 0.0, high))
 
 
-def _compute_below(shift: float, freedom: int, t: float) -> float:
+def _compute_below(shift: float, freedom: float, t: float) -> float:
     """Return the chance of a noncentral t of at most t, by the normal approximation.
 
     Abramowitz & Stegun 26.7.10.
@@ -158,18 +159,19 @@ def from_normal_scale(value: Floats, freedom: Floats | Positions) -> Floats:
     return t
 
 
-def draw_largest(rows: Floats, freedom: Positions, draws: int, seed: int) -> Floats:
+def draw_largest(rows: Floats, freedom: Any, draws: int, seed: int) -> Floats:
     """Return the largest absolute t of each draw on the normal scale, in ascending order.
 
     Parameters
     ----------
     rows : float64 array, shape (n_pairs, n)
         Rows of length 1; their inner products are the correlations of the pairs.
-    freedom : int64 array, shape (n_pairs,)
+    freedom : float64 array, shape (n_pairs,)
         The degrees of freedom.
     draws, seed : int
         Number of draws, and their seed.
     """
+    freedom = np.asarray(freedom, dtype=np.float64)
     order = np.argsort(freedom, kind="stable")
     each, first = np.unique(freedom[order], return_index=True)
     whole = np.rint(rows[order] * _ROW)
@@ -179,7 +181,7 @@ def draw_largest(rows: Floats, freedom: Positions, draws: int, seed: int) -> Flo
 
 
 def _draw_block(
-    rows: Floats, freedom: Positions, first: Positions, stream: np.random.Generator
+    rows: Floats, freedom: Floats, first: Positions, stream: np.random.Generator
 ) -> Floats:
     """Return the largest values of a block of draws.
 

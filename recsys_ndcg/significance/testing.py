@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.arrays import Floats
 
 MOST_DRAWS = 10_000_000
+FAMILIES = ("pairs", "baseline", "metrics")
 
 
 @dataclass(frozen=True)
@@ -178,8 +179,13 @@ class Testing:
         The level, between 0 and 1, and at least 1e-12 away from both.
     draws : int
         Random signs, resamples or draws of the largest t; no p of these is below 1 / (draws + 1).
+        If there are no more than this many signs in all, each counts once.
     seed : int
         The seed of the draws, at least 0.
+    family : {'pairs', 'baseline', 'metrics'}
+        The differences that the correction counts: all pairs of models in a metric; each model
+        against the baseline, as Dunnett (1955), doi:10.1080/01621459.1955.10501294, but without
+        equal variances; or all pairs in all metrics.
 
     Raises
     ------
@@ -199,6 +205,7 @@ class Testing:
     alpha: float = 0.05
     draws: int = 10_000
     seed: int = 0
+    family: str = "pairs"
 
     def __post_init__(self) -> None:
         """Check the options, and choose the default correction if none is given."""
@@ -214,6 +221,7 @@ class Testing:
         check_level("alpha", self.alpha, such_as=0.05)
         check_integer("draws", self.draws, 1, MOST_DRAWS)
         check_integer("seed", self.seed, 0)
+        check_choice("family", self.family, FAMILIES)
 
     @property
     def test_kind(self) -> KindOfTest:

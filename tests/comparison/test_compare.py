@@ -59,13 +59,23 @@ def test_pairs_are_what_plain_python_and_scipy_compute() -> None:
         difference = [x - y for x, y in zip(one, other, strict=True) if not math.isnan(x - y)]
         gain = [-x if row["metric"] == "rmse" else x for x in difference]
         mean, deviation = statistics.fmean(difference), statistics.stdev(difference)
-        assert row["users"] == len(difference) == row["wins"] + row["ties"] + row["losses"]
+        outcomes = [row[one] for one in ("wins", "ties", "losses", "trivial")]
+        assert row["users"] == len(difference) == sum(outcomes)
+        share = (row["wins"] + (row["ties"] + row["trivial"]) / 2) / row["users"]
+        assert row["common_language"] == pytest.approx(share)
+        assert row["standard_error"] == pytest.approx(deviation / len(difference) ** 0.5)
+        base = statistics.fmean(other[~(one - other).isna()])
+        assert row["relative"] == pytest.approx(mean / base)
+        assert row["runs"] == 0
         assert row["difference"] == pytest.approx(mean, abs=1e-12)
-        assert row["effect"] == pytest.approx(mean / deviation)
+        assert row["d_z"] == pytest.approx(mean / deviation)
         assert row["wins"] == sum(x > 1e-12 for x in gain)
         assert row["losses"] == sum(x < -1e-12 for x in gain)
         test = stats.ttest_1samp(difference, 0.0)
         assert row["p"] == row["p_corrected"] == pytest.approx(test.pvalue, rel=1e-6)
+        assert (row["statistic"], row["df"]) == pytest.approx((test.statistic, test.df))
+        winner = row["a" if sum(gain) > 0 else "b"]
+        assert row["better"] == (winner if test.pvalue <= 0.05 else None)
         assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(test.confidence_interval()))
         assert row["interval"] == "per pair"
 
@@ -251,15 +261,17 @@ def test_models_overlap_as_their_lists_do() -> None:
 
 def test_remarks_name_metrics_that_order_two_models_differently() -> None:
     """NDCG against DCG, mean against pooled."""
-    small = [(f"s{user}", f"i{item}", -item, 2.0 - item) for user in range(30) for item in range(2)]
-    large = [(f"t{user}", f"i{item}", -item, 5.0 - item) for user in range(10) for item in range(5)]
+    small = [(f"s{user}", f"i{item}", -item, 2.0 - item) for user in range(240) for item in range(2)]
+    large = [(f"t{user}", f"i{item}", -item, 5.0 - item) for user in range(80) for item in range(5)]
     reversed_small, reversed_large = (
         [(user, item, -est, true) for user, item, est, true in rows] for rows in (small, large)
     )
     data = {"a": small + reversed_large, "b": reversed_small + large}
     remarks = " ".join(rn.compare(data, metrics=["ndcg@5", "dcg@5"]).remarks)
-    assert "ndcg@5 and dcg@5 disagree on the order of 1 of 1 pairs: a is ahead of b" in remarks
-    assert "ndcg@5 and pooled ndcg@5 disagree on the order of 1 of 1 pairs" in remarks
+    assert "ndcg@5 and dcg@5 disagree significantly on the order of 1 of 1 pairs: a is" in remarks
+    assert "ndcg@5 and pooled ndcg@5 disagree significantly on the order of 1 of 1 pairs" in remarks
+    noise = rn.compare(models(40, one=1.0, two=1.01), metrics=["ndcg@5", "dcg@5"], alpha=0.01)
+    assert not any("disagree" in line for line in noise.remarks)
 
 
 def test_a_pair_is_compared_over_the_users_who_have_a_score_in_both_models() -> None:

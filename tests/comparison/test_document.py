@@ -37,18 +37,26 @@ def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures() -> No
     """In this order, with four decimals."""
     first, second, heading, *rest = str(FOUR).splitlines()
     assert first == "4 models, 60 users, paired t test, max-T over 6 pairs, alpha 0.05"
-    assert second == "ndcg@5; users won, tied and lost against fair"
-    columns = "tier model mean ±95% pooled chance adjusted won tied lost rank precision@3 rmse"
+    note = "models that share a letter are not significantly different"
+    assert (
+        second
+        == f"ndcg@5; users won, tied and lost against fair; trivial: tied in any order; {note}"
+    )
+    columns = "tier model mean ±95% letters pooled chance adjusted won tied lost trivial rank"
+    columns += " precision@3 rmse"
     assert heading.split() == columns.split()
     for line, row in zip(rest, FOUR.leaderboard.reset_index().to_dict("records"), strict=False):
-        counts = ["-" if pd.isna(row[one]) else str(row[one]) for one in ("won", "tied", "lost")]
+        outcomes = ("won", "tied", "lost", "trivial")
+        counts = ["-" if pd.isna(row[one]) else str(row[one]) for one in outcomes]
         low, high = row["rank_low"], row["rank_high"]
         half = row["mean"] - row["ci_low"]
-        numbers = [row["mean"], half, row["pooled"], row["chance"], row["adjusted"]]
-        means = [FOUR.leaderboards[one]["mean"][row["model"]] for one in METRICS[1:]]
+        numbers = [row["pooled"], row["chance"], row["adjusted"]]
+        others = [FOUR.leaderboards[one].loc[row["model"]] for one in METRICS[1:]]
         assert line.split() == [
-            str(row["tier"]), row["model"], *(f"{one:.4f}" for one in numbers), *counts,
-            str(low) if low == high else f"{low}–{high}", *(f"{one:.4f}" for one in means),
+            str(row["tier"]), row["model"], f"{row['mean']:.4f}", f"{half:.4f}", row["letters"],
+            *(f"{one:.4f}" for one in numbers), *counts,
+            str(low) if low == high else f"{low}–{high}",
+            *(text for one in others for text in (f"{one['mean']:.4f}", one["letters"])),
         ]  # fmt: skip
     remarks = [f"- {line}" for line in FOUR.remarks]
     *others, last = rest[4:]
@@ -100,15 +108,16 @@ def test_pairs_have_signed_differences_and_intervals() -> None:
     """The minus of LaTeX is one of mathematics."""
     table = FOUR.pairwise[FOUR.pairwise["metric"] == "ndcg@5"]
     heading, _, *rows = _rows(FOUR.to_markdown(pairs=True))
-    columns = r"a|b|difference \[95%\]|d\_z|wins/ties/losses|p|corrected p"
+    columns = r"a|b|difference \[95%\]|relative|d\_z|wins/ties/losses|p|corrected p"
     assert "|".join(heading) == columns
     for cells, row in zip(rows, table.to_dict("records"), strict=True):
         assert cells[:2] == [row["a"], row["b"]]
         ends = [f"{row[one]:+.4f}" for one in ("difference", "ci_low", "ci_high")]
         assert cells[2] == rf"{ends[0]} \[{ends[1]}, {ends[2]}\]"
-        assert cells[4] == f"{row['wins']}/{row['ties']}/{row['losses']}"
+        assert cells[3].rstrip(" %") == f"{100 * row['relative']:+.3g}"
+        assert cells[5] == f"{row['wins']}/{row['ties'] + row['trivial']}/{row['losses']}"
         p = row["p_corrected"]
-        assert cells[6] == (r"\<0.0001" if p < 0.0001 else f"{p:.4f}")
+        assert cells[7] == (r"\<0.0001" if p < 0.0001 else f"{p:.4f}")
     latex = FOUR.to_latex(pairs=True)
     assert "{[}$-$0." in latex
     assert not re.search(r"[ \[]-\d", latex.partition(r"\midrule")[2])
@@ -196,7 +205,7 @@ def test_frames_and_dicts_hold_all_numbers() -> None:
     assert plain == json.loads(json.dumps(plain, allow_nan=False))
     assert (plain["models"], plain["users"]) == (["fair", "good", "poor", "like"], 60)
     how = {"test": "t", "correction": "max-T", "alpha": 0.05, "draws": 10000, "seed": 0}
-    assert plain["how"] == {**how, "margin": None}
+    assert plain["how"] == {**how, "family": "pairs", "margin": None}
     for name, board in FOUR.leaderboards.items():
         pd.testing.assert_frame_equal(pd.DataFrame(frame.xs(name, level="metric")), board)
         rows = plain["leaderboards"][name]

@@ -23,7 +23,7 @@ def check_verdict(found: rn.Comparison) -> None:
     if match := re.match(r"(\w+) is better than (\w+) in ", text):
         winner, loser = match.groups()
         assert len(sure) == 1
-        low, high = map(float, re.findall(r"interval (\S+) to ([^)]+)\)", text)[0])
+        low, high = map(float, re.findall(r"interval (\S+) to ([^;)]+)[;)]", text)[0])
         difference = board["mean"][winner] - board["mean"][loser]
         assert 0 < low <= difference * 1.1 + 1e-3
         assert 0 < difference * 0.9 - 1e-3 <= high
@@ -66,13 +66,16 @@ def test_the_verdict_on_drawn_models_is_true(size: Any, noise: Any, metric: str,
     check_verdict(found)
 
 
-def test_a_significant_but_trivial_difference_is_called_very_small() -> None:
-    """Of four thousand users, forty have a better list."""
+def test_a_difference_has_no_adjective_but_its_relative_size() -> None:
+    """Of four thousand users, forty have a better list: small for all, large for them."""
     one = model(ratings(4000, longest=3), 100.0, 0)
     two = [(user, item, grade if user < "u0040" else est, grade) for user, item, est, grade in one]
     found = rn.compare({"one": one, "two": two}, metrics=["ndcg@3"])
     assert found.verdict.startswith("two is better than one in ndcg@3: by 0.00")
-    assert "That is a very small difference (effect size d_z = 0.0" in found.verdict
+    row = found.pairwise.iloc[0]
+    relative = 100 * (1 / (1 + row["relative"]) - 1)
+    assert f"; relative {relative:+.3g} %, +" in found.verdict
+    assert "small" not in found.verdict
     assert "behind for 0%" in found.verdict
 
 
@@ -84,7 +87,7 @@ def test_no_difference_in_errors_has_no_sign() -> None:
         for odd, name in enumerate(("one", "two"))
     }
     found = rn.compare(rows, metrics=["rmse"], margin=0.1)
-    assert "one minus two is 0.0000 over 12 users" in found.verdict
+    assert "one minus two is 0.0000 (" in found.verdict
     assert "two against one in rmse: 0.0000 over 12 users" in found.not_worse("two").reason
 
 
@@ -105,8 +108,9 @@ def test_a_rank_test_may_contradict_the_mean() -> None:
     models = {"a": lists([2] * 47 + [3] * 13), "b": lists([3] * 47 + [1] * 13)}
     with pytest.warns(rn.DataWarning, match="disputed"):
         verdict = rn.compare(models, metrics="rr", test="sign", margin=0.5).verdict
-    assert (
-        "a is better than b in rr: sign test, 60 users, p < 0.0001; its mean is 0.0139 w" in verdict
+    assert verdict.startswith(
+        "More users are ahead with a than with b in rr (sign test, 60 users, p < 0.0001). The mean "
+        "points the other way: b is better than a by 0.0139 (95 % t interval -"
     )
 
 

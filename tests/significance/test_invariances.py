@@ -21,7 +21,16 @@ from tests.profiles import examples
 from tests.significance.drawn import AGREEING, compare_all, made, tables
 from tests.significance.textbook import all_pairs
 
-IN_UNITS = ("difference", "deviation", "low", "high", "detectable")
+IN_UNITS = (
+    *("difference", "sd_difference", "low", "high", "detectable"),
+    *("standard_error", "sd_runs"),
+)
+#: What changes its sign if the models of a pair swap places, and what changes otherwise.
+SIGNED = ("difference", "direction", "skewness", "d_z")
+OF_ONE_SIDE = (
+    *("low", "high", "wins", "losses", "statistic", "d_z_low", "d_z_high"),
+    *("relative", "relative_low", "relative_high"),
+)
 any_test = st.sampled_from(tuple(TESTS))
 
 
@@ -76,9 +85,13 @@ def test_which_model_of_a_pair_is_first(table: Floats, test: str) -> None:
     """Only signs change."""
     pairs = np.array(all_pairs(table.shape[1]))
     one, other = (compare_pairs(table, order, _of(test)) for order in (pairs, pairs[:, ::-1]))
-    _same(one, other, "difference", "effect", "low", "high", "wins", "losses", "direction")
-    np.testing.assert_array_equal(one.difference, -other.difference)
-    np.testing.assert_array_equal(one.direction, -other.direction)
+    _same(one, other, *SIGNED, *OF_ONE_SIDE)
+    for name in SIGNED:
+        np.testing.assert_array_equal(getattr(one, name), -getattr(other, name), err_msg=name)
+    np.testing.assert_array_equal(one.d_z_low, -other.d_z_high)
+    is_known = (one.relative > -1) & (other.relative > -1)
+    product = (1 + one.relative[is_known]) * (1 + other.relative[is_known])
+    np.testing.assert_allclose(product, 1.0, rtol=1e-9)
     np.testing.assert_array_equal(one.low, -other.high)
     np.testing.assert_array_equal(one.wins, other.losses)
 

@@ -41,9 +41,9 @@ def test_counts_means_and_t_are_those_of_the_textbook(table: Floats, alpha: floa
         mean = np.mean(values) if values else np.nan
         spread = np.std(values, ddof=1) if len(values) > 1 else np.nan
         assert found.difference[place] == pytest.approx(mean, abs=1e-12, nan_ok=True)
-        assert found.deviation[place] == pytest.approx(spread, abs=1e-12, nan_ok=True)
+        assert found.sd_difference[place] == pytest.approx(spread, abs=1e-12, nan_ok=True)
         if spread > 1e-9:
-            assert found.effect[place] == pytest.approx(mean / spread, rel=1e-9, abs=1e-9)
+            assert found.d_z[place] == pytest.approx(mean / spread, rel=1e-9, abs=1e-9)
             expected = stats.ttest_1samp(values, 0.0)
             assert found.p[place] == pytest.approx(expected.pvalue, rel=1e-6)
             ends = tuple(expected.confidence_interval(1 - alpha))
@@ -164,38 +164,38 @@ def test_max_t_keeps_the_family_wise_error_rate(test: str) -> None:
 def test_the_detectable_difference_has_a_power_of_80_percent(correction: str, users: int) -> None:
     """The chance that SciPy's noncentral t exceeds half the width of the interval."""
     found = compare_all(made(users, 4, 3), Testing("t", correction))
-    error = found.deviation / np.sqrt(users)
+    error = found.sd_difference / np.sqrt(users)
     beyond, shift = (found.high - found.difference) / error, found.detectable / error
     reached = stats.nct.sf(beyond, users - 1, shift) + stats.nct.cdf(-beyond, users - 1, shift)
     assert reached.tolist() == pytest.approx([0.8] * 6, abs=1e-4)
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_equal_scores_have_p_1_and_an_interval_of_0(test: str) -> None:
+def test_equal_scores_have_p_1_and_no_interval(test: str) -> None:
     """Nothing is known of a detectable difference."""
     table = np.array([[0.1 + 0.2, 0.3, 0.5], [0.7, 0.1 * 7, 0.25], [1.0, 1.0, 0.0]])
     found = compare_all(table, Testing(test, "holm", draws=5))
-    assert found.difference[0] == found.deviation[0] == found.direction[0] == 0
-    assert np.isnan([found.detectable[0], found.effect[0]]).all()
-    assert [found.p[0], found.p_corrected[0], found.low[0], found.high[0]] == [1, 1, 0, 0]
+    assert found.difference[0] == found.sd_difference[0] == found.direction[0] == 0
+    assert np.isnan([found.detectable[0], found.d_z[0]]).all()
+    assert [found.p[0], found.p_corrected[0], found.statistic[0]] == [1, 1, 0]
+    assert np.isnan([found.low[0], found.high[0], found.relative_low[0], found.d_z_low[0]]).all()
     assert [found.wins[0], found.ties[0], found.losses[0]] == [0, 3, 0]
 
 
 @pytest.mark.parametrize("users", [2, 30])
-def test_a_constant_difference_has_a_point_as_its_interval(users: int) -> None:
-    """And the smallest p, except for random signs of two users."""
-    table = np.array([[0.3, 0.2], [0.5, 0.4]] * (users // 2))
+def test_a_constant_difference_has_no_interval_and_the_p_of_random_signs(users: int) -> None:
+    """Without any spread, t would find the difference of two users with certainty."""
+    table = np.array([[0.3, 0.2, 0.7], [0.5, 0.4, 0.8]] * (users // 2))
     for test in ("t", "bootstrap", "randomisation"):
         found = compare_all(table, Testing(test))
         assert found.difference[0] == pytest.approx(0.1)
-        assert (found.deviation[0], found.effect[0]) == (0, np.inf)
-        if test == "randomisation" and users == 2:
-            assert found.p[0] == pytest.approx(0.5, abs=NEAR)
-            assert (found.low[0], found.high[0], found.detectable[0]) == (-np.inf, np.inf, np.inf)
-        else:
-            assert found.low[0] == found.high[0] == found.difference[0]
-            assert found.detectable[0] == 0
-            assert found.p[0] == (np.finfo(float).tiny if test == "t" else 1 / 10_001)
+        assert (found.sd_difference[0], found.d_z[0]) == (0, np.inf)
+        assert np.isnan([found.low[0], found.high[0], found.detectable[0]]).all()
+        exact = max(2.0 ** (1 - users), 0 if test == "t" else 1 / 10_001)
+        assert found.p[0] == pytest.approx(exact)
+        assert found.p_corrected[0] >= exact
+    alone = compare_all(table[:, :2], Testing())
+    assert alone.p_corrected[0] == alone.p[0] == 2.0 ** (1 - users)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -205,7 +205,7 @@ def test_pairs_of_one_user_or_none_have_no_test(test: str) -> None:
     found = compare_pairs(table, [(0, 1), (1, 2)], Testing(test, "bonferroni"))
     assert found.users.tolist() == [1, 0]
     assert found.difference.tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
-    for name in ("deviation", "low", "high", "effect", "p", "p_corrected", "detectable"):
+    for name in ("sd_difference", "low", "high", "d_z", "p", "p_corrected", "detectable"):
         assert np.isnan(getattr(found, name)).all(), name
 
 

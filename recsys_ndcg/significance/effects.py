@@ -1,0 +1,153 @@
+"""How large differences are: relative to a model, to the users' spread, and against a margin."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from recsys_ndcg.arrays import Floats, divide
+from recsys_ndcg.parallel import map_in_threads
+from recsys_ndcg.significance import student
+from recsys_ndcg.significance.exact_sums import PairedScores, multiply
+
+_CELLS = 2 * 10**8  # random numbers: the most draws of many users
+_FEWEST = 999  # draws, however many users there are
+_AT_ONCE = 64  # draws from one stream
+_USERS = 1 << 16  # random numbers of a draw in memory
+
+
+def find_relative_intervals(scores: PairedScores, critical: Floats) -> tuple[Floats, ...]:
+    r"""Return each difference relative to the second model's mean, and Fieller's interval.
+
+    .. math:: \left|\bar d - \delta \bar b\right| \le c \sqrt{\widehat{Var}(\bar d - \delta \bar b)}
+
+    is the interval of δ = d̄ / b̄, with c the critical value of the difference: it excludes 0
+    exactly if the interval of the difference does.
+
+    Parameters
+    ----------
+    scores : PairedScores
+        The scores.
+    critical : float64 array, shape (n_pairs,)
+        Half the width of the differences' intervals, in standard errors.
+
+    Returns
+    -------
+    relative, low, high : float64 arrays, shape (n_pairs,)
+        NaN if the means are 0 or of different signs; the ends are NaN, too, if the second mean may
+        be 0.
+
+    References
+    ----------
+    Fieller (1954), Journal of the Royal Statistical Society B 16(2)
+    """
+    size = np.maximum.reduce([np.abs(scores.mean_of_second), scores.deviation, scores.sd_of_second])
+    unit = np.where(size > 0, size, 1.0)
+    mean, base, own, other = (
+        one / unit
+        for one in (scores.mean, scores.mean_of_second, scores.deviation, scores.sd_of_second)
+    )
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        # runs make each variance larger by as much as that of the difference
+        error = np.where(own > 0, scores.error / scores.deviation, np.nan)
+        scale = (critical * error) ** 2
+        square = base**2 - scale * other**2
+        middle = mean * base - scale * own * other * scores.correlation
+        rest = mean**2 - scale * own**2
+        root = np.sqrt(np.maximum(middle**2 - square * rest, 0.0))
+        low, high = (middle - root) / square, (middle + root) / square
+        is_ratio = (base != 0) & (np.sign(base) * np.sign(base + mean) >= 0)
+        is_bounded = is_ratio & (square > 0) & scores.has_spread
+    return (
+        divide(mean, base, is_ratio),
+        np.where(is_bounded, np.maximum(low, -1.0), np.nan),
+        np.where(is_bounded, high, np.nan),
+    )
+
+
+def find_effect_intervals(scores: PairedScores, alpha: float) -> tuple[Floats, Floats, Floats]:
+    r"""Return d_z of each pair, the mean difference over its standard deviation, and its interval.
+
+    .. math:: d_z \pm t_{\nu, 1 - \alpha/2} \sqrt{\frac{SE^2}{s^2} + \frac{d_z^2}{2 (n - 1)}}
+
+    with SE the standard error of the mean difference and s the deviation of the n users'
+    differences: 1/n, if the users are the only units.
+
+    Returns
+    -------
+    d_z, low, high : float64 arrays, shape (n_pairs,)
+        d_z is infinite if all differences are the same, NaN if all are 0; without an interval.
+
+    References
+    ----------
+    Hedges & Olkin (1985), Statistical Methods for Meta-Analysis, chapter 5
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        effect = scores.mean / scores.deviation
+        share = (scores.error / scores.deviation) ** 2
+        half = student.find_critical_t(alpha, scores.freedom) * np.sqrt(
+            share + effect**2 / (2 * np.maximum(scores.users - 1, 1))
+        )
+    half = np.where(scores.has_spread, half, np.nan)
+    return effect, effect - half, effect + half
+
+
+def draw_probabilities(
+    scores: PairedScores, margin: float, draws: int, seed: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return the probabilities that first models are worse by a margin, equivalent, and better.
+
+    The Bayesian bootstrap: the users' shares in the population are unknown, and each draw of them
+    from a flat Dirichlet distribution gives the pairs' mean differences.
+
+    Parameters
+    ----------
+    scores : PairedScores
+        The scores.
+    margin : float
+        The smallest difference that matters, in the unit of `scores`.
+    draws, seed : int
+        The number of draws and their seed. Of many users there are fewer draws, at least 999.
+
+    Returns
+    -------
+    worse, equivalent, better : float64 arrays, shape (n_pairs,)
+        They add up to 1; NaN for fewer than two users.
+
+    References
+    ----------
+    Rubin (1981), doi:10.1214/aos/1176345338; Benavoli et al. (2017), JMLR 18(77)
+    """
+    users = scores.table.shape[1]
+    draws = min(draws, max(_FEWEST, _CELLS // max(users, 1)))
+    blocks = map_in_threads(partial(_weigh_users, scores, seed), range(-(-draws // _AT_ONCE)))
+    means = np.concatenate(blocks)[:draws] if blocks else np.zeros((1, len(scores.pairs)))
+    is_known = scores.users > 1
+    worse, better = (
+        np.where(is_known, side.mean(axis=0), np.nan)
+        for side in (means <= -margin, means >= margin)
+    )
+    return worse, 1 - worse - better, better
+
+
+def _weigh_users(scores: PairedScores, seed: int, block: int) -> Floats:
+    """Return the mean differences of some draws: shape (n_draws, n_pairs)."""
+    table = scores.table.T
+    is_known = (~np.isnan(table)).astype(np.float64)
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
+    first, second = scores.pairs.T
+    sums = np.zeros((2, _AT_ONCE, len(scores.pairs)))
+    for start in range(0, len(table), _USERS):
+        some, known = table[start : start + _USERS], is_known[start : start + _USERS]
+        weights = random.standard_exponential((_AT_ONCE, len(some)))
+        if scores.is_complete:
+            of_models = multiply(weights, some)
+            sums[0] += of_models[:, first] - of_models[:, second]
+            sums[1] += weights.sum(axis=1)[:, None]
+        else:
+            differences = np.nan_to_num(some[:, first] - some[:, second])
+            sums[0] += multiply(weights, differences)
+            sums[1] += multiply(weights, known[:, first] * known[:, second])
+    means: Floats = divide(sums[0], sums[1])
+    return means
