@@ -118,9 +118,6 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     names += ["won", "tied", "lost", "trivial", "rank"]
     names += [*_users_column_if_it_varies(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
-    if "trivial" in table:
-        note += "; trivial: tied in any order"
-    note += "; models that share a letter are not significantly different"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
     table = _add_half_width(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)

@@ -161,8 +161,7 @@ def compare(  # noqa: PLR0913 - the contract
     good   0.963         1          1     1
     bad    0.765         2          2     2
     """
-    options: dict[str, Any] = {"test": test, "correction": correction, "alpha": alpha}
-    options["family"] = family
+    options = {"test": test, "correction": correction, "family": family, "alpha": alpha}
     testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
     if not testing.test_kind.is_test_of_mean:
         warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")

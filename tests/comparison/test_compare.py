@@ -259,6 +259,7 @@ def test_models_overlap_as_their_lists_do() -> None:
         assert mean.loc[("good", "poor"), name] == pytest.approx(expected.mean())
 
 
+@pytest.mark.filterwarnings("ignore:.*random order score:recsys_ndcg.DataWarning")
 def test_remarks_name_metrics_that_order_two_models_differently() -> None:
     """NDCG against DCG, mean against pooled."""
     small = [(f"s{user}", f"i{item}", -item, 2.0 - item) for user in range(240) for item in range(2)]

@@ -37,16 +37,12 @@ def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures() -> No
     """In this order, with four decimals."""
     first, second, heading, *rest = str(FOUR).splitlines()
     assert first == "4 models, 60 users, paired t test, max-T over 6 pairs, alpha 0.05"
-    note = "models that share a letter are not significantly different"
-    assert (
-        second
-        == f"ndcg@5; users won, tied and lost against fair; trivial: tied in any order; {note}"
-    )
-    columns = "tier model mean ±95% letters pooled chance adjusted won tied lost trivial rank"
+    assert second == "ndcg@5; users won, tied and lost against fair"
+    columns = "tier model mean ±95% letters pooled chance adjusted won tied lost rank"
     columns += " precision@3 rmse"
     assert heading.split() == columns.split()
     for line, row in zip(rest, FOUR.leaderboard.reset_index().to_dict("records"), strict=False):
-        outcomes = ("won", "tied", "lost", "trivial")
+        outcomes = ("won", "tied", "lost")
         counts = ["-" if pd.isna(row[one]) else str(row[one]) for one in outcomes]
         low, high = row["rank_low"], row["rank_high"]
         half = row["mean"] - row["ci_low"]

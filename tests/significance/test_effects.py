@@ -1,0 +1,87 @@
+"""Relative differences, d_z and probabilities are those of their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.significance.paired import compare_pairs
+from recsys_ndcg.significance.testing import Testing
+from tests.profiles import examples
+from tests.significance import textbook
+from tests.significance.drawn import GRID, compare_all, made, tables
+
+
+@given(tables(3), st.sampled_from([0.01, 0.05, 0.5]))
+@examples(2)
+def test_the_ends_of_a_relative_difference_are_on_the_edge_of_significance(
+    table: Floats, alpha: float
+) -> None:
+    """Fieller: the first model is exactly 1 + the end times as good as the second."""
+    found = compare_all(table, Testing("t", "none", alpha))
+    for place, (one, other) in enumerate(textbook.all_pairs(table.shape[1])):
+        both = table[~np.isnan(table[:, [one, other]]).any(axis=1)][:, [one, other]]
+        if len(both) < 2 or not both[:, 1].mean():
+            continue
+        ratio = both[:, 0].mean() / both[:, 1].mean()
+        if found.relative[place] == found.relative[place]:
+            assert found.relative[place] == pytest.approx(ratio - 1, rel=1e-6, abs=1e-9)
+        ends = found.relative_low[place], found.relative_high[place]
+        if np.isnan(ends).any():
+            continue
+        assert (ends[0] > 0 or ends[1] < 0) == (found.p[place] <= alpha)
+        for end in ends:
+            rest = both[:, 0] - (1 + end) * both[:, 1]
+            if end > -1 and abs(end) > 1e-9 and rest.std() > 1e-6:
+                assert stats.ttest_1samp(rest, 0).pvalue == pytest.approx(alpha, rel=1e-3)
+
+
+def test_the_interval_of_d_z_is_near_the_noncentral_ts() -> None:
+    """Of a hundred users, to two digits."""
+    found = compare_all(made(100, 3, 0), Testing("t", "none"))
+    for low, d_z, high in zip(found.d_z_low, found.d_z, found.d_z_high, strict=True):
+        t = d_z * 10
+        assert stats.nct.sf(t, 99, low * 10) == pytest.approx(0.025, abs=0.008)
+        assert stats.nct.cdf(t, 99, high * 10) == pytest.approx(0.025, abs=0.008)
+
+
+def test_the_probabilities_of_two_users_are_those_of_one_uniform_share() -> None:
+    """The mean of 0.1 and 0.5 with shares 1 - w and w is 0.1 + 0.4 w."""
+    table = np.array([[0.6, 0.5, np.nan], [1.0, 0.5, 0.5]])
+    how = Testing(draws=20_000)
+    found = compare_pairs(table, [(0, 1), (1, 0), (0, 2)], how, margin=0.2)
+    assert found.probability_better[:2].tolist() == pytest.approx([0.75, 0], abs=0.02)
+    assert found.probability_worse[:2].tolist() == pytest.approx([0, 0.75], abs=0.02)
+    total = sum(
+        getattr(found, f"probability_{name}")[:2] for name in ("worse", "equivalent", "better")
+    )
+    np.testing.assert_allclose(total, 1)
+    assert np.isnan(found.probability_better[2])
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_the_probabilities_of_many_users_are_near_the_normal_distributions(*, gaps: bool) -> None:
+    """The users' mean difference has a standard error."""
+    table = made(500, 3, 1, apart=0.003)
+    if gaps:
+        table[::5, 1] = np.nan
+    found = compare_all(table, Testing(draws=20_000), margin=0.005)
+    means, errors = found.difference, found.standard_error
+    expected = stats.norm.sf((0.005 - means) / errors), stats.norm.cdf((-0.005 - means) / errors)
+    np.testing.assert_allclose(found.probability_better, expected[0], atol=0.02)
+    np.testing.assert_allclose(found.probability_worse, expected[1], atol=0.02)
+
+
+@given(st.lists(st.lists(st.sampled_from(GRID), min_size=3, max_size=3), min_size=2, max_size=7))
+@examples(0.5)
+def test_all_signs_of_few_users_are_enumerated(rows: list[list[float]]) -> None:
+    """The p-values are exact: they do not depend on the seed."""
+    own, largest = textbook.sign_flips(rows)
+    for seed in (0, 1):
+        found = compare_all(np.array(rows), Testing("randomisation", draws=200, seed=seed))
+        assert found.p.tolist() == pytest.approx(own)
+        assert found.p_corrected.tolist() == pytest.approx(largest)
