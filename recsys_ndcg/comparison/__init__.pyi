@@ -1,3 +1,4 @@
+from recsys_ndcg.comparison.across import across as across
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
 from recsys_ndcg.comparison.model_scores import CHANCE as CHANCE
 from recsys_ndcg.comparison.model_scores import USERS_CHOICES as USERS_CHOICES

@@ -58,6 +58,9 @@ class ModelScores(Scores):
         The report with the lists, if it was kept.
     parameters : mapping of str
         Parameters of the model by name: numbers, texts or None.
+    search : str, optional
+        The name of the search that tried this model, "" if the search has no name; None if the
+        model was not tried by a search.
     """
 
     signatures: Mapping[str, Signature]
@@ -65,6 +68,7 @@ class ModelScores(Scores):
     run_means: Floats
     report: Report | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    search: str | None = None
 
     @classmethod
     def from_audit(
@@ -497,5 +501,6 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         denominator=np.where(is_known, first.denominator, 0.0),
         run_means=np.full((1, len(first.names)), np.nan),
         report=None,
+        search=None,
     )
     return {CHANCE: chance, **models}
