@@ -3,12 +3,12 @@ from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_
 from recsys_ndcg.significance.intervals import find_t_quantile as find_t_quantile
 from recsys_ndcg.significance.intervals import mean_interval as mean_interval
 from recsys_ndcg.significance.intervals import ratio_interval as ratio_interval
-from recsys_ndcg.significance.meta_analysis import combine_effects as combine_effects
 from recsys_ndcg.significance.paired import PairResults as PairResults
 from recsys_ndcg.significance.paired import check_margin as check_margin
 from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
 from recsys_ndcg.significance.paired import compute_drawn_p as compute_drawn_p
 from recsys_ndcg.significance.paired import exclude_zero as exclude_zero
+from recsys_ndcg.significance.random_effects import combine_effects as combine_effects
 from recsys_ndcg.significance.ranks import assign_letters as assign_letters
 from recsys_ndcg.significance.ranks import find_rank_intervals as find_rank_intervals
 from recsys_ndcg.significance.selection import estimate_optimism as estimate_optimism

@@ -67,7 +67,8 @@ def estimate_optimism(values: Floats, draws: int = 1000, seed: int = 0) -> float
     mean = divide(top, count)
     if np.isnan(mean).all():
         return np.nan
-    best = np.nanmax(divide(*np.split(total, 2)))
+    sums, counts = np.split(total, 2)
+    best = np.nanmax(divide(sums, counts))
     return float((best - np.nanmean(mean)) * unit[0])
 
 
@@ -79,7 +80,8 @@ def _score_choice(half: Floats, other: Floats) -> Floats:
     half, other : float64 arrays, shape (n_draws, 2 * n_models)
         Each model's sum of scores in a half, then each model's number of scores.
     """
-    mean = np.nan_to_num(divide(*np.split(half, 2, axis=1)), nan=-np.inf)
+    sums, counts = np.split(half, 2, axis=1)
+    mean = np.nan_to_num(divide(sums, counts), nan=-np.inf)
     best = mean.argmax(axis=1)
     columns = np.stack([best, best + mean.shape[1]], axis=1)
     return np.take_along_axis(other, columns, axis=1)

@@ -136,8 +136,10 @@ def _draw_mean(combined: pd.DataFrame, x: Spec, y: Spec, level: float) -> list[S
 
 def _describe(known: pd.DataFrame, level: float) -> str:
     """Describe the mean, and the first data sets."""
+    rows: list[Any] = [*known.itertuples()]
     texts = [
-        f"{one.dataset} {format_number(one.mean)}{bracket(format_interval(one.low, one.high, level))}"
-        for one in known.itertuples()
+        f"{one.dataset} {format_number(one.mean)}"
+        f"{bracket(format_interval(one.low, one.high, level))}"
+        for one in rows
     ]
     return "; ".join(list_first(texts, _DESCRIBED, "and {} more"))

@@ -117,9 +117,11 @@ class MetaAnalysis(Renderable):
     def _differences(self) -> pd.DataFrame:
         parts = [self._read_differences(name) for name in self.comparisons]
         table = pd.concat(parts, ignore_index=True)
-        pairs = table[["a", "b"]].apply(tuple, axis=1)
-        pairs = pairs.map({pair: place for place, pair in enumerate(dict.fromkeys(pairs))})
-        return table.iloc[np.argsort(pairs, kind="stable")].reset_index(drop=True)
+        place: dict[Any, int] = {}
+        order = [
+            place.setdefault(pair, len(place)) for pair in zip(table["a"], table["b"], strict=True)
+        ]
+        return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
     def _read_differences(self, dataset: str) -> pd.DataFrame:
         """Return the rows of one data set, each pair in the order of the models."""
@@ -140,6 +142,7 @@ class MetaAnalysis(Renderable):
         low, high = mean_interval(users, difference, spread * length, 1 - self.alpha)
         error = np.sqrt(users * _compute_variance(d_z, users))
         d_z_low, d_z_high = mean_interval(users, d_z, error * length, 1 - self.alpha)
+        better = np.where(leader > 0, a, np.where(leader < 0, b, None))
         return pd.DataFrame(
             {
                 "a": a,
@@ -152,7 +155,7 @@ class MetaAnalysis(Renderable):
                 "d_z": d_z,
                 "d_z_low": d_z_low,
                 "d_z_high": d_z_high,
-                "better": np.where(leader > 0, a, np.where(leader < 0, b, None)),
+                "better": pd.Series(better, dtype=object),  # text would turn None into NaN
             }
         )
 
@@ -177,13 +180,14 @@ class MetaAnalysis(Renderable):
     @lazy_property
     def _pairs(self) -> pd.DataFrame:
         groups = self._differences.groupby(["a", "b"], sort=False)
-        table = pd.DataFrame([self._combine(*pair, rows) for pair, rows in groups])
-        correct = CORRECTIONS["holm"].correct
-        table.insert(table.columns.get_loc("reason"), "p_corrected", correct(table["p"].to_numpy()))
+        table = pd.DataFrame([self._combine(rows) for _, rows in groups])
+        corrected = CORRECTIONS["holm"].correct(table["p"].to_numpy())
+        table.insert([*table].index("reason"), "p_corrected", corrected)
         return table
 
-    def _combine(self, a: str, b: str, rows: pd.DataFrame) -> dict[str, Any]:
-        """Return the row of one pair."""
+    def _combine(self, rows: pd.DataFrame) -> dict[str, Any]:
+        """Return the row of one pair, from its rows of data sets."""
+        a, b = rows[["a", "b"]].iloc[0]
         known = rows[rows["d_z_low"].notna()]
         d_z = known["d_z"].to_numpy()
         mean = combine_effects(d_z, _compute_variance(d_z, known["users"].to_numpy()), self.alpha)
@@ -199,8 +203,8 @@ class MetaAnalysis(Renderable):
         """The pairs, the smallest p first, then those with most wins."""
         table = self._pairs.assign(wins=self._pairs[["wins_a", "wins_b"]].max(axis=1))
         ordered = table.sort_values(["p", "wins"], ascending=[True, False], kind="stable")
-        rows: list[dict[str, Any]] = ordered.to_dict("records")
-        return rows
+        rows: Any = ordered.to_dict("records")
+        return rows  # type: ignore[no-any-return]
 
     @property
     def _first(self) -> Comparison:
@@ -371,10 +375,11 @@ def across(
     >>> found = rn.across({"small": compare_models(40), "large": compare_models(90)})
     >>> found.differences[["dataset", "difference", "d_z", "better"]].round(3)
       dataset  difference    d_z better
-    0   small       0.171  1.388   good
-    1   large       0.172  1.390   good
-    >>> found.pairs.loc[0, ["wins_a", "wins_b", "mean_d_z", "tau"]].to_dict()
-    {'wins_a': 2, 'wins_b': 0, 'mean_d_z': 1.389, 'tau': 0.0}
+    0   small       0.190  1.395   good
+    1   large       0.188  1.380   good
+    >>> found.pairs[["wins_a", "wins_b", "tied", "mean_d_z", "mean_d_z_low"]].round(2)
+       wins_a  wins_b  tied  mean_d_z  mean_d_z_low
+    0       2       0     0      1.38         -0.17
     """
     check_level("alpha", alpha, such_as=0.05)
     read = _read_comparisons(comparisons)
@@ -388,6 +393,9 @@ def across(
         )
         raise InvalidInputError(msg)
     _check_signatures(read, name)
+    if found.differences.empty:
+        msg = "No comparison tests two models that all data sets have. Compare all with all."
+        raise InvalidInputError(msg)
     return found
 
 
@@ -447,10 +455,11 @@ def _choose_metric(read: Mapping[str, Comparison], metric: str | Metric | None) 
             msg = f"The data sets share no metric ({names}). Compare by the same metric on all."
             raise InvalidInputError(msg)
         metric = shared[0]
-    return [
+    spelled = [
         find_metric_name(metric, one.metrics, f"The comparison on {name!r}")
         for name, one in read.items()
-    ][0]
+    ]
+    return spelled[0]
 
 
 def _find_differences(read: Mapping[str, Comparison], metric: str) -> Iterator[tuple[str, Any]]:
@@ -507,7 +516,12 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
     for field, (first, mine, name, theirs) in _find_differences(read, found.metric):
         yield f"{field} is {mine} for {first} and {theirs} for {name}."
     tests = {name: one.tested_by for name, one in read.items()}
-    if len({(one.testing.test, one.testing.correction, one.testing.alpha) for one in read.values()}) > 1:
+    if (
+        len(
+            {(one.testing.test, one.testing.correction, one.testing.alpha) for one in read.values()}
+        )
+        > 1
+    ):
         every = "; ".join(f"{name}: {text}" for name, text in tests.items())
         yield f"The data sets are tested in different ways, so wins do not mean the same ({every})."
     unknown = found.pairs.loc[found.pairs["reason"] != "", ["a", "b"]]
@@ -521,7 +535,7 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
 
 def _judge_pair(found: MetaAnalysis) -> str:
     """Return the verdict on two models."""
-    (row,) = found.pairs.to_dict("records")
+    (row,) = found._ranked_pairs  # noqa: SLF001
     a, b, count = row["a"], row["b"], format_count(row["datasets"], "data set")
     first = (
         f"Of {count}, {a} is significantly better than {b} in {found.metric} on {row['wins_a']}, "
@@ -545,18 +559,18 @@ def _judge_pairs(found: MetaAnalysis) -> str:
     in_all = pairs[["wins_a", "wins_b"]].max(axis=1) == len(found.datasets)
     both = (pairs["wins_a"] > 0) & (pairs["wins_b"] > 0)
     first = (
-        f"Of {n_pairs} pairs of models, {int(in_all.sum())} have the same significantly better "
-        f"model in {found.metric} on all {count}."
+        f"Pairs with the same significantly better model in {found.metric} on each of {count}: "
+        f"{int(in_all.sum())} of {n_pairs}."
     )
     if both.any():
-        first = f"{first} {int(both.sum())} have one on some of them, and the other on others."
+        first = f"{first} With one on some and the other on others: {int(both.sum())}."
     if (pairs["reason"] != "").all():
         return first
     rows = [one for one in found._ranked_pairs if one["p_corrected"] <= found.alpha]  # noqa: SLF001
     if not rows:
         return (
-            f"{first} On average over data sets like these, no pair is shown to differ "
-            f"(mean d_z, corrected p above {found.alpha:g})."
+            f"{first} On average over data sets like these, no model is shown to be better than "
+            f"another (mean d_z, corrected p above {found.alpha:g})."
         )
     names = [
         f"{better} than {one['a'] if better == one['b'] else one['b']}"
@@ -564,9 +578,8 @@ def _judge_pairs(found: MetaAnalysis) -> str:
         for better in [_name_better(found, one)]
     ]
     return (
-        f"{first} On average over data sets like these, {len(rows)} of {n_pairs} pairs are shown "
-        f"to differ (mean d_z, corrected p at most {found.alpha:g}); better are: "
-        f"{', '.join(list_first(names, _MAX_NAMED))}."
+        f"{first} Shown to be better on average over data sets like these (mean d_z, corrected p "
+        f"at most {found.alpha:g}): {', '.join(list_first(names, _MAX_NAMED))}."
     )
 
 
@@ -646,4 +659,3 @@ def _format_ends(rows: pd.DataFrame, low: str, high: str) -> list[str]:
         "-" if math.isnan(first) else f"[{format_signed(first)}, {format_signed(last)}]"
         for first, last in zip(rows[low], rows[high], strict=True)
     ]
-
