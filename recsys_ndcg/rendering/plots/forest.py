@@ -69,7 +69,7 @@ def plot_forest(
     mean = [pair[f"mean_d_z{end}"] for end in ("", "_low", "_high")]
     combined = pd.DataFrame([mean], columns=_NUMBERS).dropna()
     panels = [
-        _make_panel(plain, combined[:0], f"{a} minus {b}", name, level),
+        _make_panel(plain, combined[:0], f"{a} minus {b}", f"difference in {name}", level),
         _make_panel(scaled, combined, f"{a} minus {b}, standardised", f"d_z in {name}", level),
     ]
     note = f"{a} is better to the {side} of 0."
