@@ -1,4 +1,5 @@
 from recsys_ndcg.comparison.comparison import Comparison as Comparison
+from recsys_ndcg.comparison.meta_analysis import across as across
 from recsys_ndcg.comparison.reading_models import compare as compare
 from recsys_ndcg.comparison.two_models import jaccard_at_k as jaccard_at_k
 from recsys_ndcg.comparison.two_models import rbo as rbo

@@ -41,9 +41,9 @@ PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.package_size`. A number may fall, never grow, except for a new subject:
 #: measures beyond accuracy added 5,440 lines and 44 measures, most in a file of their own.
 LIMITS = {
-    "code lines": 27_100,
-    "files": 214,
-    "names crossing a room's border": 265,
+    "code lines": 27_800,
+    "files": 218,
+    "names crossing a room's border": 268,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,

@@ -128,6 +128,8 @@ def _with_data(folder: Path) -> None:
     for name, noise in (("svd", 1.0), ("knn", 1.2)):
         model = data.assign(estimated=data["true"] + noise * np.cos(np.arange(len(data))))
         model.to_csv(folder / f"{name}.csv", index=False)
+        (folder / "other").mkdir(exist_ok=True)
+        model[model["user"] % 2 == 0].to_csv(folder / "other" / f"{name}.csv", index=False)
     names = {"user": "uid", "item": "iid", "estimated": "est", "true": "r_ui"}
     data.rename(columns=names).to_csv(folder / "surprise.csv", index=False)
     data[data["true"] > 4][["user", "item"]].to_csv(folder / "clicks.csv", index=False)

@@ -15,7 +15,7 @@ from tests.commands import run_python
 NAMES = {
     *("Accumulator", "Comparison", "Convention", "DataWarning", "InvalidInputError", "Metric"),
     *("MissingExtraError", "RankedLists", "RecsysNdcgError", "Report", "Signature", "TextFormat"),
-    *("UnknownMetricError", "average_precision_at_k", "compare", "dcg_at_k", "evaluate"),
+    *("UnknownMetricError", "across", "average_precision_at_k", "compare", "dcg_at_k", "evaluate"),
     *("experiment", "jaccard_at_k", "load_runs", "metric", "ndcg_at_k", "power", "precision_at_k"),
     *("rbo", "recall_at_k", "reciprocal_rank", "reconcile"),
 }

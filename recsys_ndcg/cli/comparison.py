@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from recsys_ndcg.cli.options import (
+    REQUIRED,
     ConventionOptions,
     MetricOptions,
+    argument,
     list_changed_options,
     option,
     parse_metric,
 )
 from recsys_ndcg.cli.output import OutputOptions, PageOptions, print_message
-from recsys_ndcg.cli.sources import FormatOptions, ItemOptions, ModelOptions, check_files_exist
+from recsys_ndcg.cli.sources import (
+    FormatOptions,
+    ItemOptions,
+    ModelOptions,
+    check_files_exist,
+    name_models,
+    parse_entry,
+)
 from recsys_ndcg.errors import InvalidInputError, is_number, quote, suggest
 from recsys_ndcg.significance import CORRECTIONS, TESTS
 
@@ -185,6 +194,12 @@ class StatisticsOptions:
         "[default: max-T; holm for wilcoxon and sign]",
         completion="correction",
     )
+    family: str = option(
+        "What is corrected together: all pairs in a metric, each model against the baseline "
+        "(others are not tested), or all pairs in all metrics: pairs, baseline or metrics.",
+        default="pairs",
+        completion="family",
+    )
     alpha: float = option("Significance level.", default=0.05)
     margin: float | None = option(_MARGIN)
     draws: int = option("Number of random draws of resampling tests.", default=10_000)
@@ -283,3 +298,39 @@ def compare(  # noqa: PLR0913 - one parameter per option
         metric = worse[0] if worse else None
         gates += [comparison.not_worse(model, other, metric=metric) for model in gated_models]
     exit_if_failed(gates, quiet=output.quiet)
+
+
+def across(
+    *,
+    comparisons: list[str] = argument(
+        "One saved comparison per data set: what compare --save wrote. NAME=FILE gives the data "
+        "set a name.",
+        "FILES",
+        REQUIRED,
+    ),
+    metric: str | None = option(
+        "Metric, such as precision@5.  [default: the first that all have]", completion="metric"
+    ),
+    alpha: float = option("Significance level of the means over data sets.", default=0.05),
+    page: PageOptions,
+    output: OutputOptions,
+) -> None:
+    """Compare the same models on several data sets.
+
+    Shows on how many data sets each model is better, and the mean standardised difference.
+
+    Examples
+    --------
+    recsys-ndcg across ml-100k=small.json ml-1m=large.json
+    recsys-ndcg across ml-100k=small.json ml-1m=large.json --metric ndcg@10 --html page.html
+    """
+    from recsys_ndcg.comparison import across as across_of
+
+    files = name_models([parse_entry(one) for one in comparisons])
+    check_files_exist(*files.values())
+    page.check(files)
+    name = None if metric is None else parse_metric(metric, "--metric", [10])
+    found = across_of(files, metric=name, alpha=alpha)
+    if not page.write(found):
+        values = found.to_dict() if output.form == "json" else found.to_frame()
+        output.show(found.document(), values)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from recsys_ndcg.errors import InvalidInputError, RecsysNdcgError, label_messages
-from recsys_ndcg.significance import CORRECTIONS, TESTS
+from recsys_ndcg.significance import CORRECTIONS, FAMILIES, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,6 +69,7 @@ def _completion_words() -> dict[str, Iterable[str]]:
         "users": USERS_CHOICES,
         "test": TESTS,
         "correction": CORRECTIONS,
+        "family": FAMILIES,
     }
 
 

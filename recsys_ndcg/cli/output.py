@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recsys_ndcg.comparison import Comparison
-    from recsys_ndcg.rendering import Document
+    from recsys_ndcg.rendering import Document, Renderable
     from recsys_ndcg.report import Report
     from recsys_ndcg.scoring import Signature
 
@@ -229,7 +229,7 @@ class PageOptions:
             with require_libraries("jinja2", "altair", "vl_convert", job="A page", extra="report"):
                 return
 
-    def write(self, found: Report | Comparison) -> bool:
+    def write(self, found: Renderable) -> bool:
         """Write the page with the typed command; return whether it went to standard output.
 
         Call this before anything is printed, so that a closed pipe does not prevent the page.

@@ -52,6 +52,7 @@ _NAME = "recsys-ndcg"
 _COMMANDS = {
     "evaluate": "evaluation",
     "compare": "comparison",
+    "across": "comparison",
     "report": "reports",
     "leaderboard": "reports",
     "explain": "evaluation",

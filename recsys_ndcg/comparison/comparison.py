@@ -39,7 +39,7 @@ from recsys_ndcg.metrics import Metric, list_metric_names
 from recsys_ndcg.rendering import Document, Renderable
 from recsys_ndcg.report import flatten_metrics, list_exposures, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
-from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin
+from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin, estimate_optimism
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -277,6 +277,22 @@ class Comparison(Renderable):
     def verdict(self) -> str:
         """The result in the first metric, in two or three sentences."""
         return write_verdict(self.first_metric_comparison)
+
+    @lazy_property
+    def optimism(self) -> dict[str, float]:
+        """By how much the mean of each search's best model is too good, in the first metric.
+
+        By the name of the best model of each search that is compared; empty if none is. See
+        `recsys_ndcg.significance.estimate_optimism`.
+        """
+        result, found = self.first_metric_comparison, {}
+        searches = [one.search for one in self.model_scores.values()]
+        for search in dict.fromkeys(one for one in searches if one is not None):
+            tried = [column for column, one in enumerate(searches) if one == search]
+            best = next(one for one in result.columns_by_mean.tolist() if one in tried)
+            scores = result.sign * result.scores[:, tried]
+            found[result.models[best]] = estimate_optimism(scores, seed=self.testing.seed)
+        return found
 
     @property
     def tested_by(self) -> str:
@@ -667,6 +683,7 @@ class Comparison(Renderable):
                     "runs": to_json_value(one.run_means.tolist()),
                     "n_runs": len(one.run_scores),
                     "parameters": dict(one.parameters),
+                    "search": one.search,
                 }
                 for name, one in self.model_scores.items()
             },
@@ -795,6 +812,7 @@ def _from_file(
         if head.get("n_runs")
         else np.zeros((0, 0, 0)),
         parameters=head.get("parameters", {}),
+        search=head.get("search"),
         exposures=unpack_exposures(head, columns),
     )
 

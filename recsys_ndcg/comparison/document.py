@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
+_VISIBLE = 0.00005  # a smaller optimism does not change four decimals
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
     "Ekstrand (SIGIR 2023) argue against them; Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
@@ -241,6 +242,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
     lines = [
         *_find_user_remarks(comparison, by_metric),
         *_find_runs_remarks(comparison, by_metric),
+        *_find_search_remarks(comparison),
         *_find_test_remarks(comparison, by_metric),
         *_find_order_remarks(by_metric),
         *_find_chance_remarks(by_metric),
@@ -355,6 +357,22 @@ def _find_test_remarks(
         )
     if testing.test in {"wilcoxon", "sign"}:
         yield _DISPUTED
+
+
+def _find_search_remarks(comparison: Comparison) -> Iterator[str]:
+    """Yield a remark on the best model of each search, whose mean is too good."""
+    result, models = comparison.first_metric_comparison, comparison.model_scores
+    for best, optimism in comparison.optimism.items():
+        if optimism >= _VISIBLE:
+            count = sum(one.search == models[best].search for one in models.values())
+            mean = format_size(float(result.means()[result.models.index(best)]))
+            yield (
+                f"{best} is the best of {count} models that a search tried on the same users: its "
+                f"mean {result.name} of {mean} is about {format_size(optimism)} too "
+                f"{'high' if result.sign > 0 else 'low'} (resampled users), and its lead over a "
+                "model chosen beforehand is too large by as much. For a fair number, measure it on "
+                "other users."
+            )
 
 
 def _find_order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:

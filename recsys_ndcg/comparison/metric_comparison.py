@@ -391,7 +391,7 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         pooled_high=pooled_high,
         chance=chance,
         adjusted=adjust_for_chance(models_table["mean"].to_numpy(), chance, result.means("best")),
-        **_compare_with_baseline(result),
+        **compare_with_model(result, result.baseline),
         rank_low=first,
         rank_high=last,
         tier=first,
@@ -474,12 +474,12 @@ def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     return table
 
 
-def _compare_with_baseline(result: MetricComparison) -> pd.DataFrame:
-    """Return each model's difference from the baseline, its p, and the users won and lost."""
+def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
+    """Return each model's difference from another, its p, and the users won and lost."""
     pairs = make_pairwise(result)
     names = {"ci_low": "difference_low", "ci_high": "difference_high"}
     pairs = pairs.rename(columns={**names, "wins": "won", "ties": "tied", "losses": "lost"})
-    first, second = (pairs[pairs[side] == result.baseline] for side in "ab")
+    first, second = (pairs[pairs[side] == other] for side in "ab")
     swapped = {"difference_low": "difference_high", "won": "lost"}
     swapped |= {new: old for old, new in swapped.items()}
     signed = ["difference", "difference_low", "difference_high"]

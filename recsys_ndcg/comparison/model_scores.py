@@ -62,6 +62,9 @@ class ModelScores(Scores):
         Parameters of the model by name: numbers, texts or None.
     run_scores : float64 array, shape (n_runs, n_users, n_metrics)
         The scores in each run, NaN if there is none; no runs if there is only one.
+    search : str, optional
+        The name of the search that tried this model, "" if the search has no name; None if the
+        model was not tried by a search.
     """
 
     signatures: Mapping[str, Signature]
@@ -70,6 +73,7 @@ class ModelScores(Scores):
     run_scores: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
     report: Report | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    search: str | None = None
 
     @classmethod
     def from_audit(
@@ -532,5 +536,6 @@ def add_chance(models: Mapping[str, ModelScores]) -> dict[str, ModelScores]:
         # chance is the same in every run
         run_scores=np.broadcast_to(scores, (len(first.run_scores), *scores.shape)),
         report=None,
+        search=None,
     )
     return {CHANCE: chance, **models}

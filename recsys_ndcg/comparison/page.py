@@ -17,6 +17,7 @@ from recsys_ndcg.comparison.document import (
     build_leaderboard_table,
     build_pairs_table,
 )
+from recsys_ndcg.comparison.metric_comparison import compare_with_model
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
@@ -85,6 +86,7 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
         chance = float(result.means("chance")[0])  # of the first model: lists may differ
         options["baselines"] = _find_baselines(comparison, metric)
         board = _build_interval_table(comparison, metric)
+        board[["bar_low", "bar_high"]] = _find_bars(result).loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
         activity = comparison.first_model.counts.activity
@@ -202,6 +204,21 @@ def _find_region(
 def _build_interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
     board = comparison.leaderboards[metric].reset_index()
     return board.rename(columns={"ci_low": "low", "ci_high": "high"})
+
+
+def _find_bars(result: MetricComparison) -> pd.DataFrame:
+    """Return the interval of each model's difference from the best, from the best mean on.
+
+    The difference is significant if the interval does not contain the best mean.
+    """
+    ordered = [result.models[column] for column in result.columns_by_mean]
+    best = next(name for name in ordered if name != CHANCE)
+    if result.testing.family == "baseline":  # other differences are not tested
+        best = result.baseline
+    ends = compare_with_model(result, best)[["difference_low", "difference_high"]]
+    if not result.testing.test_kind.is_test_of_mean:
+        ends = ends * np.nan
+    return ends + result.means()[result.models.index(best)]
 
 
 def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -350,7 +350,9 @@ def _read_model(name: str, data: Any, options: EvaluationOptions) -> dict[str, M
         options.reject_options_without_effect(name or "The search")
         parts: Mapping[str, ModelScores] = data.model_scores
         return {
-            f"{name}: {part}" if name else part: _select_metrics(one, options)
+            f"{name}: {part}" if name else part: replace(
+                _select_metrics(one, options), search=None if one.search is None else name
+            )
             for part, one in parts.items()
         }
     if isinstance(data, Sequence) and data and all(map(is_evaluated, data)):

@@ -95,19 +95,18 @@ def describe_test(result: MetricComparison) -> str:
     """Return the test, its correction and the significance level in words."""
     n_pairs = max(map(len, result.families))
     pairs = {
-        "pairs": f" over {n_pairs} pairs",
-        "baseline": f" over {format_count(n_pairs, 'model')} against {result.baseline}",
-        "metrics": f" over {format_count(n_pairs, 'pair')} in all metrics",
+        "pairs": f" over {n_pairs} pairs" if n_pairs > 1 else "",
+        "baseline": f" over {n_pairs} models against {result.baseline}" if n_pairs > 1 else "",
+        "metrics": "",  # is part of the name
     }[result.testing.family]
-    is_family = n_pairs > 1 or result.testing.family == "metrics"
-    return f"{_name_test(result)}{pairs if is_family else ''}, alpha {result.testing.alpha:g}"
+    return f"{_name_test(result)}{pairs}, alpha {result.testing.alpha:g}"
 
 
 def _name_test(result: MetricComparison) -> str:
-    is_family = max(map(len, result.families)) > 1 or result.testing.family == "metrics"
-    correction = f", {result.testing.corrected_by.in_words}" if is_family else ""
-    over_metrics = " over all metrics" if result.testing.family == "metrics" else ""
-    return f"{result.testing.test_kind.in_words}{correction}{over_metrics}"
+    name, correction = result.testing.test_kind.in_words, result.testing.corrected_by.in_words
+    if result.testing.family == "metrics":
+        return f"{name}, {correction} over all pairs in all metrics"
+    return f"{name}, {correction}" if max(map(len, result.families)) > 1 else name
 
 
 def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, str]:

@@ -8,9 +8,13 @@ from recsys_ndcg.significance.paired import check_margin as check_margin
 from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
 from recsys_ndcg.significance.paired import compute_drawn_p as compute_drawn_p
 from recsys_ndcg.significance.paired import exclude_zero as exclude_zero
+from recsys_ndcg.significance.random_effects import combine_effects as combine_effects
 from recsys_ndcg.significance.ranks import assign_letters as assign_letters
 from recsys_ndcg.significance.ranks import find_rank_intervals as find_rank_intervals
+from recsys_ndcg.significance.selection import estimate_optimism as estimate_optimism
+from recsys_ndcg.significance.student import find_critical_t as find_critical_t
 from recsys_ndcg.significance.student import power as power
 from recsys_ndcg.significance.testing import CORRECTIONS as CORRECTIONS
+from recsys_ndcg.significance.testing import FAMILIES as FAMILIES
 from recsys_ndcg.significance.testing import TESTS as TESTS
 from recsys_ndcg.significance.testing import Testing as Testing

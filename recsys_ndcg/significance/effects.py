@@ -8,7 +8,6 @@ import numpy as np
 
 from recsys_ndcg.arrays import Floats, divide
 from recsys_ndcg.parallel import map_in_threads
-from recsys_ndcg.significance import student
 from recsys_ndcg.significance.exact_sums import PairedScores, multiply
 
 _CELLS = 2 * 10**8  # random numbers: the most draws of many users
@@ -66,18 +65,18 @@ def find_relative_intervals(scores: PairedScores, critical: Floats) -> tuple[Flo
     )
 
 
-def find_effect_intervals(scores: PairedScores, alpha: float) -> tuple[Floats, Floats, Floats]:
-    r"""Return d_z of each pair, the mean difference over its standard deviation, and its interval.
+def measure_effects(scores: PairedScores) -> tuple[Floats, Floats]:
+    r"""Return d_z of each pair, the mean difference over its standard deviation, and its error.
 
-    .. math:: d_z \pm t_{\nu, 1 - \alpha/2} \sqrt{\frac{SE^2}{s^2} + \frac{d_z^2}{2 (n - 1)}}
+    .. math:: SE(d_z) = \sqrt{\frac{SE^2}{s^2} + \frac{d_z^2}{2 (n - 1)}}
 
     with SE the standard error of the mean difference and s the deviation of the n users'
-    differences: 1/n, if the users are the only units.
+    differences: SE² / s² is 1/n, if the users are the only units.
 
     Returns
     -------
-    d_z, low, high : float64 arrays, shape (n_pairs,)
-        d_z is infinite if all differences are the same, NaN if all are 0; without an interval.
+    d_z, error : float64 arrays, shape (n_pairs,)
+        d_z is infinite if all differences are the same, NaN if all are 0; without an error.
 
     References
     ----------
@@ -85,12 +84,9 @@ def find_effect_intervals(scores: PairedScores, alpha: float) -> tuple[Floats, F
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         effect = scores.mean / scores.deviation
-        share = (scores.error / scores.deviation) ** 2
-        half = student.find_critical_t(alpha, scores.freedom) * np.sqrt(
-            share + effect**2 / (2 * np.maximum(scores.users - 1, 1))
-        )
-    half = np.where(scores.has_spread, half, np.nan)
-    return effect, effect - half, effect + half
+        freedom = 2 * np.maximum(scores.users - 1, 1)
+        error = np.hypot(scores.error / scores.deviation, effect / np.sqrt(freedom))
+    return effect, np.where(scores.has_spread, error, np.nan)
 
 
 def draw_probabilities(

@@ -18,8 +18,8 @@ from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance import student
 from recsys_ndcg.significance.effects import (
     draw_probabilities,
-    find_effect_intervals,
     find_relative_intervals,
+    measure_effects,
 )
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
@@ -62,9 +62,9 @@ class PairResults(ReadOnlyArrays):
         The number of runs whose variation the standard error has, too; 0 if it is over users only.
     sd_runs : float64 array
         The standard deviation of the runs' mean differences, NaN without runs.
-    d_z, d_z_low, d_z_high : float64 arrays
-        d_z = difference / sd_difference (Cohen 1988) and its interval: infinite if all differences
-        are the same, NaN if all are 0.
+    d_z, d_z_error, d_z_low, d_z_high : float64 arrays
+        d_z = difference / sd_difference (Cohen 1988), its standard error and its interval, for one
+        pair alone. It is infinite if all differences are the same, NaN if all are 0.
     relative, relative_low, relative_high : float64 arrays
         The difference over the mean of the second model, and its interval: see
         `find_relative_intervals`.
@@ -98,6 +98,7 @@ class PairResults(ReadOnlyArrays):
     runs: Positions
     sd_runs: Floats
     d_z: Floats
+    d_z_error: Floats
     d_z_low: Floats
     d_z_high: Floats
     relative: Floats
@@ -195,7 +196,8 @@ def compare_pairs(  # noqa: PLR0913 - all are inputs
         relative_low, relative_high = exclude_zero(
             relative_low, relative_high, relative, p <= how.alpha
         )
-    d_z, d_z_low, d_z_high = find_effect_intervals(scores, how.alpha)
+    d_z, d_z_error = measure_effects(scores)
+    d_z_half = student.find_critical_t(how.alpha, scores.freedom) * d_z_error
     unit, of_margin = scores.exponent, np.full((5, len(scores.users)), np.nan)
     if margin is not None:
         limit = float(np.ldexp(check_margin(margin), -unit))
@@ -215,8 +217,9 @@ def compare_pairs(  # noqa: PLR0913 - all are inputs
         runs=scores.run_variance.count,
         sd_runs=np.ldexp(scores.run_variance.deviation, unit),
         d_z=d_z,
-        d_z_low=d_z_low,
-        d_z_high=d_z_high,
+        d_z_error=d_z_error,
+        d_z_low=d_z - d_z_half,
+        d_z_high=d_z + d_z_half,
         relative=relative,
         relative_low=relative_low,
         relative_high=relative_high,

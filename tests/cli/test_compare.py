@@ -53,12 +53,13 @@ def test_options_are_the_keywords_of_rn_compare() -> None:
     words = [
         "--metrics", "precision@3,ndcg@2", "--threshold", "4", "--baseline", "poor",
         "--test", "randomisation", "--correction", "holm", "--alpha", "0.1", "--draws", "500",
+        "--family", "baseline",
         "--seed", "3", "--margin", "0.01", "--convention", "short_list=n",
     ]  # fmt: skip
     found = json_of("compare", *FILES, *words)
     expected = _expected(
         metrics=["precision@3", "ndcg@2"], threshold=4, baseline="poor", test="randomisation",
-        correction="holm", alpha=0.1, draws=500, seed=3, margin=0.01,
+        correction="holm", family="baseline", alpha=0.1, draws=500, seed=3, margin=0.01,
         convention=rn.Convention(short_list="n"),
     )  # fmt: skip
     assert found == json.loads(json.dumps(expected.to_dict()))

@@ -262,7 +262,9 @@ def test_models_overlap_as_their_lists_do() -> None:
 @pytest.mark.filterwarnings("ignore:.*random order score:recsys_ndcg.DataWarning")
 def test_remarks_name_metrics_that_order_two_models_differently() -> None:
     """NDCG against DCG, mean against pooled."""
-    small = [(f"s{user}", f"i{item}", -item, 2.0 - item) for user in range(240) for item in range(2)]
+    small = [
+        (f"s{user}", f"i{item}", -item, 2.0 - item) for user in range(240) for item in range(2)
+    ]
     large = [(f"t{user}", f"i{item}", -item, 5.0 - item) for user in range(80) for item in range(5)]
     reversed_small, reversed_large = (
         [(user, item, -est, true) for user, item, est, true in rows] for rows in (small, large)

@@ -31,7 +31,7 @@ def charts(name: str) -> list[alt.LayerChart | alt.ConcatChart]:
     """Return every chart, with a name wherever one is possible."""
     by_k = pd.DataFrame({"metric": [name], "k": [1], "mean": [0.5], "low": [0.4], "high": [0.6]})
     models = pd.DataFrame({"model": [name, "SVD"], "mean": [0.5, 0.4], "tier": [1, 2]})
-    models = models.assign(low=0.3, high=0.6)
+    models = models.assign(low=0.3, high=0.6, bar_low=0.2, bar_high=0.7)
     scores = pd.DataFrame({"user": [name], "score": [0.5], "chance": [0.25]})
     activity = pd.DataFrame({"model": [name, "SVD"], "activity": [1, 2], "score": [0.5, 0.75]})
     both = pd.DataFrame({"model": [name, "SVD"], "x": [0.5, 0.4], "y": [0.1, 0.2]})

@@ -32,7 +32,7 @@ BY_K = pd.DataFrame(
 MODELS = pd.DataFrame(
     [["KNN", 0.3, 0.28, 0.32, 3], ["SVD", 0.5, 0.48, 0.52, 1], ["SVD++", 0.48, NAN, NAN, 1]],
     columns=["model", "mean", "low", "high", "tier"],
-)
+).assign(bar_low=[0.27, NAN, 0.46], bar_high=[0.34, NAN, 0.53])
 T_OF_TWO = 4.302652729911275  # 97.5 % of Student's t, 2 degrees of freedom
 
 
@@ -167,6 +167,12 @@ def test_models_are_sorted_from_the_best() -> None:
     intervals, rules = marked(chart, "rule")
     ends = [(one["model"], one["low"], one["high"]) for one in intervals.rows]
     assert ends == [("SVD", 0.48, 0.52), ("KNN", 0.28, 0.32)]
+    (bars,) = marked(chart, "bar")
+    ends = [(one["model"], one["bar_low"], one["bar_high"]) for one in bars.rows]
+    assert ends == [("SVD++", 0.46, 0.53), ("KNN", 0.27, 0.34)]
+    assert "bar: the difference from the best, significant if it misses the best's dot" in texts(
+        chart
+    )
     lines = {one["line"]: one["mean"] for one in rules.rows}
     assert lines == {"chance 0.2000": 0.2, "MostPopular 0.3500": 0.35}
     assert described(chart) == (

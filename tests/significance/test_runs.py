@@ -93,8 +93,8 @@ def test_models_that_differ_in_their_runs_only_are_rarely_called_different(
     for _ in range(samples):
         tables = _draw_runs(stream, 300, runs, models, between=0.03)
         values, how = np.column_stack([one.mean(axis=0) for one in tables]), Testing(draws=399)
-        found += (compare_pairs(values, pairs, how, runs=tables).p_corrected <= 0.05).any()
-        over_users += (compare_pairs(values, pairs, how).p_corrected <= 0.05).any()
+        found += bool((compare_pairs(values, pairs, how, runs=tables).p_corrected <= 0.05).any())
+        over_users += bool((compare_pairs(values, pairs, how).p_corrected <= 0.05).any())
     assert over_users / samples > 0.3
     assert found / samples < 0.1
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import recsys_ndcg as rn
+from recsys_ndcg.significance import estimate_optimism
 from recsys_ndcg.surprise import SVD, BaselineOnly, GridSearchCV, KFold, KNNBaseline, cross_validate
 from tests.errors import assert_rejected, rejects
-from tests.surprise.samples import DATA, THREE
+from tests.surprise.samples import DATA, THREE, mean_error
 
 MEASURES = ["rmse", "ndcg@10", "precision@5", "ndcg@10:catalogue"]
 
@@ -88,6 +90,48 @@ def test_each_combination_of_a_search_is_a_model(models: dict[str, Any]) -> None
     mixed = rn.compare({"SVD": search, "KNN": models["KNN"]}, metrics=["ndcg@10:catalogue"])
     assert mixed.models == ["SVD: n_factors=5", "SVD: n_factors=20", "KNN"]
     assert mixed.metrics == ["ndcg@10:catalogue"]
+
+
+def test_the_best_of_a_search_is_too_good(tmp_path: Path) -> None:
+    """By how much, in each measure, and as a remark on a comparison; also from a file."""
+    grid = {"n_factors": [5, 20], "n_epochs": [2, 9], "random_state": [0]}
+    measures = ["rmse", "ndcg@10", "ndcg@10:catalogue", mean_error]
+    search = GridSearchCV(SVD, grid, measures, cv=THREE, keep_per_user=True)
+    search.fit(DATA)
+    optimism = search.optimism
+    assert list(optimism) == search.measures
+    assert np.isnan(optimism["mean_error"])
+    for name, sign in (("rmse", -1), ("ndcg@10", 1), ("ndcg@10:catalogue", 1)):
+        found = rn.compare(search, metrics=[name])
+        means = found.leaderboard["mean"]
+        best = str(means.index[int((sign * means).argmax())])
+        scores = np.column_stack([found.per_user[name, one] for one in found.models])
+        expected = estimate_optimism(sign * scores)
+        assert optimism[name] == expected > 0
+        assert found.optimism == {best: expected}
+        size = f"{expected:.4f}" if expected >= 0.001 else f"{expected:.2g}"
+        remark = f"{means[best]:.4f} is about {size} too "
+        remark += "high" if sign > 0 else "low"
+        (line,) = [one for one in found.remarks if remark in one]
+        assert line.startswith(f"{best} is the best of 4 models that a search tried")
+        found.save(tmp_path / "c.json")
+        again = rn.Comparison.load(tmp_path / "c.json")
+        assert (again.optimism, again.remarks) == (found.optimism, found.remarks)
+    chance = rn.compare(search, metrics=["ndcg@10"], baseline="chance")
+    assert list(chance.optimism.values()) == [optimism["ndcg@10"]]
+    two = rn.compare({"one": search, "other": _validate(SVD(random_state=0))}, metrics=["ndcg@10"])
+    assert list(two.optimism.values()) == [optimism["ndcg@10"]]
+
+
+def test_only_the_best_of_a_search_is_called_too_good(models: dict[str, Any]) -> None:
+    """Models by hand were not chosen; a search without users' scores cannot tell."""
+    found = rn.compare(models)
+    assert found.optimism == {}
+    assert not [line for line in found.remarks if "a search tried" in line]
+    search = GridSearchCV(SVD, {"n_epochs": [1, 2]}, ["ndcg@10"], cv=THREE)
+    assert_rejected("Nothing has been searched yet", lambda: search.optimism)
+    search.fit(DATA)
+    assert_rejected("keep_per_user=True", lambda: search.optimism)
 
 
 def test_models_without_comparable_scores_are_rejected(models: dict[str, Any]) -> None:

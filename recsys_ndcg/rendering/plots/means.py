@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 _MAX_MODELS = 60  # in a chart, the best ones
 _STEP = 18  # pixels per model
-_TOP, _OTHER = "top tier: not distinguishable from the best", "other tiers"
+_TOP, _OTHER = "top tier: no model is significantly better", "other tiers"
 _NUMBERS = ["mean", "low", "high"]
+_BAR = ["bar_low", "bar_high"]
 _CHANCE = "chance: random order"
 _MODELS_DESCRIBED, _METRICS_DESCRIBED = 3, 4
 _GROUPS = 6  # of users
@@ -55,8 +56,9 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns model, mean, low, high and tier (the lowest is the best). Rows without a mean are
-        left out, but not all rows; low and high are NaN without an interval.
+        Columns model, mean, low, high and tier (the lowest is the best); and bar_low and bar_high,
+        the interval of the difference from the best, from the best mean on. Rows without a mean are
+        left out, but not all rows; ends of intervals are NaN if there is none.
     metric : str
         The name of the metric.
     chance : float
@@ -82,11 +84,14 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     rules = {one: float(value) for one, value in named if not np.isnan(value)}
     shown, name = models.head(_MAX_MODELS), make_label(metric)
     title = f"{name}: mean over users{vega.describe_interval(shown, level)}"
-    numbers = [*shown[_NUMBERS].to_numpy().ravel(), *rules.values()]
+    numbers = [*shown[[*_NUMBERS, *_BAR]].to_numpy().ravel(), *rules.values()]
     x = vega.axis_channel("mean", title, numbers)
     cut = f"the best {len(shown)} of {pluralise(len(models), 'model')}"
+    notes = [cut] if len(models) > len(shown) else []
+    if shown[_BAR].notna().any(axis=None):
+        notes.append("bar: the difference from the best, significant if it misses the best's dot")
     return vega.chart(
-        vega.title(f"Models by {name}", cut if len(models) > len(shown) else ""),
+        vega.title(f"Models by {name}", notes),
         _describe_models(name, models, rules, level),
         [*_draw_models(shown, x, level), *_draw_rules(rules, x)],
         height=_STEP * max(len(shown), 2),
@@ -94,7 +99,8 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
 
 
 def _draw_models(shown: pd.DataFrame, x: Spec, level: float) -> list[Spec]:
-    data = vega.rows(**shown[["model", *_NUMBERS, "tier", "top"]])
+    data = vega.rows(**shown[["model", *_NUMBERS, *_BAR, "tier", "top"]])
+    bars = [row for row in data if None not in (row["bar_low"], row["bar_high"])]
     ticks = vega.axis(labelLimit=240, ticks=False)
     y = vega.name("model", scale={"domain": shown["model"].tolist()}, axis=ticks)
     tops = [one for one in (_TOP, _OTHER) if (shown["top"] == one).any()]
@@ -109,7 +115,9 @@ def _draw_models(shown: pd.DataFrame, x: Spec, level: float) -> list[Spec]:
     ]
     line, point = {"strokeWidth": 2}, {"opacity": 1, "strokeWidth": 2, "size": 55}
     own = {"y": y, "stroke": stroke}
+    wide = {"height": 8, "color": vega.OTHERS, "opacity": 0.25}
     return [
+        vega.layer(bars, "bar", wide, y=y, **vega.span("x", x, *_BAR)),
         vega.layer(vega.keep_intervals(data), "rule", line, **own, **vega.span("x", x)),
         vega.layer(data, "point", point, **own, x=x, fill=fill, tooltip=tooltip),
     ]

@@ -42,6 +42,7 @@ _KINDS = {
     "activity": ("means", "plot_score_by_activity"),
     "scatter": ("users", "plot_a_against_b"),
     "trade-off": ("trade_off", "plot_trade_off"),
+    "forest": ("forest", "plot_forest"),
 }
 _HUGE = 1e5  # from here on axes use powers of ten
 _MARGIN = 0.04  # of the range of an axis, on both sides
@@ -202,8 +203,8 @@ def plot(kind: str, *data: Any, **options: Any) -> alt.LayerChart:
 
     Parameters
     ----------
-    kind : {'k', 'users', 'tiers', 'differences', 'activity', 'scatter', 'trade-off'}
-        The kind; 'k' of several metrics gives a ``ConcatChart``.
+    kind : {'k', 'users', 'tiers', 'differences', 'activity', 'scatter', 'trade-off', 'forest'}
+        The kind; 'k' of several metrics and 'forest' give a ``ConcatChart``.
     data, options
         The arguments of its function.
 

@@ -20,6 +20,7 @@ from recsys_ndcg.comparison import ModelScores, flatten_parameters
 from recsys_ndcg.convention import Convention
 from recsys_ndcg.errors import InvalidInputError, check_integer, quote, suggest, warn
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, Measure, parse_measures, run_folds
+from recsys_ndcg.significance import estimate_optimism
 from recsys_ndcg.surprise.algorithm import Algorithm
 from recsys_ndcg.surprise.library import add_missing_names
 from recsys_ndcg.surprise.traps import warn_of_truncation
@@ -114,9 +115,37 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
         combinations = self.param_combinations
         names = [_describe(chosen, combinations) for chosen in combinations]
         return {
-            name: replace(folds.averaged_scores, parameters=flatten_parameters(chosen))
+            name: replace(folds.averaged_scores, parameters=flatten_parameters(chosen), search="")
             for name, chosen, folds in zip(names, combinations, self._folds, strict=True)
         }
+
+    @property
+    def optimism(self) -> dict[str, float]:
+        """By how much the mean of the best combination is too good, by measure.
+
+        The best of many means is too good, because chance helped to choose it. The estimate is
+        from resampled users: the best for one half of them is scored on the other half. NaN for
+        measures without a score per user.
+
+        Raises
+        ------
+        InvalidInputError
+            Nothing has been searched yet, the scores of users were not kept, or a combination
+            diverged.
+
+        See Also
+        --------
+        recsys_ndcg.significance.estimate_optimism : The formula.
+        """
+        models = [*self.model_scores.values()]  # of the same users, by the same folds
+        optimism = dict.fromkeys(self.measures, np.nan)
+        for column, (name, metric) in enumerate(
+            zip(models[0].names, models[0].metrics, strict=True)
+        ):
+            if metric.per_user:
+                scores = np.column_stack([one.per_user[:, column] for one in models])
+                optimism[name] = estimate_optimism(scores if metric.greater_is_better else -scores)
+        return optimism
 
     def to_frame(self) -> pd.DataFrame:
         """Return `cv_results` and the pooled scores as a table with a row per combination."""

@@ -1,0 +1,652 @@
+"""across: the same models compared on several data sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from recsys_ndcg.comparison.comparison import Comparison
+from recsys_ndcg.comparison.verdict import format_size
+from recsys_ndcg.errors import (
+    InvalidInputError,
+    check_level,
+    escape_invisible,
+    format_count,
+    quote,
+    suggest,
+)
+from recsys_ndcg.files import to_json_value
+from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.rendering import (
+    Charts,
+    Document,
+    Renderable,
+    Section,
+    ShownTable,
+    format_number,
+    format_p_value,
+    format_signed,
+    list_first,
+    plot,
+    pluralise,
+)
+from recsys_ndcg.report import build_remarks_section, build_signatures_section
+from recsys_ndcg.scoring import find_metric_name
+from recsys_ndcg.significance import CORRECTIONS, combine_effects, find_critical_t
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from recsys_ndcg.metrics import Metric
+
+#: Fields of a signature that belong to the data, not to how the metric is computed.
+_OF_THE_DATA = {"users", "train", "catalogue", "features", "base", "groups", "short_below"}
+#: Fields that may differ, with a remark.
+_REMARKED = ("threshold", "max_grade", "version")
+_FEW = {2: "Two", 3: "Three", 4: "Four"}  # data sets that are too few, in words
+_MAX_NAMED = 3  # pairs and data sets in a sentence
+_MAX_CHARTS = 4  # pairs with a chart on a page
+_COMBINED = ("mean_d_z", "mean_d_z_low", "mean_d_z_high", "prediction_low", "prediction_high")
+_PAIRS_LEAD = (
+    "Each pair of models over all data sets: in how many each is significantly better, and the "
+    "mean standardised difference."
+)
+_DIFFERENCES_LEAD = "Each pair of models in each data set, by the data set's own comparison."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MetaAnalysis(Renderable):
+    """The same models on several data sets, as `across` returns them. It never changes.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to Comparison
+        The comparison on each data set, by its name.
+    metric : str
+        The name of the metric.
+    alpha : float
+        The significance level of the means over data sets; intervals have the level 1 - alpha.
+
+    Attributes
+    ----------
+    differences : pandas.DataFrame
+        A row per pair of models and data set.
+    pairs : pandas.DataFrame
+        A row per pair of models.
+    verdict : str
+        The result in two or three sentences.
+    remarks : list of str
+        Limits of what the numbers show, a sentence each.
+    """
+
+    comparisons: Mapping[str, Comparison]
+    metric: str
+    alpha: float = 0.05
+
+    @property
+    def datasets(self) -> list[str]:
+        """The names of the data sets, in the order given."""
+        return list(self.comparisons)
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the models that all data sets have, in the order of the first one."""
+        first, *others = self.comparisons.values()
+        return [one for one in first.models if all(one in other.models for other in others)]
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """A row per pair of models and data set, a minus b in the unit of the metric.
+
+        Columns: a, b, dataset, users; difference, ci_low, ci_high, the interval of this difference
+        alone, from its standard error; d_z, difference / standard deviation of the users'
+        differences, with d_z_low and d_z_high, from the variance 1/n + d_z²/(2n - 2); better, the model
+        that is significantly better by the comparison's own corrected test, or None. An interval
+        is NaN if no two users' differences differ.
+        """
+        return self._differences.copy()
+
+    @lazy_property
+    def _differences(self) -> pd.DataFrame:
+        parts = [self._read_differences(name) for name in self.comparisons]
+        table = pd.concat(parts, ignore_index=True)
+        place: dict[Any, int] = {}
+        order = [
+            place.setdefault(pair, len(place)) for pair in zip(table["a"], table["b"], strict=True)
+        ]
+        return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+    def _read_differences(self, dataset: str) -> pd.DataFrame:
+        """Return the rows of one data set, each pair in the order of the models."""
+        result = self.comparisons[dataset].by_metric[self.metric]
+        tests, direction = result.mean_tests, result.significant_direction
+        place = {name: n for n, name in enumerate(self.models)}
+        order = np.array([place.get(name, -1) for name in result.models])[result.pairs]
+        some = (order >= 0).all(axis=1)
+        order, tests = order[some], tests.take(some)
+        turn = np.where(order[:, 0] > order[:, 1], -1, 1)
+        difference, d_z = turn * result.sign * tests.difference, turn * result.sign * tests.d_z
+        leader = turn * direction[some]
+        a, b = np.array(self.models, dtype=object)[np.sort(order, axis=1)].T
+        reach = np.where(
+            tests.sd_difference > 0, find_critical_t(self.alpha, tests.freedom), np.nan
+        )
+        half, d_z_half = reach * tests.standard_error, reach * tests.d_z_error
+        better = np.where(leader > 0, a, np.where(leader < 0, b, None))
+        return pd.DataFrame(
+            {
+                "a": a,
+                "b": b,
+                "dataset": dataset,
+                "users": tests.users,
+                "difference": difference,
+                "ci_low": difference - half,
+                "ci_high": difference + half,
+                "d_z": d_z,
+                "d_z_error": tests.d_z_error,
+                "d_z_low": d_z - d_z_half,
+                "d_z_high": d_z + d_z_half,
+                "better": pd.Series(better, dtype=object),  # text would turn None into NaN
+            }
+        )
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """A row per pair of models, over the data sets.
+
+        Columns: a, b; datasets, how many compare the pair; wins_a and wins_b, in how many of them
+        each model is significantly better by that comparison's own test; tied, in how many neither
+        is; mean_d_z with mean_d_z_low and mean_d_z_high, the mean of d_z by a random-effects model;
+        prediction_low and prediction_high, the interval of the true d_z in one more data set, for
+        three data sets or more; tau, the standard deviation of the true d_z between data sets; p
+        of a mean of 0, and p_corrected by Holm's method for the number of pairs; reason, why there
+        is no mean, or "".
+
+        See Also
+        --------
+        recsys_ndcg.significance.combine_effects : The formulas.
+        """
+        return self._pairs.copy()
+
+    @lazy_property
+    def _pairs(self) -> pd.DataFrame:
+        groups = self._differences.groupby(["a", "b"], sort=False)
+        table = pd.DataFrame([self._combine(rows) for _, rows in groups])
+        corrected = CORRECTIONS["holm"].correct(table["p"].to_numpy())
+        table.insert([*table].index("reason"), "p_corrected", corrected)
+        return table
+
+    def _combine(self, rows: pd.DataFrame) -> dict[str, Any]:
+        """Return the row of one pair, from its rows of data sets."""
+        a, b = rows[["a", "b"]].iloc[0]
+        known = rows[rows["d_z_low"].notna()]
+        mean = combine_effects(known["d_z"], known["d_z_error"] ** 2, self.alpha)
+        reason = "" if len(known) > 1 else "a mean over data sets needs two with a d_z"
+        wins_a, wins_b = int((rows["better"] == a).sum()), int((rows["better"] == b).sum())
+        counts = {"datasets": len(rows), "wins_a": wins_a, "wins_b": wins_b}
+        counts["tied"] = len(rows) - wins_a - wins_b
+        numbers = dict(zip((*_COMBINED, "tau", "p"), mean, strict=True))
+        return {"a": a, "b": b, **counts, **numbers, "reason": reason}
+
+    @property
+    def _ranked_pairs(self) -> list[dict[str, Any]]:
+        """The pairs, the smallest p first, then those with most wins."""
+        table = self._pairs.assign(wins=self._pairs[["wins_a", "wins_b"]].max(axis=1))
+        ordered = table.sort_values(["p", "wins"], ascending=[True, False], kind="stable")
+        rows: Any = ordered.to_dict("records")
+        return rows  # type: ignore[no-any-return]
+
+    @property
+    def _first(self) -> Comparison:
+        return next(iter(self.comparisons.values()))
+
+    @property
+    def _sign(self) -> int:
+        return self._first.by_metric[self.metric].sign
+
+    @property
+    def verdict(self) -> str:
+        """The result in two or three sentences: the data sets one by one, and their mean."""
+        if len(self.datasets) == 1:
+            return self._first.verdict_in(self.metric)
+        judge = _judge_pair if len(self._pairs) == 1 else _judge_pairs
+        return escape_invisible(judge(self))
+
+    @property
+    def remarks(self) -> list[str]:
+        """Limits of what the numbers show, a sentence each."""
+        return [escape_invisible(line) for line in _find_remarks(self)]
+
+    def plot(self, *, a: str | None = None, b: str | None = None) -> alt.ConcatChart:
+        """Return a forest plot of two models: their difference and d_z in each data set.
+
+        Parameters
+        ----------
+        a, b : str, optional
+            The models, in any order; by default the pair whose mean d_z has the smallest p.
+
+        Raises
+        ------
+        InvalidInputError
+            Only one model is given, or no data set compares the two.
+        MissingExtraError
+            Vega-Altair is not installed.
+        """
+        if (a is None) != (b is None):
+            msg = "A forest plot is of two models. Pass both a= and b=, or neither."
+            raise InvalidInputError(msg)
+        rows = [one for one in self._ranked_pairs if a is None or {one["a"], one["b"]} == {a, b}]
+        if not rows:
+            unknown = next((one for one in (a, b) if one not in self.models), None)
+            msg = f"No data set compares {quote(a)} with {quote(b)}."
+            if unknown is not None:
+                msg = f"There is no model {quote(unknown)}. {suggest(str(unknown), self.models)}"
+            raise InvalidInputError(msg)
+        pair = rows[0]
+        table = self._differences
+        table = table[(table["a"] == pair["a"]) & (table["b"] == pair["b"])]
+        chart: Any = plot(
+            "forest", table, pair, self.metric, lower_is_better=self._sign < 0, level=1 - self.alpha
+        )
+        return chart  # type: ignore[no-any-return]
+
+    def document(self, *, with_verdict: bool = True) -> Document:  # noqa: ARG002 - it always has one
+        """Return the document: the pairs, the verdict, remarks, the data sets, signatures."""
+        names = list_first(self.datasets, _MAX_NAMED)
+        return Document(
+            title=f"{len(self.models)} models on {pluralise(len(self.datasets), 'data set')}",
+            verdict=self.verdict,
+            facts=escape_invisible(
+                f"{len(self.models)} models, {pluralise(len(self.datasets), 'data set')} "
+                f"({', '.join(names)}), random effects, Holm over "
+                f"{pluralise(len(self._pairs), 'pair')}, alpha {self.alpha:g}"
+            ),
+            sections=[
+                Section("pairs", "Over all data sets", _PAIRS_LEAD, [_build_pairs_table(self)]),
+                build_remarks_section(self.remarks),
+                Section(
+                    "differences",
+                    "In each data set",
+                    _DIFFERENCES_LEAD,
+                    [_build_differences_table(self)],
+                ),
+                build_signatures_section(
+                    {name: one.signature(self.metric) for name, one in self.comparisons.items()}
+                ),
+            ],
+            names_to_shorten=[*self.models, *self.datasets, self.metric],
+        )
+
+    def page(self, command: str | None = None) -> Document:
+        """Return the document of the HTML page, with forest plots of the first pairs."""
+        document = self.document()
+        pairs, *others, how = document.sections
+        charts = [
+            Charts(self.plot(a=one["a"], b=one["b"])) for one in self._ranked_pairs[:_MAX_CHARTS]
+        ]
+        lead = f"{pairs.lead} The pairs with the smallest p are drawn."
+        drawn = Section(pairs.name, pairs.title, lead, [*pairs.parts, *charts])
+        typed = [] if command is None else [[f"The command: {escape_invisible(command)}"]]
+        computed = Section(how.name, how.title, how.lead, [*typed, *how.parts])
+        return Document(**{**vars(document), "sections": [drawn, *others, computed]})
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the differences, a row per pair of models and data set."""
+        return self.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tables, the verdict and the remarks as values for JSON; NaN becomes None."""
+        return {
+            "datasets": self.datasets,
+            "models": self.models,
+            "metric": self.metric,
+            "alpha": self.alpha,
+            "pairs": to_json_value(self._pairs.astype(object).to_dict("records")),
+            "differences": to_json_value(self._differences.astype(object).to_dict("records")),
+            "verdict": self.verdict,
+            "remarks": self.remarks,
+            "signatures": {
+                name: one.signature(self.metric).text for name, one in self.comparisons.items()
+            },
+        }
+
+
+def across(
+    comparisons: Mapping[str, Comparison | str | Path],
+    *,
+    metric: str | Metric | None = None,
+    alpha: float = 0.05,
+) -> MetaAnalysis:
+    """Compare the same models on several data sets.
+
+    A test on one data set says which model is better for other users of that data set. Whether it
+    is better on other data sets is another question, for which each data set is one observation.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to Comparison, str or Path
+        The comparison on each data set, or the path of a saved one, by the name of the data set.
+        Models have the same name in all of them.
+    metric : str or Metric, optional
+        By default the first metric of the first comparison that all have.
+    alpha : float
+        The significance level of the means over data sets; intervals have the level 1 - alpha.
+
+    Returns
+    -------
+    MetaAnalysis
+        The differences by data set, the wins of each model, the mean difference, a forest plot.
+
+    Raises
+    ------
+    InvalidInputError
+        The data sets have fewer than two models in common, or not the metric; the metric is
+        computed in different ways; two data sets are the same.
+
+    Notes
+    -----
+    Differences on different data sets have different units: an NDCG of 0.01 is a lot where most
+    users tie, and little where they do not. So the mean is of d_z, the difference divided by the
+    standard deviation of the users' differences, whose variance is about 1/n + d_z²/(2n). The
+    data sets are a sample of those that could have been chosen (random effects).
+
+    References
+    ----------
+    Demšar (2006), JMLR 7; Soboroff (2018), doi:10.1145/3209978.3209994; Hedges & Olkin (1985),
+    Statistical Methods for Meta-Analysis
+
+    Examples
+    --------
+    >>> import recsys_ndcg as rn
+    >>> def compare_models(n_users):
+    ...     good = {user: [(4, 5), (3, 2 + user % 2)] for user in range(n_users)}
+    ...     bad = {user: [(user % 3, 5), (1.5, 2 + user % 2)] for user in range(n_users)}
+    ...     return rn.compare({"good": good, "bad": bad})
+    >>> found = rn.across({"small": compare_models(40), "large": compare_models(90)})
+    >>> found.differences[["dataset", "difference", "d_z", "better"]].round(3)
+      dataset  difference    d_z better
+    0   small       0.190  1.395   good
+    1   large       0.188  1.380   good
+    >>> found.pairs[["wins_a", "wins_b", "tied", "mean_d_z", "mean_d_z_low"]].round(2)
+       wins_a  wins_b  tied  mean_d_z  mean_d_z_low
+    0       2       0     0      1.38         -0.18
+    """
+    check_level("alpha", alpha, such_as=0.05)
+    read = _read_comparisons(comparisons)
+    name = _choose_metric(read, metric)
+    found = MetaAnalysis(read, name, float(alpha))
+    if len(found.models) < 2:
+        models = "; ".join(f"{one}: {', '.join(each.models)}" for one, each in read.items())
+        msg = (
+            f"The data sets have fewer than two models in common ({models}). Give a model the same "
+            "name in every comparison."
+        )
+        raise InvalidInputError(msg)
+    _check_signatures(read, name)
+    if found.differences.empty:
+        msg = "No comparison tests two models that all data sets have. Compare all with all."
+        raise InvalidInputError(msg)
+    return found
+
+
+# Reading and checking
+
+
+def _read_comparisons(given: Any) -> dict[str, Comparison]:
+    """Read the comparisons that are paths.
+
+    Raises
+    ------
+    InvalidInputError
+        A name is not text, a value is not a comparison, or two are of the same ratings.
+    """
+    if not isinstance(given, Mapping) or not given:
+        msg = (
+            "Pass comparisons by the names of their data sets, {'ml-100k': comparison, "
+            f"'ml-1m': other}}, not {quote(given)}."
+        )
+        raise InvalidInputError(msg)
+    read = {}
+    for name, one in given.items():
+        if not isinstance(name, str) or not name.strip():
+            msg = f"The name of a data set must be text, not {quote(name)}."
+            raise InvalidInputError(msg)
+        found = Comparison.load(one) if isinstance(one, str | Path) else one
+        if not isinstance(found, Comparison):
+            msg = f"{name!r} must be a comparison or the path of a saved one, not {quote(one)}."
+            raise InvalidInputError(msg)
+        read[name] = found
+    for (name, one), (other_name, other) in combinations(read.items(), 2):
+        mine, theirs = one.first_model, other.first_model
+        if np.array_equal(mine.users, theirs.users) and np.array_equal(
+            mine.label_digests[:, 0], theirs.label_digests[:, 0]
+        ):
+            msg = (
+                f"{name!r} and {other_name!r} are of the same users and ratings: one data set, "
+                "which would count twice. Leave one out."
+            )
+            raise InvalidInputError(msg)
+    return read
+
+
+def _choose_metric(read: Mapping[str, Comparison], metric: str | Metric | None) -> str:
+    """Return the name of the metric; raise if a data set does not have it."""
+    first, *others = read.values()
+    if metric is None:
+        shared = [one for one in first.metrics if all(one in other.metrics for other in others)]
+        if not shared:
+            names = "; ".join(f"{name}: {', '.join(one.metrics)}" for name, one in read.items())
+            msg = f"The data sets share no metric ({names}). Compare by the same metric on all."
+            raise InvalidInputError(msg)
+        metric = shared[0]
+    spelled = [
+        find_metric_name(metric, one.metrics, f"The comparison on {name!r}")
+        for name, one in read.items()
+    ]
+    return spelled[0]
+
+
+def _find_differences(read: Mapping[str, Comparison], metric: str) -> Iterator[tuple[str, Any]]:
+    """Yield each field in which a data set's signature differs from the first, with both values.
+
+    Fields of the data are left out. The digest of a function is of its values for the data's
+    grades: functions are compared by their names.
+    """
+    (first, one), *others = read.items()
+    for name, other in others:
+        found = one.signature(metric).differences(other.signature(metric))
+        for field, values in found.items():
+            mine, theirs = (
+                each.partition("#")[0] if isinstance(each, str) else each for each in values
+            )
+            if field not in _OF_THE_DATA and mine != theirs:
+                yield field, (first, mine, name, theirs)
+
+
+def _check_signatures(read: Mapping[str, Comparison], metric: str) -> None:
+    """Raise if the metric is computed in another way on another data set."""
+    for field, (first, mine, name, theirs) in _find_differences(read, metric):
+        if field not in _REMARKED:
+            msg = (
+                f"{metric} was computed in different ways: {field} is {quote(mine)} for {first!r} "
+                f"and {quote(theirs)} for {name!r}. Evaluate both in the same way."
+            )
+            raise InvalidInputError(msg)
+
+
+# Words
+
+
+def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
+    """Yield one sentence for each limit of what the data sets show."""
+    count, read = len(found.datasets), found.comparisons
+    if count == 1:
+        yield "One data set is one observation: it has no mean over data sets, and no interval."
+    elif count in _FEW:
+        yield (
+            f"{_FEW[count]} data sets are {_FEW[count].lower()} observations, however many users "
+            "they have: a claim about other data sets needs more."
+        )
+    left_out = [
+        f"{model} (not in {', '.join(missing)})"
+        for model in dict.fromkeys(model for one in read.values() for model in one.models)
+        if (missing := [name for name, one in read.items() if model not in one.models])
+    ]
+    if left_out:
+        yield (
+            "Models that some data sets do not have are left out: "
+            f"{', '.join(list_first(left_out, _MAX_NAMED))}."
+        )
+    for field, (first, mine, name, theirs) in _find_differences(read, found.metric):
+        yield f"{field} is {mine} for {first} and {theirs} for {name}."
+    tests = {name: one.tested_by for name, one in read.items()}
+    if (
+        len(
+            {(one.testing.test, one.testing.correction, one.testing.alpha) for one in read.values()}
+        )
+        > 1
+    ):
+        every = "; ".join(f"{name}: {text}" for name, text in tests.items())
+        yield f"The data sets are tested in different ways, so wins do not mean the same ({every})."
+    unknown = found.pairs.loc[found.pairs["reason"] != "", ["a", "b"]]
+    if count > 1 and len(unknown):
+        names = [f"{a} and {b}" for a, b in unknown.itertuples(index=False)]
+        yield (
+            "No mean over data sets, because fewer than two have users who differ: "
+            f"{', '.join(list_first(names, _MAX_NAMED))}."
+        )
+
+
+def _judge_pair(found: MetaAnalysis) -> str:
+    """Return the verdict on two models."""
+    (row,) = found._ranked_pairs  # noqa: SLF001
+    a, b, count = row["a"], row["b"], format_count(row["datasets"], "data set")
+    first = (
+        f"Of {count}, {a} is significantly better than {b} in {found.metric} on {row['wins_a']}, "
+        f"{b} on {row['wins_b']}, neither on {row['tied']}."
+    )
+    if row["reason"]:
+        return first
+    end = "so which of them is better on other data sets is not known"
+    if row["p_corrected"] <= found.alpha:
+        end = f"so {_name_better(found, row)} is better on average over data sets like these"
+    return (
+        f"{first} The mean d_z of {a} minus {b} is {format_size(row['mean_d_z'])} "
+        f"({_describe_interval(found, row)}, p = {row['p_corrected']:.2g}), {end}."
+    )
+
+
+def _judge_pairs(found: MetaAnalysis) -> str:
+    """Return the verdict on several pairs of models."""
+    pairs = found.pairs
+    count, n_pairs = format_count(len(found.datasets), "data set"), len(pairs)
+    in_all = pairs[["wins_a", "wins_b"]].max(axis=1) == len(found.datasets)
+    both = (pairs["wins_a"] > 0) & (pairs["wins_b"] > 0)
+    first = (
+        f"Pairs with the same significantly better model in {found.metric} on each of {count}: "
+        f"{int(in_all.sum())} of {n_pairs}."
+    )
+    if both.any():
+        first = f"{first} With one on some and the other on others: {int(both.sum())}."
+    if (pairs["reason"] != "").all():
+        return first
+    rows = [one for one in found._ranked_pairs if one["p_corrected"] <= found.alpha]  # noqa: SLF001
+    if not rows:
+        return (
+            f"{first} On average over data sets like these, no model is shown to be better than "
+            f"another (mean d_z, corrected p above {found.alpha:g})."
+        )
+    names = [
+        f"{better} than {one['a'] if better == one['b'] else one['b']}"
+        for one in rows
+        for better in [_name_better(found, one)]
+    ]
+    return (
+        f"{first} Shown to be better on average over data sets like these (mean d_z, corrected p "
+        f"at most {found.alpha:g}): {', '.join(list_first(names, _MAX_NAMED))}."
+    )
+
+
+def _name_better(found: MetaAnalysis, row: Mapping[str, Any]) -> str:
+    better: str = row["a"] if row["mean_d_z"] * found._sign > 0 else row["b"]  # noqa: SLF001
+    return better
+
+
+def _describe_interval(found: MetaAnalysis, row: Mapping[str, Any]) -> str:
+    ends = f"{format_size(row['mean_d_z_low'])} to {format_size(row['mean_d_z_high'])}"
+    return f"{100 * (1 - found.alpha):.10g} % interval {ends}"
+
+
+# Tables
+
+
+def _build_pairs_table(found: MetaAnalysis) -> ShownTable:
+    """Return the pairs of models over all data sets."""
+    rows, level = found.pairs, f"{100 * (1 - found.alpha):.10g}%"
+    better = "lower is better" if found._sign < 0 else "higher is better"  # noqa: SLF001
+    cells = {
+        **{name: rows[name].map(escape_invisible) for name in ("a", "b")},
+        "a better": rows["wins_a"].map(str),
+        "neither": rows["tied"].map(str),
+        "b better": rows["wins_b"].map(str),
+        f"mean d_z [{level}]": _format_intervals(rows, *_COMBINED[:3]),
+        "prediction": _format_ends(rows, *_COMBINED[3:]),
+        "tau": rows["tau"].map(format_number),
+        "p": rows["p"].map(format_p_value),
+        "corrected p": rows["p_corrected"].map(format_p_value),
+    }
+    if rows["prediction_low"].isna().all():
+        del cells["prediction"]
+    note = (
+        f"{found.metric}, {better}; number of data sets in which a is significantly better, "
+        "neither, b; d_z: a minus b"
+    )
+    return _to_table(found, "Pairs of models over all data sets", cells, note)
+
+
+def _build_differences_table(found: MetaAnalysis) -> ShownTable:
+    """Return the pairs of models in each data set."""
+    rows, level = found.differences, f"{100 * (1 - found.alpha):.10g}%"
+    cells = {
+        **{name: rows[name].map(escape_invisible) for name in ("a", "b")},
+        "data set": rows["dataset"].map(escape_invisible),
+        "users": rows["users"].map(str),
+        f"difference [{level}]": _format_intervals(rows, "difference", "ci_low", "ci_high"),
+        f"d_z [{level}]": _format_intervals(rows, "d_z", "d_z_low", "d_z_high"),
+        "better": rows["better"].map(lambda name: escape_invisible(name) if name else "-"),
+    }
+    note = f"{found.metric}; difference: a minus b; each interval is for one pair in one data set"
+    return _to_table(found, "Pairs of models in each data set", cells, note, n_left_aligned=3)
+
+
+def _to_table(
+    found: MetaAnalysis, title: str, cells: dict[str, Any], note: str, n_left_aligned: int = 2
+) -> ShownTable:
+    signature = found._first.signature(found.metric).short  # noqa: SLF001
+    return ShownTable(
+        f"{title} by {escape_invisible(found.metric)}",
+        pd.DataFrame(cells),
+        n_left_aligned=n_left_aligned,
+        note=escape_invisible(note),
+        signature=escape_invisible(signature),
+    )
+
+
+def _format_intervals(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[str]:
+    ends = _format_ends(rows, low, high)
+    texts = map(format_signed, rows[middle])
+    return [one if end == "-" else f"{one} {end}" for one, end in zip(texts, ends, strict=True)]
+
+
+def _format_ends(rows: pd.DataFrame, low: str, high: str) -> list[str]:
+    return [
+        "-" if math.isnan(first) else f"[{format_signed(first)}, {format_signed(last)}]"
+        for first, last in zip(rows[low], rows[high], strict=True)
+    ]

@@ -1,0 +1,267 @@
+"""Several data sets: the numbers of each comparison, their mean, and what cannot be combined."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import recsys_ndcg as rn
+from recsys_ndcg.comparison.model_scores import ModelScores
+from recsys_ndcg.scoring import Signature
+from recsys_ndcg.significance import combine_effects
+from tests.comparison.models import models
+from tests.errors import assert_rejected
+
+METRICS = ["ndcg@5", "rmse"]
+
+
+def compared(users: int, seed: int, metrics: Any = METRICS, **noise: float) -> rn.Comparison:
+    """Return a comparison on a data set of its own."""
+    noise = noise or {"good": 0.8, "fair": 2.0, "poor": 6.0}
+    return rn.compare(models(users, seed, **noise), metrics=metrics)
+
+
+SMALL, LARGE, THIRD = compared(60, 0), compared(150, 1), compared(90, 2)
+THREE = rn.across({"small": SMALL, "large": LARGE, "third": THIRD})
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_differences_are_the_comparisons_own(metric: str) -> None:
+    """With intervals of the pair alone, and the sign of the metric."""
+    found = rn.across({"small": SMALL, "large": LARGE}, metric=metric)
+    for row in found.differences.to_dict("records"):
+        comparison = {"small": SMALL, "large": LARGE}[row["dataset"]]
+        scores = comparison.per_user[metric]
+        apart = (scores[row["a"]] - scores[row["b"]]).dropna()
+        assert row["users"] == len(apart)
+        assert row["difference"] == pytest.approx(apart.mean(), rel=1e-12)
+        half = row["ci_high"] - row["difference"]
+        t = stats.t.isf(0.025, len(apart) - 1)
+        assert half == pytest.approx(t * apart.std() / len(apart) ** 0.5, rel=1e-9)
+        d_z = apart.mean() / apart.std()
+        assert row["d_z"] == pytest.approx(d_z, rel=1e-9)
+        error = math.sqrt(1 / len(apart) + d_z**2 / (2 * len(apart) - 2))
+        assert row["d_z_high"] - row["d_z"] == pytest.approx(t * error, rel=1e-9)
+        means = comparison.leaderboards[metric]["mean"]
+        ahead = (means[row["a"]] < means[row["b"]]) == (metric == "rmse")
+        assert row["better"] == (row["a"] if ahead else row["b"])  # these differ significantly
+
+
+def test_pairs_count_wins_and_have_the_mean_of_d_z() -> None:
+    """And p-values by Holm's method, for the number of pairs."""
+    for row in THREE.pairs.to_dict("records"):
+        rows = THREE.differences.query("a == @row['a'] and b == @row['b']")
+        assert rows["dataset"].tolist() == ["small", "large", "third"]
+        d_z, users = rows["d_z"].to_numpy(), rows["users"].to_numpy()
+        expected = combine_effects(d_z, 1 / users + d_z**2 / (2 * users - 2))
+        names = ["mean_d_z", "mean_d_z_low", "mean_d_z_high", "prediction_low", "prediction_high"]
+        assert [row[name] for name in [*names, "tau", "p"]] == pytest.approx(list(expected))
+        wins = [(rows["better"] == row[name]).sum() for name in ("a", "b")]
+        assert [row["wins_a"], row["wins_b"], row["tied"]] == [*wins, 3 - sum(wins)]
+    table = THREE.pairs.sort_values("p")
+    by_holm = np.maximum.accumulate(table["p"] * [3, 2, 1])
+    assert table["p_corrected"].tolist() == pytest.approx(by_holm.tolist())
+    assert THREE.verdict.startswith("Pairs with the same significantly better model in ndcg@5 on")
+    assert "each of 3 data sets: 3 of 3." in THREE.verdict
+    assert THREE.verdict.endswith(
+        "(mean d_z, corrected p at most 0.05): "
+        + ", ".join(f"{row['a']} than {row['b']}" for row in table.to_dict("records"))
+        + "."
+    )
+
+
+def test_the_order_of_the_models_does_not_matter() -> None:
+    """A pair has the order of the first data set, whatever the order of the others."""
+    turned = rn.compare(dict(reversed(models(150, 1).items())), metrics=METRICS)
+    found = rn.across({"small": SMALL, "large": turned, "third": THIRD})
+    for mine, other in ((found.differences, THREE.differences), (found.pairs, THREE.pairs)):
+        for column in other:
+            if other[column].dtype == float:
+                np.testing.assert_allclose(mine[column], other[column], rtol=1e-12, atol=1e-12)
+            else:
+                assert mine[column].tolist() == other[column].tolist()
+
+
+def test_lower_is_better_for_errors() -> None:
+    """The verdict names the model with the smaller error."""
+    found = rn.across({f"d{n}": compared(80, n, a=1.0, b=2.0) for n in range(5)}, metric="rmse")
+    row = found.pairs.iloc[0]
+    assert (row["wins_a"], row["wins_b"], row["tied"]) == (5, 0, 0)
+    assert row["mean_d_z"] < 0
+    assert found.verdict.startswith("Of 5 data sets, a is significantly better than b in rmse on 5")
+    assert "a is better on average over data sets like these" in found.verdict
+    assert not [line for line in found.remarks if "observations" in line]
+
+
+def test_a_pair_may_be_better_here_and_worse_there() -> None:
+    """The verdict then says what is known."""
+    found = rn.across({"x": compared(90, 0, a=0.5, b=4.0), "y": compared(90, 9, b=0.5, a=4.0)})
+    row = found.pairs.iloc[0]
+    assert (row["wins_a"], row["wins_b"], row["tied"]) == (1, 1, 0)
+    assert "so which of them is better on other data sets is not known" in found.verdict
+    assert math.isnan(row["prediction_low"])
+    three = {"a": 0.5, "b": 4.0, "c": 0.9}
+    other = {"a": 4.0, "b": 0.5, "c": 0.9}
+    found = rn.across({"x": compared(90, 0, **three), "y": compared(90, 9, **other)})
+    assert "good" not in str(found)
+    assert found.differences["better"].map(type).isin([str, type(None)]).all()
+    assert "With one on some and the other on others: 2." in found.verdict
+    assert "no model is shown to be better than another" in found.verdict
+
+
+def test_few_data_sets_are_few_observations() -> None:
+    """One, two, three and four have a remark; five have none."""
+    parts = {f"d{n}": compared(30, n, a=1.0, b=1.5) for n in range(5)}
+    for count, word in enumerate(("One", "Two", "Three", "Four"), start=1):
+        (line,) = rn.across(dict([*parts.items()][:count])).remarks
+        assert line.startswith(f"{word} data set")
+    assert rn.across(parts).remarks == []
+
+
+def test_one_data_set_has_no_mean() -> None:
+    """The reason says why; the verdict is the comparison's."""
+    found = rn.across({"small": SMALL})
+    row = found.pairs.iloc[0]
+    assert math.isnan(row["mean_d_z"])
+    assert math.isnan(row["p_corrected"])
+    assert row["reason"] == "a mean over data sets needs two with a d_z"
+    assert found.verdict == SMALL.verdict
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_users_who_never_differ_give_no_d_z() -> None:
+    """The data set is counted as tied, and left out of the mean."""
+    data = models(40, 5, a=1.0)
+    same = rn.compare({"a": data["a"], "b": list(data["a"])}, metrics=["ndcg@5"])
+    found = rn.across({"x": compared(60, 0, a=1.0, b=2.0), "y": same})
+    second = found.differences.iloc[1]
+    assert second["difference"] == 0
+    assert np.isnan([second["ci_low"], second["ci_high"], second["d_z"]]).all()
+    row = found.pairs.iloc[0]
+    assert (row["datasets"], row["tied"] >= 1, math.isnan(row["mean_d_z"])) == (2, True, True)
+    assert "fewer than two have users who differ: a and b." in found.remarks[-1]
+    assert "not known" not in found.verdict
+
+
+def test_models_and_metrics_must_be_shared(tmp_path: Path) -> None:
+    """Models that are not are left out, with a remark; files are read."""
+    more = compared(70, 3, good=0.8, fair=2.0, other=3.0)
+    more.save(tmp_path / "more.json")
+    found = rn.across({"small": SMALL, "more": tmp_path / "more.json"})
+    assert found.models == ["good", "fair"]
+    left_out = "left out: poor (not in more), other (not in small)."
+    assert any(left_out in line for line in found.remarks)
+    alone = compared(70, 3, good=0.8, x=2.0)
+    assert_rejected("fewer than two models in common", rn.across, {"s": SMALL, "x": alone})
+    rated = compared(50, 4, ["rmse", "ndcg@5"])
+    assert rn.across({"small": SMALL, "x": rated}).metric == "ndcg@5"
+    assert rn.across({"small": SMALL, "x": rated}, metric="NDCG@5").metric == "ndcg@5"
+    message = "The comparison on 'small' has no metric 'rr'; it has ndcg@5, rmse"
+    assert_rejected(message, rn.across, {"small": SMALL}, metric="rr")
+    other = compared(50, 4, ["ndcg@2"])
+    assert_rejected("share no metric", rn.across, {"small": SMALL, "other": other})
+
+
+def test_unusable_input_is_rejected() -> None:
+    """Names, values, levels, and the same data twice."""
+    assert_rejected("by the names of their data sets", rn.across, [SMALL, LARGE])
+    assert_rejected("by the names of their data sets", rn.across, {})
+    assert_rejected("must be text, not 7", rn.across, {7: SMALL})
+    assert_rejected("'x' must be a comparison", rn.across, {"x": 5})
+    assert_rejected("alpha", rn.across, {"x": SMALL}, alpha=2)
+    again = compared(60, 0)
+    assert_rejected("'x' and 'y' are of the same users", rn.across, {"x": SMALL, "y": again})
+
+
+def resigned(comparison: rn.Comparison, **texts: str) -> rn.Comparison:
+    """Return a comparison with other fields in its signatures."""
+    scores: dict[str, ModelScores] = {}
+    for name, one in comparison.model_scores.items():
+        changed = {
+            metric: Signature(re.sub(r"(\w+):[^|]*", lambda part: _change(part, texts), text))
+            for metric, text in one.signatures.items()
+        }
+        scores[name] = replace(one, signatures=changed)
+    return replace(comparison, model_scores=scores)
+
+
+def _change(part: re.Match[str], texts: dict[str, str]) -> str:
+    return f"{part[1]}:{texts[part[1]]}" if part[1] in texts else part[0]
+
+
+def test_the_metric_must_be_computed_in_the_same_way() -> None:
+    """Another gain raises an error; another scale or version is a remark."""
+    other = rn.compare(models(70, 3), metrics=METRICS, convention=rn.Convention(gain="linear"))
+    message = (
+        "ndcg@5 was computed in different ways: gain is 'exponential' for 'small' and 'linear'"
+    )
+    assert_rejected(message, rn.across, {"small": SMALL, "x": other})
+    assert rn.across({"small": SMALL, "x": other}, metric="rmse").models == SMALL.models
+    assert_rejected("protocol", rn.across, {"s": SMALL, "x": resigned(LARGE, protocol="supplied")})
+    found = rn.across({"small": SMALL, "x": resigned(LARGE, version="0.0.1")})
+    assert any(line.endswith("and 0.0.1 for x.") for line in found.remarks)
+    binary = [
+        rn.compare(models(n, n), metrics=["precision@3"], threshold=threshold)
+        for n, threshold in ((50, 4), (80, 3))
+    ]
+    found = rn.across(dict(zip("xy", binary, strict=True)))
+    assert "threshold is 4.0 for x and 3.0 for y." in found.remarks
+
+
+def test_different_tests_are_a_remark() -> None:
+    """Wins do not mean the same."""
+    other = rn.compare(models(70, 3), metrics=METRICS, alpha=0.01)
+    lines = rn.across({"small": SMALL, "x": other}).remarks
+    assert any("tested in different ways" in line and "alpha 0.01" in line for line in lines)
+
+
+def test_it_is_printed_like_a_comparison(tmp_path: Path) -> None:
+    """As text, Markdown, LaTeX, HTML and plain values."""
+    pytest.importorskip("jinja2")
+    first, *_ = str(THREE).splitlines()
+    assert first == (
+        "3 models, 3 data sets (small, large, third), random effects, Holm over 3 pairs, alpha 0.05"
+    )
+    assert THREE.verdict in str(THREE)
+    assert THREE.to_markdown().count("|:-----|") >= 1
+    assert THREE.to_latex().count("\\toprule") == 2
+    page = THREE.to_html(tmp_path / "page.html")
+    assert page.count('class="drawing"') == 6
+    plain = THREE.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert len(plain["differences"]) == len(THREE.to_frame()) == 9
+    table = THREE.differences
+    table["a"] = "changed"
+    assert THREE.differences["a"].tolist() == ["good"] * 6 + ["fair"] * 3
+
+
+def test_the_forest_plot_shows_the_numbers() -> None:
+    """Of each data set, and their mean; also in words."""
+    pytest.importorskip("altair")
+    spec = THREE.plot(a="poor", b="good").to_dict()
+    row = THREE.pairs.query("a == 'good' and b == 'poor'").iloc[0]
+    text = spec["description"]
+    for one in THREE.differences.query("a == 'good' and b == 'poor'").to_dict("records"):
+        assert (
+            f"{one['dataset']} {one['difference']:.4f} (95 % interval {one['ci_low']:.4f}" in text
+        )
+        assert f"{one['dataset']} {one['d_z']:.4f}" in text
+    assert f"mean over data sets {row['mean_d_z']:.4f}" in text
+    assert "good is better to the right of 0." in text
+    first = THREE.plot().to_dict()["description"]
+    best = THREE.pairs.sort_values("p").iloc[0]
+    assert first.startswith(f"{best['a']} minus {best['b']}")
+    error = rn.across({"small": SMALL, "large": LARGE}, metric="rmse").plot().to_dict()
+    assert "to the left of 0." in error["description"]
+    assert "mean over" not in rn.across({"small": SMALL}).plot().to_dict()["description"]
+    assert_rejected("Pass both a= and b=", THREE.plot, a="good")
+    assert_rejected("There is no model 'bad'", THREE.plot, a="good", b="bad")
+    assert_rejected("No data set compares 'good' with 'good'", THREE.plot, a="good", b="good")

@@ -1,0 +1,85 @@
+"""Several runs of a model: their variation belongs to the comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recsys_ndcg as rn
+from tests.comparison.models import Rows, model, ratings
+
+TRUE = ratings(120)
+
+
+def _runs(noise: float, seeds: range) -> list[rn.Report]:
+    """Return reports of one model with other seeds."""
+    return [rn.evaluate(model(TRUE, noise, seed), metrics="ndcg@5") for seed in seeds]
+
+
+ONE, OTHER = _runs(1.0, range(4)), _runs(2.0, range(10, 14))
+
+
+def test_reports_of_the_same_ratings_are_runs(tmp_path: Path) -> None:
+    """The pairs have their number and their spread; a saved comparison has them, too."""
+    found = rn.compare({"one": ONE, "other": OTHER})
+    pair = found.pairwise.iloc[0]
+    means = [a.mean["ndcg@5"] - b.mean["ndcg@5"] for a, b in zip(ONE, OTHER, strict=True)]
+    assert (pair["runs"], pair["difference"]) == (4, pytest.approx(np.mean(means)))
+    assert pair["sd_runs"] == pytest.approx(np.std(means, ddof=1))
+    assert "over 120 users and 4 runs, p " in found.verdict
+    assert any("include the variation between runs" in line for line in found.remarks)
+    gate = found.not_worse("one", "other", margin=0.01)
+    assert "over 120 users and 4 runs;" in gate.reason
+    found.save(tmp_path / "c.json")
+    loaded = rn.Comparison.load(tmp_path / "c.json")
+    pd.testing.assert_frame_equal(loaded.pairwise, found.pairwise)
+    assert loaded.verdict == found.verdict
+
+
+def test_a_single_run_is_about_the_models_as_trained() -> None:
+    """Of both models, or of one; a test without runs has only users as units."""
+    single, both = rn.compare({"one": ONE[0], "other": OTHER[0]}), {"one": ONE, "other": OTHER[0]}
+    assert any(line.startswith("Each model was trained once: better") for line in single.remarks)
+    mixed = rn.compare(both)
+    assert mixed.pairwise["runs"].tolist() == [0]
+    assert any(line.startswith("Only one run is known of other: ") for line in mixed.remarks)
+    signs = rn.compare({"one": ONE, "other": OTHER}, test="randomisation", draws=99)
+    assert signs.pairwise["runs"].tolist() == [0]
+    assert any(line.startswith("The randomisation test has only users") for line in signs.remarks)
+
+
+def test_folds_of_one_partition_are_no_runs() -> None:
+    """Each user's ratings are measured once, so the users are the units."""
+    rows: list[Rows] = [model(TRUE, 1.0, 0), model(TRUE, 2.0, 1)]
+    folds = {
+        name: [
+            rn.evaluate([row for row in each if (int(row[1][1:]) % 2) == half], metrics="ndcg@5")
+            for half in (0, 1)
+        ]
+        for name, each in zip(("one", "other"), rows, strict=True)
+    }
+    found = rn.compare(folds)
+    assert found.pairwise["runs"].tolist() == [0]
+    assert any("averaged over 2 folds or runs" in line for line in found.remarks)
+
+
+def test_equal_models_trained_again_are_rarely_called_different() -> None:
+    """Run means that differ by more than users explain are no evidence of a better model."""
+    stream, wrong = np.random.default_rng(0), {"with": 0, "without": 0}
+    for _ in range(40):
+        data = {}
+        for name in ("one", "other"):
+            noise = np.exp(stream.normal(0.5, 0.4, 3))  # a run is better or worse for all users
+            data[name] = [
+                rn.evaluate(model(TRUE, each, int(stream.integers(10**6))), metrics="ndcg@5")
+                for each in noise
+            ]
+        found = rn.compare(data).pairwise.iloc[0]
+        wrong["with"] += found["p_corrected"] <= 0.05
+        t = found["difference"] / found["sd_difference"] * found["users"] ** 0.5
+        wrong["without"] += abs(t) > 1.98
+    assert wrong["with"] <= 6
+    assert wrong["without"] >= 12, wrong
