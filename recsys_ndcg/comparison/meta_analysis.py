@@ -107,9 +107,9 @@ class MetaAnalysis(Renderable):
 
         Columns: a, b, dataset, users; difference, ci_low, ci_high, the interval of this difference
         alone, from its standard error; d_z, difference / standard deviation of the users'
-        differences, with d_z_low and d_z_high, from the variance 1/n + d_z²/(2n - 2); better, the model
-        that is significantly better by the comparison's own corrected test, or None. An interval
-        is NaN if no two users' differences differ.
+        differences, with its standard error d_z_error, d_z_low and d_z_high; better, the model that
+        is significantly better by the comparison's own corrected test, or None. An interval is NaN
+        if no two users' differences differ.
         """
         return self._differences.copy()
 

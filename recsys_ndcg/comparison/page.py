@@ -218,7 +218,8 @@ def _find_bars(result: MetricComparison) -> pd.DataFrame:
     ends = compare_with_model(result, best)[["difference_low", "difference_high"]]
     if not result.testing.test_kind.is_test_of_mean:
         ends = ends * np.nan
-    return ends + result.means()[result.models.index(best)]
+    bars: pd.DataFrame = ends + result.means()[result.models.index(best)]
+    return bars
 
 
 def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:

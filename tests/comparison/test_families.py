@@ -118,7 +118,10 @@ def test_a_family_is_checked_and_saved(tmp_path: Path) -> None:
         name: {"labels": labels, "results": [(user, item, est) for user, item, est, _ in rows]}
         for name, rows in DATA.items()
     }
-    options = {"metrics": ["ndcg@2", "coverage@2"], "catalogue": [f"i{n}" for n in range(40)]}
-    how = {"test": "randomisation", "family": "metrics"}
+    options: dict[str, Any] = {
+        "metrics": ["ndcg@2", "coverage@2"],
+        "catalogue": [f"i{n}" for n in range(40)],
+    }
+    how: dict[str, Any] = {"test": "randomisation", "family": "metrics"}
     assert_rejected("not possible with test='randomisation'", rn.compare, lists, **options, **how)
     assert "coverage@2" in rn.compare(lists, family="metrics", **options).metrics
