@@ -415,38 +415,40 @@ def _describe_disagreement(
 
 
 def _find_novelty_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
-    """Yield a remark if the best model beyond accuracy is worse than another in relevance.
+    """Yield a remark if a model is better beyond accuracy and worse in relevance than another.
 
-    Random lists are the most novel and cover the most items, so more of it alone is no merit.
+    Random lists are the most novel and cover the most items, so more of it alone is no merit. Both
+    differences must be significant: others are noise.
     """
     relevance = next((one for one in by_metric if not one.metric.needs), None)
     if relevance is None:
         return
-    direction, models = relevance.significant_direction, relevance.models
-    merits: dict[int, list[str]] = {}
+    models, relevances = relevance.models, relevance.sign * relevance.means()
+    losses = _list_wins(relevance)
+    merits: dict[tuple[int, int], list[str]] = {}
     for result in by_metric:
         if not result.metric.needs or result.metric.needs_threshold:
             continue
-        means, best = result.sign * result.means(), int(result.columns_by_mean[0])
-        if (means < means[best]).sum() < len(models) - 1:  # shared, or unknown for some
-            continue
-        chance = result.means("chance")[best]
-        random = "" if np.isnan(chance) else f" (random lists: {format_size(chance)})"
-        merit = f"{result.name}, {format_size(result.means()[best])}{random}"
-        merits.setdefault(best, []).append(merit)
-    for best, lines in merits.items():
-        better = [
-            int(b if a == best else a)
-            for (a, b), sign in zip(relevance.pairs, direction, strict=True)
-            if (a == best and sign < 0) or (b == best and sign > 0)
-        ]
+        best, wins = int(result.columns_by_mean[0]), _list_wins(result)
+        better = [winner for winner, loser in losses if loser == best and (best, winner) in wins]
         if better:
-            ahead = max(better, key=lambda column: relevance.sign * relevance.means()[column])
-            yield (
-                f"{models[best]} has the best {'; '.join(lines)}. It is significantly worse than "
-                f"{models[ahead]} in {relevance.name}: lists that nobody likes are easily novel "
-                "and different."
-            )
+            ahead = max(better, key=lambda column: relevances[column])
+            chance = result.means("chance")[best]
+            random = "" if np.isnan(chance) else f" (random lists: {format_size(chance)})"
+            merit = f"{result.name}, {format_size(result.means()[best])}{random}"
+            merits.setdefault((best, ahead), []).append(merit)
+    for (best, ahead), lines in merits.items():
+        yield (
+            f"{models[best]} has the best {'; '.join(lines)}. It is significantly worse than "
+            f"{models[ahead]} in {relevance.name}: lists that nobody likes are easily novel "
+            "and different."
+        )
+
+
+def _list_wins(result: MetricComparison) -> set[tuple[int, int]]:
+    """Return the pairs of columns of which the first model is significantly better."""
+    pairs = zip(result.pairs.tolist(), result.significant_direction.tolist(), strict=True)
+    return {(a, b) if sign > 0 else (b, a) for (a, b), sign in pairs if sign}
 
 
 def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
@@ -471,7 +473,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"(corrected p = {row['p_corrected']:.2g}); over all segments together, the opposite."
             for row in reversed_rows.to_dict("records")
         ]
-        lines = [*_find_paradoxes(rows, metric, baseline), *opposite]
+        lines = [*_find_paradoxes(rows, comparison.by_metric[metric]), *opposite]
         yield from list_first(lines, _MAX_LINES, "… and the same in {} more cases.")
 
 
@@ -492,15 +494,23 @@ def _find_chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]
         )
 
 
-def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
+def _find_paradoxes(rows: pd.DataFrame, result: MetricComparison) -> Iterator[str]:
+    """Yield remarks on segments that all contradict a significant difference over all users."""
+    baseline, alpha = result.baseline, result.testing.alpha
     for model, segments in rows.groupby(level="model", sort=False):
-        for prefix, name in (("", metric), ("pooled_", f"pooled {metric}")):
+        pair = [{model, baseline} == {*names} for names in result.named_pairs]
+        for prefix, name, tests in (
+            ("", result.name, result.mean_tests),
+            ("pooled_", f"pooled {result.name}", result.pooled_tests),
+        ):
             with_difference = segments[segments[f"{prefix}difference"].notna()]
-            if len(with_difference) > 1 and with_difference[f"{prefix}opposite_to_all"].all():
-                is_above = with_difference[f"{prefix}difference"].iloc[0] > 0
-                here, over_all = ("above", "below") if is_above else ("below", "above")
-                yield (
-                    f"Simpson's paradox: in every segment {model} is {here} {baseline} in {name}, "
-                    f"but over all segments together it is {over_all}, because the segments' "
-                    "weights (denominators) differ between the models. Compare segment by segment."
-                )
+            is_opposite = with_difference[f"{prefix}opposite_to_all"].all()
+            if not (len(with_difference) > 1 and is_opposite and tests.p_corrected[pair] <= alpha):
+                continue
+            is_above = with_difference[f"{prefix}difference"].iloc[0] > 0
+            here, over_all = ("above", "below") if is_above else ("below", "above")
+            yield (
+                f"Simpson's paradox: in every segment {model} is {here} {baseline} in {name}, "
+                f"but over all segments together it is {over_all}, because the segments' "
+                "weights (denominators) differ between the models. Compare segment by segment."
+            )

@@ -126,8 +126,8 @@ class MetricGaps:
         The mean scores.
     pairs : pair of int64 arrays, shape (n_pairs,)
         The positions of both groups of each pair.
-    gap, low, high, p : float64 arrays, shape (n_pairs,)
-        The differences of the means, their simultaneous intervals, and their corrected p.
+    gap, low, high, p_corrected : float64 arrays, shape (n_pairs,)
+        The differences of the means, their simultaneous intervals, and their corrected p-values.
     by_chance : float
         The mean absolute gap of random groups of the same sizes.
     """
@@ -137,7 +137,7 @@ class MetricGaps:
     gap: Floats
     low: Floats
     high: Floats
-    p: Floats
+    p_corrected: Floats
     by_chance: float
 
     @classmethod
@@ -184,7 +184,7 @@ class MetricGaps:
             "by_chance": self.by_chance,
             "lowest": labels[places[0]] if places else None,
             "highest": labels[places[1]] if places else None,
-            "p": pd.Series(self.p).min(),
+            "p_corrected": pd.Series(self.p_corrected).min(),
         }
 
     def to_pairs(self, labels: Sequence[Any]) -> dict[str, Any]:
@@ -193,7 +193,8 @@ class MetricGaps:
         return {
             "group": [labels[code] for code in one],
             "other": [labels[code] for code in other],
-            "gap": self.gap, "low": self.low, "high": self.high, "p": self.p,
+            "gap": self.gap, "low": self.low, "high": self.high,
+            "p_corrected": self.p_corrected,
         }  # fmt: skip
 
     def to_groups(self, labels: Sequence[Any], level: float) -> dict[str, Any]:

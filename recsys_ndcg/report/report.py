@@ -645,10 +645,10 @@ class Report(Renderable, Mapping[str, float]):
         pandas.DataFrame
             ``of="metrics"``: groups, users, mean_gap (the mean absolute difference of all pairs of
             groups), mean_low, mean_high, largest_gap, largest_low, largest_high, by_chance (the
-            mean gap of random groups of these sizes), lowest, highest (the groups), and p of the
-            largest gap. ``"pairs"``: group, other, gap (mean minus mean), low, high, p.
-            ``"groups"``: group, users, mean, low, high. NaN if a group has no score, or no group
-            has two users.
+            mean gap of random groups of these sizes), lowest, highest (the groups), and
+            p_corrected of the largest gap. ``"pairs"``: group, other, gap (mean minus mean), low,
+            high, p_corrected. ``"groups"``: group, users, mean, low, high. NaN if a group has no
+            score, or no group has two users.
 
         Raises
         ------
@@ -677,7 +677,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> gap = table.loc["ndcg@10", ["mean_gap", "mean_low", "mean_high"]]
         >>> gap.astype(float).round(3).tolist()
         [0.068, 0.031, 0.113]
-        >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p"].tolist()
+        >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p_corrected"].tolist()
         (['a', 'b'], [0.01])
         """
         known = find_known_groups(self.audit_data.lists) if groups is None else groups
