@@ -122,7 +122,8 @@ def ratio_interval(  # noqa: PLR0913 - all are inputs
     below = ((1 - level) / 2) ** (1 / users)
     is_zero, is_one = is_same & (np.abs(ratio) <= _SAME), is_same & (np.abs(ratio - 1) <= _SAME)
     low = np.select([is_zero, is_one], [0.0, below], low)
-    return low, np.select([is_zero, is_one], [1 - below, 1.0], high)
+    high = np.select([is_zero, is_one], [1 - below, 1.0], high)
+    return low[()], high[()]  # numbers, if all arguments are
 
 
 def scores_vary(count: Any, mean: Any, length: Any) -> Any:
