@@ -80,10 +80,10 @@ class Comparison(Renderable):
     ----------
     leaderboard : pandas.DataFrame
         A row per model in the first metric, by tier and then the best mean first: mean, ci_low,
-        ci_high, pooled, pooled_low, pooled_high, chance, adjusted, won, tied and lost (users,
-        against the baseline), rank_low and rank_high (the interval of its rank), tier, letters
-        (models that share one do not differ significantly), users, spread (between folds or seeds).
-        `leaderboards` has one for each metric.
+        ci_high, pooled, pooled_low, pooled_high, chance, adjusted, adjusted_low, adjusted_high,
+        won, tied and lost (users, against the baseline), rank_low and rank_high (the interval of
+        its rank), tier, letters (models that share one do not differ significantly), users, spread
+        (between folds or seeds). `leaderboards` has one for each metric.
     pairwise : pandas.DataFrame
         A row per metric and pair of models.
     verdict : str

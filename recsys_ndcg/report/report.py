@@ -707,7 +707,7 @@ class Report(Renderable, Mapping[str, float]):
         variance below the variance of all groups is moderated towards it (Smyth 2004), as if the
         group had ten more users. The intervals of the mean and the largest gap are what the
         intervals of the pairs allow. The intervals of groups are Student's t for independent
-        groups (Šidák 1967).
+        groups (Šidák 1967), cut off at 0 and 1 for metrics in [0, 1].
 
         References
         ----------

@@ -219,7 +219,7 @@ def test_numbers_that_are_sums_have_no_upper_bound(tmp_path: Path) -> None:
     train = [(f"u{user}", item) for user in range(6) for item in "abc"[: 1 + user % 3]]
     results = {f"u{user}": ["a", "b", "c", "d"] for user in range(6)}
     lists = rn.RankedLists.from_labels({user: {"d"} for user in results}, results)
-    how: dict[str, Any] = {"metrics": ["seen@4", "personalization@2"], "train": train}
+    how: dict[str, Any] = {"metrics": ["seen@4", "gini@2"], "train": train, "catalogue": [*"abcde"]}
     report = rn.evaluate(lists, convention=rn.Convention(list_over="one"), **how)
     report.save(tmp_path / "r.json")
     loaded = rn.Report.load(tmp_path / "r.json")
