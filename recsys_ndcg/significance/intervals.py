@@ -159,9 +159,7 @@ def _spread(center: Any, half: Any, bounded: Any) -> tuple[Any, Any]:
     share = np.where(has_logit, center, 0.5)
     with np.errstate(over="ignore"):  # infinite: the ends are 0 and 1
         factor = np.exp(half / (share * (1 - share)))
-    # rounding must not move an end past the center
-    low = np.minimum(share / (share + (1 - share) * factor), share)
-    high = np.maximum(share / (share + (1 - share) / factor), share)
+    low, high = (share / (share + (1 - share) * odds) for odds in (factor, 1 / factor))
     return np.where(has_logit, low, center - half), np.where(has_logit, high, center + half)
 
 

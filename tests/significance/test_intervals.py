@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, t
 
 import recsys_ndcg as rn
+from recsys_ndcg.scoring import Audit, Totals
 from recsys_ndcg.significance.intervals import mean_interval, ratio_interval
 from recsys_ndcg.significance.student import power
 from tests.comparison.models import models
@@ -198,11 +199,14 @@ def test_reports_and_comparisons_state_which_scores_do_not_vary() -> None:
         report = rn.evaluate(missed, **how)
         compared = rn.compare({"poor": missed, "good": hit}, **how)
     high = 1 - 0.025 ** (1 / 40)
-    for table, row in ((report.summary, "hit@1"), (compared.leaderboards["hit@1"], "poor")):
-        assert table.loc[row, ["ci_low", "ci_high"]].tolist() == pytest.approx([0, high])
-    ends = ["pooled_low", "pooled_high"]
-    assert report.intervals().loc["hit@1", ends].tolist() == pytest.approx([0, high])
-    assert compared.leaderboards["hit@1"].loc["poor", ends].tolist() == pytest.approx([0, high])
+    board, intervals = compared.leaderboards["hit@1"], report.intervals()
+    for ends in (
+        report.summary[["ci_low", "ci_high"]].to_numpy()[0],
+        intervals[["pooled_low", "pooled_high"]].to_numpy()[0],
+        board[["ci_low", "ci_high"]].to_numpy()[1],
+        board[["pooled_low", "pooled_high"]].to_numpy()[1],
+    ):
+        assert ends == pytest.approx([0, high])
     assert report.summary.loc[["ndcg@1", "rmse"], ["ci_low", "ci_high"]].isna().all(axis=None)
     exact = "score 0.0000 in hit@1: the interval is the exact binomial bound."
     none = "score 0.0323 in ndcg@1: no interval can be computed from scores that do not vary."
@@ -214,8 +218,20 @@ def test_reports_and_comparisons_state_which_scores_do_not_vary() -> None:
     assert report.intervals(method="bca", draws=99).isna().all(axis=None)
 
 
+def test_numbers_of_all_lists_have_intervals_in_their_bounds() -> None:
+    """The jackknife's are cut off."""
+    results = {"ann": ["a"], "bob": ["a"], "cy": ["b"]}
+    lists = rn.RankedLists.from_labels({user: {"a"} for user in results}, results)
+    how: dict[str, Any] = {"metrics": "gini@1", "catalogue": ["a", "b", "c"]}
+    found = rn.compare({"a": rn.evaluate(lists, **how), "b": rn.evaluate(lists, **how)})
+    for table in (rn.evaluate(lists, **how).summary, found.leaderboard):
+        mean, *ends = table[["mean", "ci_low", "ci_high"]].to_numpy()[0]
+        assert 0 < mean < 1
+        assert ends == [0, 1]
+
+
 def test_numbers_that_are_sums_have_no_upper_bound(tmp_path: Path) -> None:
-    """Under list_over="one", also in a loaded report; and numbers of all lists stay inside."""
+    """Under list_over="one", also in a loaded report."""
     train = [(f"u{user}", item) for user in range(6) for item in "abc"[: 1 + user % 3]]
     results = {f"u{user}": ["a", "b", "c", "d"] for user in range(6)}
     lists = rn.RankedLists.from_labels({user: {"d"} for user in results}, results)
@@ -226,7 +242,7 @@ def test_numbers_that_are_sums_have_no_upper_bound(tmp_path: Path) -> None:
     assert report.mean["seen@4"] == 2
     for one in (report, loaded):
         assert one.bounded.tolist() == [False, True]
-        assert one.summary.loc["seen@4", "ci_high"] > 2
+        assert one.summary["ci_high"].iloc[0] > 2
     assert loaded.summary.equals(report.summary)
 
 
@@ -262,7 +278,22 @@ def test_the_adjusted_score_has_the_interval_of_a_ratio(tmp_path: Path) -> None:
     loaded = rn.Report.load(tmp_path / "r.json")
     assert loaded.summary.equals(report.summary)
     board = rn.compare({"a": report, "b": loaded}).leaderboards["ndcg@3"]
-    assert board.loc["a", ends].tolist() == pytest.approx(report.summary.loc["ndcg@3", ends])
+    assert board[ends].to_numpy()[0] == pytest.approx(report.summary[ends].to_numpy()[0])
+
+
+def test_there_is_no_adjusted_interval_if_chance_is_unknown_for_some_users() -> None:
+    """The means of score and chance are then over different users."""
+    report = rn.evaluate(drawn_lists(60, 0), k=3, metrics="ndcg")
+    scores = report.audit_data.scores_to_save
+    chance = scores.roles["chance"].copy()
+    chance[0] = np.nan
+    scores = scores.replace_roles({**scores.roles, "chance": chance})
+    partial = rn.Report(Audit(dict(report.signatures), Totals.of(scores), scores))
+    board = rn.compare({"a": partial, "b": report}).leaderboard.loc[["a", "b"]]
+    columns = ["adjusted", "adjusted_low", "adjusted_high"]
+    for table in (partial.summary, board):
+        assert np.isnan(table[columns].to_numpy()[0]).tolist() == [False, True, True]
+    assert board[columns].notna().to_numpy()[1].all()
 
 
 def test_a_model_without_hits_has_no_adjusted_interval() -> None:
