@@ -33,7 +33,7 @@ def test_intervals_by_activity_stay_in_the_bounds() -> None:
     """Of three users, Student's would not; on the page of a report, too."""
     tables = models(3)
     compared = rn.compare(tables, metrics="ndcg@3")
-    page = rn.evaluate(tables["poor"], metrics="ndcg@3").page()
+    page = rn.evaluate(tables["good"], metrics="ndcg@3").page()
     (section,) = [one for one in page.sections if one.name == "activity"]
     charts: Any = section.parts[0]
     specs = [compared.plot("activity").to_dict(), *charts.specs]

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -279,6 +280,19 @@ def test_the_adjusted_score_has_the_interval_of_a_ratio(tmp_path: Path) -> None:
     assert loaded.summary.equals(report.summary)
     board = rn.compare({"a": report, "b": loaded}).leaderboards["ndcg@3"]
     assert board[ends].to_numpy()[0] == pytest.approx(report.summary[ends].to_numpy()[0])
+
+
+def test_intervals_of_batches_are_those_of_all_users() -> None:
+    """From merged moments, without any user's score."""
+    rows = drawn_lists(60, 0)
+    how: dict[str, Any] = {"metrics": ["ndcg@3", "recall@3", "hit@3"], "threshold": 4}
+    batches = rn.Accumulator(**how)
+    for _, part in rows.groupby(rows["user"].factorize()[0] % 3):
+        batches.update(*(part[name].to_numpy() for name in ("user", "estimated", "true")))
+    found, known = batches.report().summary, rn.evaluate(rows, **how).summary
+    assert known[["adjusted_low", "adjusted_high"]].notna().all(axis=None)
+    columns = known.columns.drop("median")
+    pd.testing.assert_frame_equal(found[columns], known[columns], rtol=1e-12)
 
 
 def test_there_is_no_adjusted_interval_if_chance_is_unknown_for_some_users() -> None:
