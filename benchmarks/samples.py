@@ -96,8 +96,10 @@ class Sample:
         ratio = top.sum(axis=0) / bottom.sum(axis=0)
         length = np.linalg.norm(top - ratio * bottom, axis=0)
         ends = [
-            mean_interval(self.size, ratio[0], length[0], 1 - ALPHA),
-            ratio_interval(self.size, ratio[1], bottom[:, 1].mean(), length[1], 1 - ALPHA),
+            mean_interval(self.size, ratio[0], length[0], 1 - ALPHA, bounded=True),
+            ratio_interval(
+                self.size, ratio[1], bottom[:, 1].mean(), length[1], 1 - ALPHA, bounded=True
+            ),
         ]
         found = {"t": np.array(ends).T}
         for method in BOOTSTRAPS:

@@ -19,10 +19,15 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_p_value,
+    format_range,
     format_signed,
     list_first,
 )
-from recsys_ndcg.report import build_remarks_section, build_signatures_section
+from recsys_ndcg.report import (
+    build_remarks_section,
+    build_signatures_section,
+    describe_equal_scores,
+)
 from recsys_ndcg.significance import Testing, compare_pairs
 
 if TYPE_CHECKING:
@@ -45,7 +50,7 @@ _FORMATS: dict[str, Any] = {
     **dict.fromkeys(
         (
             *("tier", "rank", "users", "won", "tied", "lost", "trivial"),
-            *("difference_interval", "outcome"),
+            *("interval", "difference_interval", "outcome"),
         ),
         lambda value: "-" if value is pd.NA else str(value),
     ),
@@ -56,7 +61,7 @@ _FORMATS: dict[str, Any] = {
 }
 #: Headings that differ from the column's name; {} is the level of intervals.
 _HEADINGS = {
-    "half": "±{}",
+    "interval": "[{}]",
     "difference_interval": "difference [{}]",
     "outcome": "wins/ties/losses",
     "p_corrected": "corrected p",
@@ -115,12 +120,12 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
             del table[name]
     if "trivial" in table and not table["trivial"].any():
         del table["trivial"]
-    names = ["tier", "model", "mean", "half", "letters", "pooled", "chance", "adjusted"]
+    names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
     names += ["won", "tied", "lost", "trivial", "rank"]
     names += [*_users_column_if_it_varies(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
-    table = _add_half_width(table).filter(names)
+    table = _add_interval(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
         if name != metric:
@@ -168,11 +173,11 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     differences = _format_differences(table, "difference_low", "difference_high")
     stars = np.where(opposite, "*", "")
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
-    names = ["segment", "model", "users", "mean", "half", "pooled", "chance"]
+    names = ["segment", "model", "users", "mean", "interval", "pooled", "chance"]
     names += ["difference_interval", "p_corrected"]
     star = "; *: opposite sign over all segments together" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}; p is corrected, intervals not{star}"
-    table = _add_half_width(table).filter(names)
+    table = _add_interval(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 
 
@@ -217,8 +222,8 @@ def _to_shown_table(
     )
 
 
-def _add_half_width(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(half=(table["ci_high"] - table["ci_low"]) / 2)
+def _add_interval(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(interval=[*map(format_range, table["ci_low"], table["ci_high"])])
 
 
 def _users_column_if_it_varies(table: pd.DataFrame) -> list[str]:
@@ -241,6 +246,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
     by_metric = list(comparison.by_metric.values())
     lines = [
         *_find_user_remarks(comparison, by_metric),
+        *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
         *_find_search_remarks(comparison),
         *_find_test_remarks(comparison, by_metric),
@@ -297,6 +303,19 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
             f"The lists of {long} are longer than the lists of {short} ({mean[long]:.1f} and "
             f"{mean[short]:.1f} items on average): an item that is not listed cannot score."
         )
+
+
+def _find_equal_scores(comparison: Comparison) -> list[str]:
+    """Return a remark on each mean of scores that do not vary."""
+    lines = []
+    for name in comparison.metrics_of_users:
+        result, board = comparison.by_metric[name], comparison.leaderboards[name]
+        for model in np.array(result.models, dtype=object)[result.is_constant]:
+            if model != CHANCE:
+                users, mean, low = board.loc[model, ["users", "mean", "ci_low"]]
+                who = f"All {users:.0f} users of {model}"
+                lines.append(describe_equal_scores(who, name, mean, low))
+    return list_first(lines, _MAX_LINES, "… and the same for {} more means.")
 
 
 def _find_runs_remarks(

@@ -137,11 +137,15 @@ def test_intervals_of_groups_are_those_of_independent_groups() -> None:
     generator = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], 5000)
     scores = generator.normal(size=len(codes))
-    table = pd.DataFrame(measure(scores, codes, 3, draws=19).to_groups("abc", LEVEL))
+    found = measure(scores, codes, 3, draws=19)
+    table = pd.DataFrame(found.to_groups("abc", LEVEL, bounded=False))
     reach = NormalDist().inv_cdf((1 + LEVEL ** (1 / 3)) / 2)
     half = (table["high"] - table["low"]) / 2
     wanted = [reach * scores[codes == code].std(ddof=1) / math.sqrt(5000) for code in range(3)]
     assert half.tolist() == pytest.approx(wanted, rel=0.02)
+    bounded = pd.DataFrame(found.to_groups("abc", LEVEL, bounded=True))
+    for end in ("low", "high"):
+        assert bounded[end].tolist() == table[end].clip(0, 1).tolist()
 
 
 def test_groups_of_the_evaluation_are_the_default() -> None:
