@@ -1,3 +1,5 @@
+from recsys_ndcg.significance.groups import GroupResults as GroupResults
+from recsys_ndcg.significance.groups import compare_groups as compare_groups
 from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
 from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_intervals
 from recsys_ndcg.significance.intervals import find_t_quantile as find_t_quantile
