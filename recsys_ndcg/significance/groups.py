@@ -91,8 +91,9 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     -------
     GroupResults
         The difference is NaN if the group or the others have no score, and p also if the group is
-        too small. Differences that are only rounding are 0. Results depend neither on the order of
-        the users nor on threads.
+        too small. Differences that are only rounding are 0. Results do not depend on threads, nor
+        those of a column on other columns (if there are fewer than eight). Another order of the
+        users is as if the seed were another; users of a report are in the order of their ids.
 
     References
     ----------
@@ -112,7 +113,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     values, codes = np.array(values, dtype=np.float64)[codes >= 0], codes[codes >= 0]
     for column in values.T:
         equalise_near_ties(column[:, None])
-    order = np.lexsort([*values.T, codes])  # the same in whatever order the users come
+    order = np.argsort(codes, kind="stable")
     n_users = len(order)
     columns = [_GroupedScores.of(one, codes[order], n_groups, min_users) for one in values[order].T]
     if draws is None:
