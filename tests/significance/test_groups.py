@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recsys_ndcg.arrays import Floats
@@ -160,6 +160,8 @@ def test_equal_scores_do_not_differ() -> None:
         assert results.p.tolist() == results.p_corrected.tolist() == [[1], [1], [1]]
 
 
+@example([0, 2, 4, 3, 3, 0], 10)
+@example([5, 4, 2, 4, 3, 4], 3)
 @given(st.lists(st.integers(0, 8), min_size=6, max_size=6), st.sampled_from([3, 7, 10, 11]))
 @examples(4)
 def test_sums_that_are_equal_but_for_rounding_are_equal(numbers: list[int], parts: int) -> None:
