@@ -356,7 +356,8 @@ def test_differences_are_of_scores_less_chance(drawn: list[tuple[int, list[int]]
     groups = {user: group for user, (group, _) in enumerate(drawn) if group}
     report = rn.evaluate(rows, metrics=["ndcg@3", "rmse", "recall@2"], threshold=3)
     segments = report.by(groups)
-    assert {*segments.metrics_less_chance} <= {"ndcg@3", "recall@2"}
+    scored = report.per_user[["ndcg@3", "recall@2"]].notna().any()  # chance is known if scores are
+    assert segments.metrics_less_chance == [*scored[scored].index]
     codes = [segments.labels.index(group) if group else -1 for group, _ in drawn]
     for metric in report.metrics:
         score = report.per_user[metric].to_numpy()
@@ -369,6 +370,20 @@ def test_differences_are_of_scores_less_chance(drawn: list[tuple[int, list[int]]
             assert row["difference"] == pytest.approx(difference, abs=1e-12, nan_ok=True)
             assert row["p"] == pytest.approx(results.p[code, 0], nan_ok=True)
             assert row["p_corrected"] == pytest.approx(results.p_corrected[code, 0], nan_ok=True)
+
+
+def test_metrics_of_all_lists_have_no_difference() -> None:
+    """No user has a score of coverage, so there is nothing to permute."""
+    labels = {user: {"a": 1} for user in range(24)}
+    results = {user: ["a", "b"] if user % 3 else ["b", "c"] for user in range(24)}
+    lists = {"labels": labels, "results": results}
+    segments = rn.evaluate(lists, metrics=["coverage@2", "recall@1"], catalogue=[*"abcd"]).by(
+        lambda users: [*"xy"] * (len(users) // 2)
+    )
+    assert segments.metrics_less_chance == ["recall@1"]
+    coverage = segments.summary.xs("coverage@2", level="metric")
+    assert np.isnan(coverage[["difference", "p", "p_corrected"]].to_numpy()).all()
+    assert "(less chance in recall@1)" in segments.document().sections[0].lead
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e140])
