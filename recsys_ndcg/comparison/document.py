@@ -54,7 +54,7 @@ _FORMATS: dict[str, Any] = {
         ),
         lambda value: "-" if value is pd.NA else str(value),
     ),
-    **dict.fromkeys(("p", "p_corrected"), format_p_value),
+    **dict.fromkeys(("p", "p_corrected", "p_interaction"), format_p_value),
     "relative": lambda share: "-" if np.isnan(share) else f"{100 * share:+.3g} %",
     "letters": str,
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
@@ -65,6 +65,7 @@ _HEADINGS = {
     "difference_interval": "difference [{}]",
     "outcome": "wins/ties/losses",
     "p_corrected": "corrected p",
+    "p_interaction": "p: differs from others",
     "p_a_not_worse": "p: a not worse",
     "p_b_not_worse": "p: b not worse",
     "p_equivalent": "p: equivalent",
@@ -174,7 +175,7 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     stars = np.where(opposite, "*", "")
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
     names = ["segment", "model", "users", "mean", "interval", "pooled", "chance"]
-    names += ["difference_interval", "p_corrected"]
+    names += ["difference_interval", "p_corrected", "p_interaction"]
     star = "; *: opposite sign over all segments together" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}; p is corrected, intervals not{star}"
     table = _add_interval(table).filter(names)
@@ -471,7 +472,7 @@ def _list_wins(result: MetricComparison) -> set[tuple[int, int]]:
 
 
 def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
-    """Yield remarks on segments with the opposite sign, and on Simpson's paradox."""
+    """Yield remarks on differences that depend on the segment, and on Simpson's paradox."""
     segment_of_user, baseline = comparison.segment_of_user, comparison.baseline
     if segment_of_user is None:
         return
@@ -494,6 +495,23 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
         ]
         lines = [*_find_paradoxes(rows, comparison.by_metric[metric]), *opposite]
         yield from list_first(lines, _MAX_LINES, "… and the same in {} more cases.")
+        interactions = _find_interactions(rows[rows["p_interaction"] <= alpha], metric, baseline)
+        yield from list_first(interactions, _MAX_LINES, "… and the same for {} more models.")
+
+
+def _find_interactions(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
+    """Yield the models whose difference from the baseline depends on the segment."""
+    for model, segments in rows.reset_index().groupby("model", sort=False):
+        parts = [
+            f"in {row['segment']} it is {format_size(abs(row['difference_from_others']))} "
+            f"{'higher' if row['difference_from_others'] > 0 else 'lower'} than elsewhere "
+            f"(corrected p = {row['p_interaction']:.2g})"
+            for row in segments.to_dict("records")
+        ]
+        yield (
+            f"The difference of {model} from {baseline} in {metric} depends on the segment "
+            f"(permuted labels, max-T): {', '.join(list_first(parts, _MAX_LINES))}."
+        )
 
 
 def _find_chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal
+from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal, subtract_scores
 from recsys_ndcg.significance import (
     CORRECTIONS,
     PairResults,
@@ -36,6 +36,7 @@ from recsys_ndcg.significance import (
     assign_letters,
     bootstrap_intervals,
     clip_ends,
+    compare_groups,
     compare_pairs,
     find_rank_intervals,
     mean_interval,
@@ -553,7 +554,8 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
 
     The comparison's test is applied to each segment, corrected for the number of segments and
     models. Max-T needs tests over the same users, and segments have different ones: Holm's method
-    replaces it.
+    replaces it. Whether a difference depends on the segment is tested by permuted segments of the
+    users, with max-T for all segments and models.
 
     Raises
     ------
@@ -598,11 +600,26 @@ def _compare_segments(
     chosen = result.testing.corrected_by
     correction = CORRECTIONS["holm"] if chosen.is_max_t else chosen
     table["p_corrected"] = correction.correct(table["p"].to_numpy())
+    interaction = _test_interaction(result, codes, len(parts), baseline)
+    table["difference_from_others"], table["p_interaction"] = interaction
     whole = _compare_segment(result, codes >= 0, baseline)
     for prefix in ("", "pooled_"):
         over_all = whole[f"{prefix}difference"].reindex(table.index).to_numpy()
         table[f"{prefix}opposite_to_all"] = table[f"{prefix}difference"] * over_all < 0
     return table
+
+
+def _test_interaction(
+    result: MetricComparison, codes: Any, n_segments: int, baseline: str
+) -> tuple[Floats, Floats]:
+    """Return each difference from the baseline minus that of the other segments, and p, by row."""
+    column = result.models.index(baseline)
+    differences = subtract_scores(result.scores, result.scores[:, [column]])
+    differences[:, column] = np.nan
+    tests = compare_groups(
+        differences, codes, n_segments, seed=result.testing.seed, one_family=True
+    )
+    return tests.difference.ravel(), tests.p_corrected.ravel()
 
 
 def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> pd.DataFrame:

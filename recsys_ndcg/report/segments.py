@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
-from operator import add
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Codes, Floats, ReadOnlyArrays
+from recsys_ndcg.arrays import Codes, Flags, Floats, ReadOnlyArrays, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import (
     Document,
     Renderable,
@@ -33,8 +33,8 @@ from recsys_ndcg.report.document import (
     build_signatures_section,
     format_cells,
 )
-from recsys_ndcg.scoring import Moments
-from recsys_ndcg.significance import CORRECTIONS
+from recsys_ndcg.scoring import subtract_scores
+from recsys_ndcg.significance import GroupResults, compare_groups
 
 if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
@@ -46,7 +46,6 @@ _MATTERS = 0.001  # a difference that changes the third decimal
 _MAX_NAMED = 3  # segments in a sentence, and metrics with the same finding
 _ALL = "(all)"
 _COLUMNS = ["metric", "segment", "users", "mean", INTERVAL, "pooled", "chance", "adjusted"]
-_LEAD = "Each segment against all others together: the difference of the means, and its p value."
 
 
 class UnknownKeyError(InvalidInputError, KeyError):
@@ -67,15 +66,29 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     rows["metric"] = rows["metric"].map(escape_invisible)
     rows["difference"] = rows["difference"].map(format_signed)
     rows["p_corrected"] = rows["p_corrected"].map(format_p_value)
-    rows = rows[[*_COLUMNS, "difference", "p_corrected"]].rename(
-        columns={"difference": "vs others", "p_corrected": "p (Holm)"}
-    )
+    less_chance = " (less chance)" if segments.metrics_less_chance else ""
+    headings = {"difference": f"vs others{less_chance}", "p_corrected": "p (max-T)"}
+    rows = rows[[*_COLUMNS, *headings]].rename(columns=headings)
     return format_cells(rows.iloc[order].set_index("metric"))
 
 
 def _format_label(label: Any) -> str:
     """Return a label as text."""
     return escape_invisible(str(label) if isinstance(label, bool) else format_id(label))
+
+
+def _write_lead(segments: Segments) -> str:
+    """Return the sentence above the table: what the last two columns compare."""
+    names, metrics = segments.metrics_less_chance, segments.whole.metrics
+    shown = ", ".join(list_first(map(escape_invisible, names), _MAX_NAMED))
+    less_chance = (
+        "" if not names else " less chance" if names == metrics else " (less chance in {})"
+    )
+    return (
+        f"Each segment against all others together: the difference of the mean scores"
+        f"{less_chance.format(shown)}, and its p-value from {segments.draws:,} permutations of the "
+        "users' segments, corrected for the number of segments (max-T)."
+    )
 
 
 def _remark_on_users(segments: Segments) -> Iterator[str]:
@@ -88,7 +101,7 @@ def _remark_on_users(segments: Segments) -> Iterator[str]:
     small = [f"{_format_label(one)} ({n})" for one, n in counts.items() if n < _MIN_USERS]
     if small:
         names = ", ".join(list_first(small, _MAX_NAMED))
-        yield f"Too few users for a reliable interval or test (fewer than {_MIN_USERS}): {names}."
+        yield f"Too few users for a test or a reliable interval (fewer than {_MIN_USERS}): {names}."
 
 
 def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
@@ -108,9 +121,7 @@ def _remark_on_chance(segments: Segments, metric: str, table: pd.DataFrame) -> I
 def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
     """Yield the segments that differ from the others' users, the largest difference first."""
     difference = table["difference"].to_numpy()
-    is_clear = (table["p_corrected"] < _ALPHA).to_numpy() & (
-        table["users"] >= _MIN_USERS
-    ).to_numpy()
+    is_clear = (table["p_corrected"] <= _ALPHA).to_numpy()
     order = np.argsort(-np.abs(difference), kind="stable")
     differences = [
         f"{_format_label(segments.labels[row])} ({format_signed(difference[row])})"
@@ -118,22 +129,31 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
     ]
     if differences:
         yield (
-            f"In {metric}, {len(differences)} of {len(table)} segments "
-            f"{'differs' if len(differences) == 1 else 'differ'} from the others together (Welch's "
-            f"test, Holm's correction): {', '.join(list_first(differences, _MAX_NAMED))}."
+            f"In {metric}{' less chance' if metric in segments.metrics_less_chance else ''}, "
+            f"{len(differences)} of {len(table)} segments "
+            f"{'differs' if len(differences) == 1 else 'differ'} from the others together "
+            "(permuted labels, max-T over the segments): "
+            f"{', '.join(list_first(differences, _MAX_NAMED))}."
         )
 
 
 def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame) -> Iterator[str]:
-    """Yield two segments whose order by mean is the reverse of their order by pooled score."""
+    """Yield two segments whose order by mean is the reverse of their order by pooled score.
+
+    Both orders have to be significant: one segment above the others together, the other below.
+    """
     mean, pooled = table["mean"].to_numpy(), table["pooled"].to_numpy()
     by_mean, by_pooled = np.subtract.outer(mean, mean), np.subtract.outer(pooled, pooled)
     reversal = np.where(by_mean > 0, np.minimum(by_mean, -by_pooled), -np.inf)
     reversal[np.isnan(reversal)] = -np.inf
-    one, other = np.unravel_index(reversal.argmax(), reversal.shape)
     highest = np.fmax.reduce(np.abs(mean), initial=0.0)
     least = _MATTERS if segments.whole.bounded[metric] else _MATTERS * highest
-    if reversal[one, other] >= least > 0:
+    if not reversal.max() >= least > 0:
+        return
+    directions = _find_directions(segments, metric)
+    reversal[(directions[:, None] - directions != (2, -2)).any(axis=2)] = -np.inf
+    one, other = np.unravel_index(reversal.argmax(), reversal.shape)
+    if reversal[one, other] >= least:
         yield (
             f"In {metric}, {_describe(segments, one)} has a higher mean than "
             f"{_describe(segments, other)} ({format_number(mean[one])} and "
@@ -142,12 +162,28 @@ def _remark_on_pooled_order(segments: Segments, metric: str, table: pd.DataFrame
         )
 
 
+def _find_directions(segments: Segments, metric: str) -> Floats:
+    """Return 1 for segments significantly above the others together, -1 below: by mean and pooled.
+
+    The pooled score of a segment is above the others' if the mean of numerator - ratio ·
+    denominator is, with the ratio of the sums over all segments.
+    """
+    scores = segments.whole.audit_data.scores
+    column = scores.names.index(metric)
+    is_counted = scores.is_defined[:, column] & (segments.codes >= 0)
+    top, bottom = scores.numerator[:, column], scores.denominator[:, column]
+    ratio = divide(top[is_counted].sum(), bottom[is_counted].sum())
+    rest = np.where(is_counted, top - ratio * bottom, np.nan)
+    values = np.column_stack([scores.per_user[:, column], rest])
+    tests = compare_groups(values, segments.codes, len(segments.labels), min_users=_MIN_USERS)
+    return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
+
+
 def _describe(segments: Segments, row: int | np.intp) -> str:
     return f"{segments.name} {_format_label(segments.labels[row])}"
 
 
 _MAX_SEGMENTS = 1000
-_ROUNDING = 1e-12  # relative to a mean: smaller differences are rounding errors of sums
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,6 +214,10 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     summary : pandas.DataFrame
         A row per segment and metric: the columns of `Report.summary`, and the comparison with
         the other segments: difference, p and p_corrected.
+    metrics_less_chance : list of str
+        The metrics of which this comparison is of each user's score less chance.
+    draws : int
+        The number of permutations that p-values come from.
     remarks : list of str
         Reasons to be careful with the numbers, and the segments that differ.
 
@@ -254,14 +294,17 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         """The summary of each segment and its comparison with the others, by metric.
 
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
-        of all users in other segments; p of Welch's t test of these means, NaN if one of the two
-        has fewer than two scores; and p_corrected, by Holm's method for the number of
-        segments that are tested in the metric.
+        of all users in other segments; its p from permutations of the users' segments, NaN if the
+        segment has fewer than ten scores; and p_corrected, for the number of segments (max-T).
+        Differences and p are of each user's score less chance, the mean score in random order, if
+        every user with a score has a chance level, else of the score: chance may differ between
+        segments, for example if one has shorter lists. There are 9,999 permutations for up to
+        10,000 users, and at least 999 (`draws`).
 
         References
         ----------
-        Welch (1947), doi:10.1093/biomet/34.1-2.28; Holm (1979), Scandinavian Journal of
-        Statistics 6(2)
+        Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Phipson & Smyth (2010),
+        doi:10.2202/1544-6115.1585
         """
         return self._summary.copy()
 
@@ -269,16 +312,49 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     def _summary(self) -> pd.DataFrame:
         metrics = self.whole.metrics
         table = pd.concat([report.summary for report in self.reports])
-        moments = [report.audit_data.totals.score_moments for report in self.reports]
-        difference, p = compare_with_others(moments)
-        corrected = np.array([CORRECTIONS["holm"].correct(column) for column in p.T]).T
-        columns = {"difference": difference, "p": p, "p_corrected": corrected}
+        columns = {name: getattr(self._tests, name) for name in ("difference", "p", "p_corrected")}
         # labels may be tuples, which from_product would split
         levels: list[Any] = [self._index, metrics]
-        codes = np.indices(p.shape).reshape(2, -1).tolist()
+        codes = np.indices((len(self), len(metrics))).reshape(2, -1).tolist()
         index = pd.MultiIndex(levels=levels, codes=codes, names=["segment", "metric"])
         table = table.assign(**{name: values.ravel() for name, values in columns.items()})
         return table.set_axis(index, axis=0)
+
+    @property
+    def metrics_less_chance(self) -> list[str]:
+        """The metrics of which the differences are of each user's score less chance."""
+        return [
+            name
+            for name, known in zip(self.whole.metrics, self._is_less_chance, strict=True)
+            if known
+        ]
+
+    @property
+    def draws(self) -> int:
+        """The number of permutations of the users' segments that p-values come from."""
+        return self._tests.draws
+
+    @lazy_property
+    def _is_less_chance(self) -> Flags:
+        """Whether every user with a score has a chance level, by metric."""
+        scores = self.whole.audit_data.scores_with_orders
+        is_scored = ~np.isnan(scores.per_user)
+        has_chance = ~np.isnan(scores.roles["chance"])
+        return np.asarray(is_scored.any(axis=0) & (has_chance | ~is_scored).all(axis=0))
+
+    @lazy_property
+    def _tests(self) -> GroupResults:
+        scores = self.whole.audit_data.scores_with_orders
+        less_chance = subtract_scores(scores.per_user, scores.roles["chance"])
+        values = np.where(self._is_less_chance, less_chance, scores.per_user)
+        with progress_bar(enabled=True) as show:
+            return compare_groups(
+                values,
+                self.codes,
+                len(self.labels),
+                min_users=_MIN_USERS,
+                show=partial(show, "Permuting segments"),
+            )
 
     @property
     def remarks(self) -> list[str]:
@@ -303,7 +379,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
             title="Segments of users",
             facts=f"{n_segments}{by}, {n_users} users",
             sections=[
-                Section("segments", "Segments", _LEAD, [table]),
+                Section("segments", "Segments", _write_lead(self), [table]),
                 build_remarks_section(self.remarks),
                 build_signatures_section(self.whole.signatures),
             ],
@@ -314,64 +390,3 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     def _index(self) -> pd.Index[Any]:
         labels = np.fromiter(self.labels, dtype=object, count=len(self.labels))
         return make_index(labels)
-
-
-def compare_with_others(scores: Sequence[Moments]) -> tuple[Floats, Floats]:
-    """Return the difference of each group's mean from the others' mean, and p of Welch's test.
-
-    Parameters
-    ----------
-    scores : sequence of Moments
-        The scores of each group.
-
-    Returns
-    -------
-    difference, p : float64 arrays, shape (n_groups, n_metrics)
-        NaN if the group or the others have no score, or too few for the test.
-
-    References
-    ----------
-    Welch (1947), doi:10.1093/biomet/34.1-2.28
-
-    Examples
-    --------
-    Two groups of three users each, whose scores are 0, 1 and 2, and 2, 3 and 4.
-
-    >>> groups = [np.array([[0.0], [1], [2]]), np.array([[2.0], [3], [4]])]
-    >>> everyone = np.ones((3, 1), dtype=bool)
-    >>> difference, p = compare_with_others([Moments.of(one, one, everyone) for one in groups])
-    >>> difference.ravel(), p.ravel().round(4)
-    (array([-2.,  2.]), array([0.0705, 0.0705]))
-    """
-    empty = np.zeros((0, len(scores[0].count)))
-    no_scores = Moments.of(empty, empty, empty.astype(bool))
-    # the others are the groups before and after: moments can be added, but not subtracted
-    before = list(accumulate(scores, add, initial=no_scores))
-    after = list(accumulate(reversed(scores), add, initial=no_scores))[::-1]
-    sides = zip(scores, before[:-1], after[1:], strict=True)
-    tests = [_test_differences(group, left + right) for group, left, right in sides]
-    difference, p = zip(*tests, strict=True)
-    return np.array(difference), np.array(p)
-
-
-def _test_differences(group: Moments, others: Moments) -> tuple[Floats, Floats]:
-    from scipy.stats import ttest_ind_from_stats  # noqa: PLC0415 - importing it takes long
-
-    mean, others_mean = group.mean_x, others.mean_x
-    difference = mean - others_mean
-    highest = np.fmax(np.abs(mean), np.abs(others_mean))
-    difference = np.where(np.abs(difference) <= _ROUNDING * highest, 0.0, difference)
-    spread, others_spread = (
-        side.x_length / np.sqrt(np.maximum(side.count - 1, 1)) for side in (group, others)
-    )
-    scale = np.maximum.reduce([np.abs(difference), spread, others_spread])
-    is_tested = (group.count > 1) & (others.count > 1)
-    p = np.where(is_tested & (scale == 0), 1.0, np.nan)
-    is_tested &= scale > 0
-    # squares of very small or large scores would leave the range of floats
-    scaled = [one[is_tested] / scale[is_tested] for one in (difference, spread, others_spread)]
-    n, n_others = group.count[is_tested], others.count[is_tested]
-    p[is_tested] = ttest_ind_from_stats(
-        scaled[0], scaled[1], n, 0.0, scaled[2], n_others, equal_var=False
-    ).pvalue
-    return difference, p

@@ -502,6 +502,17 @@ def nearly_equal(low: Floats, high: Floats) -> Flags:
         return np.asarray(np.abs(high - low) <= _TOLERANCE * np.abs(high))
 
 
+def subtract_scores(scores: Floats, others: Floats) -> Floats:
+    """Return the differences, 0 if two scores differ at most in the last digits of a sum.
+
+    Examples
+    --------
+    >>> subtract_scores(np.array([0.1 + 0.2, 0.5]), np.array([0.3, 0.25])).tolist()
+    [0.0, 0.25]
+    """
+    return np.where(nearly_equal(others, scores), 0.0, scores - others)
+
+
 def adjust_for_chance(score: Floats, chance: Floats, best: Floats) -> Floats:
     """Return (score - chance) / (best - chance), NaN if best equals chance (Hubert & Arabie 1985).
 

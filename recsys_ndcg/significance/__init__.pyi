@@ -1,4 +1,6 @@
 from recsys_ndcg.significance.exact_sums import list_changes as list_changes
+from recsys_ndcg.significance.groups import GroupResults as GroupResults
+from recsys_ndcg.significance.groups import compare_groups as compare_groups
 from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
 from recsys_ndcg.significance.intervals import adjusted_interval as adjusted_interval
 from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_intervals

@@ -446,13 +446,14 @@ def list_changes(users: int) -> Flags:
     return np.asarray(np.arange(1, 2**users)[:, None] >> np.arange(users) & 1, dtype=bool)
 
 
-def _make_generator(seed: int, block: int) -> np.random.Generator:
+def make_generator(seed: int, block: int) -> np.random.Generator:
+    """Return the stream of random numbers of a block of draws."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
 
 
 def _sum_with_signs(whole: Floats, seed: int, block: int) -> Floats:
     users = len(whole)
-    drawn = _make_generator(seed, block).bytes(_SIGNS * -(-users // 8))
+    drawn = make_generator(seed, block).bytes(_SIGNS * -(-users // 8))
     packed = np.frombuffer(drawn, dtype=np.uint8).reshape(_SIGNS, -1)
     sums = np.zeros((_SIGNS, whole.shape[1]))
     for start in range(0, users, _USERS):
@@ -465,7 +466,7 @@ def _sum_with_signs(whole: Floats, seed: int, block: int) -> Floats:
 
 
 def _sum_resampled(whole: Floats, seed: int, block: int) -> Floats:
-    generator, users = _make_generator(seed, block), len(whole)
+    generator, users = make_generator(seed, block), len(whole)
     sums = np.empty((_WEIGHTS, whole.shape[1]))
     step = max(1, min(_WEIGHTS, _CELLS // users))
     weights = np.empty((step, users))

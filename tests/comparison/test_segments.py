@@ -12,9 +12,10 @@ import pytest
 from scipy import stats
 
 import recsys_ndcg as rn
+from recsys_ndcg.significance import compare_groups
 from tests.comparison.models import Rows, models, ratings
 from tests.errors import assert_rejected
-from tests.significance.textbook import holm
+from tests.significance.textbook import holm, mean_apart
 
 
 def test_each_segment_is_the_comparison_of_its_users() -> None:
@@ -41,6 +42,51 @@ def test_each_segment_is_the_comparison_of_its_users() -> None:
     tested = table.drop("good", level="model")
     assert tested["p"].tolist() == pytest.approx(p, rel=1e-6)
     assert tested["p_corrected"].tolist() == pytest.approx(holm(p), rel=1e-6)
+
+
+def test_interactions_are_differences_of_differences() -> None:
+    """Of users' differences from the baseline, in all segments and models as one family."""
+    data = models(users=90)
+    groups = {user: "abc"[int(user[1:]) % 3] for user, *_ in data["good"] if user > "u0005"}
+    found = rn.compare(data, metrics=["ndcg@3", "rmse"], by=groups)
+    codes = ["abc".find(groups.get(user, "none")) for user in found.users]
+    for metric, table in found.segments.groupby(level="metric"):
+        scores: Any = found.per_user[metric]
+        apart = scores[["fair", "poor"]].sub(scores["good"], axis=0).to_numpy()
+        expected = compare_groups(apart, codes, 3, one_family=True)
+        for model, column in (("fair", 0), ("poor", 1)):
+            rows = table.droplevel("metric").xs(model, level="model")
+            for code, by_hand in enumerate(rows["difference_from_others"]):
+                hand = mean_apart(apart[:, column].tolist(), codes, code)
+                assert by_hand == pytest.approx(hand, abs=1e-12)
+            assert rows["p_interaction"].tolist() == expected.p_corrected[:, column].tolist()
+        baseline = table.xs("good", level="model")
+        assert np.isnan(baseline[["difference_from_others", "p_interaction"]].to_numpy()).all()
+
+
+@pytest.mark.filterwarnings("ignore:.* is .* in random order")
+def test_a_remark_says_that_a_difference_depends_on_the_segment() -> None:
+    """Only if it is significant: the second model is better for a quarter of the users."""
+    groups = {f"u{user:04}": "few" if user % 4 == 0 else "many" for user in range(160)}
+    data: dict[str, Rows] = {"one": [], "two": []}
+    for place, (user, item, grade) in enumerate(ratings(160, longest=6)):
+        noise = 3 * ((place * 7919) % 101) / 101
+        data["one"].append((user, item, grade + noise, grade))
+        estimated = grade if groups[user] == "few" else grade + 3 * ((place * 104729) % 103) / 103
+        data["two"].append((user, item, estimated, grade))
+    found = rn.compare(data, metrics=["ndcg@3"], by=pd.Series(groups))
+    rows = found.segments.loc["ndcg@3"].xs("two", level="model")
+    few, p = rows.loc["few", ["difference_from_others", "p_interaction"]]
+    (line,) = [one for one in found.remarks if "depends on" in one]
+    assert line.startswith(
+        "The difference of two from one in ndcg@3 depends on the segment (permuted labels, max-T): "
+        f"in few it is {few:.4f} higher than elsewhere (corrected p = {p:.2g}), in many it is "
+        f"{few:.4f} lower than elsewhere"
+    )
+    assert "p: differs from others" in str(found.document(kinds=["segments"]))
+    by_lot = {user: "ab"[place % 2] for place, user in enumerate(groups)}
+    same = rn.compare(data, metrics=["ndcg@3"], by=by_lot)
+    assert not [one for one in same.remarks if "depends on" in one]
 
 
 def test_differences_of_errors_are_in_the_metrics_units() -> None:

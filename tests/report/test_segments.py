@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from statistics import mean, variance
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
 
 import recsys_ndcg as rn
+from recsys_ndcg.significance import compare_groups
 from tests.errors import assert_rejected, rejects
 from tests.profiles import examples
-from tests.significance.textbook import holm
+from tests.significance.textbook import mean_apart
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 USERS = ["ann", "bob", "cy", "dee"]
@@ -345,90 +344,96 @@ def _of(summary: pd.DataFrame, metric: str) -> dict[Any, dict[str, float]]:
     return {label: row for (label, name), row in rows.items() if name == metric}
 
 
-def _welch(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return p of the two-sided test; the variances must not be 0."""
-    a, b = variance(one) / len(one), variance(other) / len(other)
-    t = (mean(one) - mean(other)) / math.sqrt(a + b)
-    freedom = (a + b) ** 2 / (a * a / (len(one) - 1) + b * b / (len(other) - 1))
-    return float(2 * stats.t.sf(abs(t), freedom))
-
-
 grades = st.lists(st.integers(0, 5), min_size=1, max_size=4)
 
 
 @examples(0.4)
-@given(st.lists(st.tuples(st.integers(0, 3), grades), min_size=4, max_size=16))
-def test_differences_agree_with_the_textbook(drawn: list[tuple[int, list[int]]]) -> None:
-    """Users with a score in the segment against users with a score in the other segments."""
+@given(st.lists(st.tuples(st.integers(0, 3), grades), min_size=25, max_size=40))
+def test_differences_are_of_scores_less_chance(drawn: list[tuple[int, list[int]]]) -> None:
+    """Users with a score in the segment against users with one in others; RMSE has no chance."""
     assume(len({grade for _, one in drawn for grade in one}) > 1 and any(one for one, _ in drawn))
     rows = {user: [*enumerate(grades)] for user, (_, grades) in enumerate(drawn)}
     groups = {user: group for user, (group, _) in enumerate(drawn) if group}
-    report = rn.evaluate(rows, metrics=["ndcg@3", "cg@2", "recall@2"], threshold=3)
-    summary = report.by(groups).summary
+    report = rn.evaluate(rows, metrics=["ndcg@3", "rmse", "recall@2"], threshold=3)
+    segments = report.by(groups)
+    scored = report.per_user[["ndcg@3", "recall@2"]].notna().any()  # chance is known if scores are
+    assert segments.metrics_less_chance == [*scored[scored].index]
+    codes = [segments.labels.index(group) if group else -1 for group, _ in drawn]
     for metric in report.metrics:
-        score: dict[Any, float] = dict(report.per_user[metric].dropna())
-        found = _of(summary, metric)
-        for label, row in found.items():
-            own = [score[user] for user in score if groups.get(user) == label]
-            others = [score[user] for user in score if groups.get(user, label) != label]
-            difference = mean(own) - mean(others) if own and others else math.nan
+        score = report.per_user[metric].to_numpy()
+        if metric in segments.metrics_less_chance:
+            score = score - [report.take([user]).summary["chance"][metric] for user in rows]
+        score = np.where(np.abs(score) < 1e-12, 0.0, score)
+        results = compare_groups(score[:, None], codes, len(segments), draws=segments.draws)
+        for code, row in enumerate(_of(segments.summary, metric).values()):
+            difference = mean_apart(score.tolist(), codes, code)
             assert row["difference"] == pytest.approx(difference, abs=1e-12, nan_ok=True)
-            if len(own) < 2 or len(others) < 2:
-                assert math.isnan(row["p"])
-            elif np.ptp(own) > 1e-9 or np.ptp(others) > 1e-9:
-                assert row["p"] == pytest.approx(_welch(own, others), rel=1e-9, abs=1e-300)
-            else:
-                same = mean(own) == pytest.approx(mean(others))
-                assert row["p"] == pytest.approx(1.0 if same else 0.0, abs=1e-9)
-        tested = [row for row in found.values() if not math.isnan(row["p"])]
-        corrected = holm([row["p"] for row in tested])
-        assert [row["p_corrected"] for row in tested] == pytest.approx(corrected)
-        assert all(math.isnan(row["p_corrected"]) == math.isnan(row["p"]) for row in found.values())
+            assert row["p"] == pytest.approx(results.p[code, 0], nan_ok=True)
+            assert row["p_corrected"] == pytest.approx(results.p_corrected[code, 0], nan_ok=True)
+
+
+def test_metrics_of_all_lists_have_no_difference() -> None:
+    """No user has a score of coverage, so there is nothing to permute."""
+    labels = {user: {"a": 1} for user in range(24)}
+    results = {user: ["a", "b"] if user % 3 else ["b", "c"] for user in range(24)}
+    lists = {"labels": labels, "results": results}
+    segments = rn.evaluate(lists, metrics=["coverage@2", "recall@1"], catalogue=[*"abcd"]).by(
+        lambda users: [*"xy"] * (len(users) // 2)
+    )
+    assert segments.metrics_less_chance == ["recall@1"]
+    coverage = segments.summary.xs("coverage@2", level="metric")
+    assert np.isnan(coverage[["difference", "p", "p_corrected"]].to_numpy()).all()
+    assert "(less chance in recall@1)" in segments.document().sections[0].lead
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e140])
 def test_the_size_of_numbers_does_not_matter(size: float) -> None:
     """Nothing overflows when it is squared, and nothing warns."""
-    first, second = [1, 0, 5], [1, 2, 1]
-    rows = {user: [(0, 3 * size), (1, one * size)] for user, one in enumerate(first + second)}
     linear = rn.Convention(gain="linear")
-    segments = rn.evaluate(rows, metrics="cg@1", convention=linear).by(lambda _: [*"aaabbb"])
-    row = segments.summary.to_dict("index")["a", "cg@1"]
-    assert row["difference"] == pytest.approx((mean(first) - mean(second)) * size)
-    assert row["p"] == pytest.approx(_welch(first, second))
-    assert len(str(segments).splitlines()[2]) < 150
+    found = []
+    for unit in (1.0, size):
+        grades = [1, 0, 5] * 5 + [1, 2, 1] * 5
+        rows = {user: [(0, 3 * unit), (1, grade * unit)] for user, grade in enumerate(grades)}
+        report = rn.evaluate(rows, metrics="cg@1", convention=linear)
+        segments = report.by(lambda users: ["a"] * 15 + ["b"] * (len(users) - 15))
+        found.append(segments.summary.to_dict("index")["a", "cg@1"])
+        assert len(str(segments).splitlines()[2]) < 150
+    assert found[0]["difference"] == pytest.approx(1 / 3)  # half: random order has the mean grade
+    assert found[1]["difference"] == pytest.approx(found[0]["difference"] * size)
+    assert found[0]["p"] == found[1]["p"]
 
 
 def test_rounding_errors_of_sums_are_no_difference() -> None:
     """0.1 three times, over three, is not 0.1 in floating point."""
-    lists = {user: [(2.0, 5.0), (1.0, 1.0)] for user in range(7)}
-    report = rn.evaluate(lists, metrics="precision@10", threshold=3)
-    for size in range(2, 6):
-        summary = report.by({user: user < size for user in lists}).summary
+    report = rn.evaluate({user: [(2.1, 2.0), (1.1, 1.0)] for user in range(40)}, metrics="rmse")
+    for size in range(10, 31, 5):
+        summary = report.by({user: user < size for user in range(40)}).summary
         assert summary["difference"].tolist() == [0, 0]
         assert summary["p"].tolist() == [1, 1]
 
 
-def _two_kinds() -> rn.Report:
-    """Return a report in which ten users are better than ten others."""
-    rows = {("good", user): [(3, 5), (2, 4), (1, 1 + user % 3)] for user in range(10)}
-    rows |= {("bad", user): [(3, 1 + user % 2), (2, 4), (1, 5)] for user in range(10)}
+def _two_kinds(n: int = 10) -> rn.Report:
+    """Return a report in which n users are better than n others."""
+    rows = {("good", user): [(3, 5), (2, 4), (1, 1 + user % 3)] for user in range(n)}
+    rows |= {("bad", user): [(3, 1 + user % 2), (2, 4), (1, 5)] for user in range(n)}
     return rn.evaluate(rows, metrics=["ndcg@3", "rr"], threshold=4)
 
 
 def test_remarks_name_the_segments_that_differ_and_the_small_ones() -> None:
-    """Segments of fewer than ten users are not tested aloud."""
+    """Segments of fewer than ten users are not tested."""
     report = _two_kinds()
     segments = report.by({user: user[0] for user in report.users})
     difference = segments.summary["difference"]["good", "ndcg@3"]
-    intro = "2 of 2 segments differ from the others together (Welch's test, Holm's"
+    intro = "less chance, 2 of 2 segments differ from the others together (permuted labels, max-T"
     assert segments.remarks == [
-        f"In ndcg@3, {intro} correction): bad (-{difference:.4f}), good (+{difference:.4f}).",
-        f"In rr, {intro} correction): bad (-0.5000), good (+0.5000).",
+        f"In ndcg@3 {intro} over the segments): bad (-{difference:.4f}), good (+{difference:.4f}).",
+        f"In rr {intro} over the segments): bad (-0.5000), good (+0.5000).",
     ]
     kinds = {user: user[0] if user[1] < 8 else "rest" for user in report.users}
-    (line,) = report.by(kinds).remarks
-    assert line.endswith("test (fewer than 10): bad (8), good (8), rest (4).")
+    by_kind = report.by(kinds)
+    (line,) = by_kind.remarks
+    assert line.endswith("interval (fewer than 10): bad (8), good (8), rest (4).")
+    assert by_kind.summary[["p", "p_corrected"]].isna().all(axis=None)
 
 
 def test_remarks_start_with_the_largest_difference_and_count_the_rest() -> None:
@@ -441,10 +446,10 @@ def test_remarks_start_with_the_largest_difference_and_count_the_rest() -> None:
     report = rn.evaluate(lists, metrics=[f"ndcg@{k}" for k in range(1, 6)])
     segments = report.by({user: user // 12 for user in lists})
     lines = [line for line in segments.remarks if "differ" in line]
-    assert [line.split(",")[0] for line in lines] == ["In ndcg@1", "In ndcg@2", "In ndcg@3"]
+    assert [line.split()[1] for line in lines] == ["ndcg@1", "ndcg@2", "ndcg@3"]
     assert "… and the same in 2 more metrics." in segments.remarks
     table = segments.summary.xs("ndcg@3", level="metric")
-    sure = table["difference"][table["p_corrected"] < 0.05].sort_values(key=lambda one: -one.abs())
+    sure = table["difference"][table["p_corrected"] <= 0.05].sort_values(key=lambda one: -one.abs())
     names = [f"{label} ({difference:+.4f})" for label, difference in sure.items()]
     assert len(names) > 4
     assert lines[2].endswith(f": {', '.join(names[:3])}, {len(names) - 3} more.")
@@ -462,16 +467,42 @@ def test_remarks_mention_different_chance_levels() -> None:
 
 def test_remarks_mention_segments_whose_order_differs_when_pooled() -> None:
     """The mean counts every user once, pooling counts every relevant item once."""
-    lists = {
+    kinds = {
         ("a", 1): [(2.0, 5), (1.0, 1)],
-        ("a", 2): [(9.0, 1), *[(1.0 + rank, 5) for rank in range(7)], (0.5, 5)],
-        ("b", 1): [(2.0, 1), (1.0, 5), (0.5, 1), (0.4, 1)],
+        ("a", 2): [*[(9.0, 1)] * 3, *[(1.0 + rank, 5) for rank in range(8)]],
+        ("b", 1): [*[(9.0, 1)] * 3, (0.5, 5)],
         ("b", 2): [*[(1.0 + rank, 5) for rank in range(7)], (0.5, 1)],
     }
+    lists = {(*kind, user): rows for kind, rows in kinds.items() for user in range(20)}
     report = rn.evaluate(lists, metrics=["recall@1", "recall@3"], threshold=4)
     segments = report.by({user: user[0] for user in report.users})
-    (line,) = [one for one in segments.remarks if "pooled" in one]
-    assert line.startswith("In recall@1, segment a has a higher mean than segment b (0.5000 and ")
+    (line,) = [one for one in segments.remarks if "recall@3" in one and "pooled" in one]
+    assert line == (
+        "In recall@3, segment a has a higher mean than segment b (0.5000 and 0.2143), but a lower "
+        "pooled score, in which large lists count for more (0.1111 and 0.3750)."
+    )
+    few = report.take([user for user in report.users if user[2] < 5])
+    segments = few.by({user: user[0] for user in few.users})
+    recall = segments.summary.xs("recall@3", level="metric")
+    assert recall["mean"].round(4).tolist() == [0.5, 0.2143]
+    assert not [one for one in segments.remarks if "pooled" in one]
+
+
+def test_remarks_on_segments_drawn_by_lot_are_rare() -> None:
+    """Of 40 ways to draw segments, about two find a difference, and none an opposite order."""
+    draw = np.random.default_rng(0)
+    lists = {
+        user: [(draw.normal(), 5 * (draw.random() < 0.3)) for _ in range(draw.integers(2, 30))]
+        for user in range(240)
+    }
+    report = rn.evaluate(lists, metrics="recall@3", threshold=4)
+    lines = [
+        line
+        for _ in range(40)
+        for line in report.by(dict(enumerate((draw.permutation(240) % 6).tolist()))).remarks
+    ]
+    assert sum("differ" in line for line in lines) <= 5
+    assert not [line for line in lines if "pooled" in line]
 
 
 # Segments as a value
@@ -528,16 +559,18 @@ def test_an_unknown_label_is_a_key_error(label: Any, report: rn.Report) -> None:
 
 def test_the_text_has_all_users_and_every_segment() -> None:
     """For each metric, followed by remarks and signatures."""
-    report = _two_kinds()
-    segments = report.by({user: user[0] for user in report.users if user[1] < 9})
+    report = _two_kinds(12)
+    segments = report.by({user: user[0] for user in report.users if user[1] < 11})
     lines = str(segments).splitlines()
-    assert lines[0] == "2 segments, 20 users"
+    assert lines[0] == "2 segments, 24 users"
     assert lines[1].split()[1:4] == ["segment", "users", "mean"]
+    assert lines[1].endswith("vs others (less chance) p (max-T)")
     assert [line.split()[:3] for line in lines[2:5]] == [
-        ["ndcg@3", "(all)", "20"], ["ndcg@3", "bad", "9"], ["ndcg@3", "good", "9"],
+        ["ndcg@3", "(all)", "24"], ["ndcg@3", "bad", "11"], ["ndcg@3", "good", "11"],
     ]  # fmt: skip
-    assert lines[3].split()[-2:] == ["-0.3517", "<0.0001"]
-    assert lines[8] == "2 of 20 users are in no segment: only the row (all) includes them."
+    difference = segments.summary["difference"]["bad", "ndcg@3"]
+    assert lines[3].split()[-2:] == [f"{difference:+.4f}", "0.0001"]
+    assert lines[8] == "2 of 24 users are in no segment: only the row (all) includes them."
     assert lines[-2].startswith("ndcg@3|gain:exponential|")
     assert repr(segments) == str(segments)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import combinations, product
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations, permutations, product
 
 Numbers = list[float]
 Table = list[Numbers]
@@ -117,3 +117,75 @@ def bonferroni(p: Numbers) -> Numbers:
 BY_NAME: dict[str, Callable[[Numbers], Numbers]] = {
     "holm": holm, "bonferroni": bonferroni, "bh": benjamini_hochberg, "none": list,
 }  # fmt: skip
+
+
+def mean_apart(values: Numbers, codes: Sequence[int], group: int) -> float:
+    """Return the mean of a group's scores minus the mean of the other groups' scores."""
+    pairs = [pair for pair in zip(values, codes, strict=True) if not math.isnan(pair[0])]
+    own = [value for value, code in pairs if code == group]
+    others = [value for value, code in pairs if code not in (group, -1)]
+    if not own or not others:
+        return math.nan
+    return math.fsum(own) / len(own) - math.fsum(others) / len(others)
+
+
+def label_permutations(
+    table: Table, codes: Sequence[int], n_groups: int, *, one_family: bool
+) -> tuple[Table, Table]:
+    """Return p and the corrected p by group and column, over all orders of the users.
+
+    In each column, users with a score get the sorted labels of these users in the drawn order.
+    """
+    kept = [(row, code) for row, code in zip(table, codes, strict=True) if code >= 0]
+    rows, labels = [row for row, _ in kept], [code for _, code in kept]
+    columns = range(len(table[0]))
+
+    def statistics(order: Sequence[int]) -> Table:
+        found = []
+        for column in columns:
+            scored = [user for user in order if not math.isnan(rows[user][column])]
+            values = [rows[user][column] for user in scored]
+            own = sorted(labels[user] for user in scored)
+            found.append([_standardised(values, own, group) for group in range(n_groups)])
+        return found
+
+    observed = statistics(sorted(range(len(rows)), key=labels.__getitem__))
+    drawn = [statistics(order) for order in permutations(range(len(rows)))]
+    own = [
+        [
+            _share([one[column][group] for one in drawn], observed[column][group])
+            for column in columns
+        ]
+        for group in range(n_groups)
+    ]
+    family = {column: list(columns) if one_family else [column] for column in columns}
+    largest = {
+        column: [max(_known(value for one in some for value in draw[one])) for draw in drawn]
+        for column, some in family.items()
+    }
+    corrected = [
+        [_share(largest[column], observed[column][group]) for column in columns]
+        for group in range(n_groups)
+    ]
+    return own, corrected
+
+
+def _standardised(values: Numbers, codes: Sequence[int], group: int) -> float:
+    apart, n, own = mean_apart(values, codes, group), len(values), codes.count(group)
+    if math.isnan(apart):
+        return math.nan
+    mean = math.fsum(values) / n
+    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (n - 1))
+    if deviation <= EQUAL * max(map(abs, values)):
+        return 0.0
+    return abs(apart) / (deviation * math.sqrt(1 / own + 1 / (n - own)))
+
+
+def _known(values: Iterable[float]) -> Numbers:
+    return [one for one in values if not math.isnan(one)] or [0.0]
+
+
+def _share(drawn: Numbers, observed: float) -> float:
+    if math.isnan(observed):
+        return math.nan
+    return sum(one >= observed - EQUAL for one in drawn) / len(drawn)

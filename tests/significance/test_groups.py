@@ -1,0 +1,199 @@
+"""Groups against all others by permuted labels: textbook, invariances, rates of false findings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from recsys_ndcg.arrays import Floats
+from recsys_ndcg.parallel import limit_threads
+from recsys_ndcg.significance import groups
+from recsys_ndcg.significance.groups import GroupResults, compare_groups
+from tests.profiles import examples
+from tests.significance.drawn import tables
+from tests.significance.textbook import label_permutations, mean_apart
+
+LABELS = st.lists(st.integers(-1, 2), min_size=6, max_size=6)
+
+
+def _compare(values: Any, codes: Any, n_groups: int = 3, **options: Any) -> GroupResults:
+    return compare_groups(values, codes, n_groups, **{"draws": 999, "min_users": 1} | options)
+
+
+def _assert_same(one: GroupResults, other: GroupResults, atol: float = 0) -> None:
+    assert one.draws == other.draws
+    for mine, theirs in zip(one[:3], other[:3], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("one_family", [False, True])
+@given(table=tables(6, 6, models=3), codes=LABELS)
+@examples(1)
+def test_p_is_the_share_of_all_permutations(
+    table: Floats, codes: list[int], *, one_family: bool
+) -> None:
+    """All 720 orders of six users, of whom some have no group, and some no score."""
+    own, largest = label_permutations(table.tolist(), codes, 3, one_family=one_family)
+    found = _compare(table, codes, draws=4999, one_family=one_family)
+    for results, exact in ((found.p, np.array(own)), (found.p_corrected, np.array(largest))):
+        np.testing.assert_array_equal(np.isnan(results), np.isnan(exact))
+        error = 6 * np.sqrt(exact * (1 - exact) / 4999) + 2 / 4999
+        assert not (np.abs(results - exact) > error).any()
+    for group in range(3):
+        for column, values in enumerate(table.T.tolist()):
+            expected = mean_apart(values, codes, group)
+            assert found.difference[group, column] == pytest.approx(
+                expected, abs=1e-12, nan_ok=True
+            )
+
+
+@given(table=tables(2, 9), codes=st.lists(st.integers(-1, 2), min_size=9, max_size=9))
+@examples(1)
+def test_p_values_are_in_order(table: Floats, codes: list[int]) -> None:
+    """The corrected p is not below p, and the p of all columns together not below that."""
+    codes = codes[: len(table)]
+    one, family = (_compare(table, codes, one_family=joint) for joint in (False, True))
+    tested = ~np.isnan(one.p)
+    assert (one.p[tested] >= 1 / 1000).all()
+    assert (one.p <= one.p_corrected)[tested].all()
+    assert (one.p_corrected <= family.p_corrected)[tested].all()
+    assert (family.p_corrected[tested] <= 1).all()
+    np.testing.assert_array_equal(one.p, family.p)
+
+
+@given(tables(2, 9), st.integers(-300, 300), st.integers(0, 99))
+@examples(1)
+def test_the_unit_of_the_scores_and_users_without_a_group(
+    table: Floats, power: int, seed: int
+) -> None:
+    """Only the differences have a unit; other columns change nothing."""
+    codes = np.random.default_rng(seed).integers(0, 3, len(table))
+    one = _compare(table, codes)
+    other = _compare(np.ldexp(table, power), codes)
+    _assert_same(one._replace(difference=np.ldexp(one.difference, power)), other)
+    more = np.insert(table, [0, 1, 1], 0.25, axis=0)
+    _assert_same(one, _compare(more, np.insert(codes, [0, 1, 1], -1)))
+    for column in range(table.shape[1]):
+        alone = _compare(table[:, [column]], codes)
+        difference, p, p_corrected = (part[:, [column]] for part in one[:3])
+        _assert_same(alone, GroupResults(difference, p, p_corrected, one.draws))
+
+
+def test_the_order_of_the_users() -> None:
+    """It only changes which permutations are drawn."""
+    stream = np.random.default_rng(0)
+    table, codes = stream.random((90, 2)), np.arange(90) % 3
+    table[codes == 1] += 0.15
+    order = stream.permutation(90)
+    one, other = (
+        _compare(table, codes, draws=9999),
+        _compare(table[order], codes[order], draws=9999),
+    )
+    assert one.p.min() < 0.1
+    _assert_same(one, other, atol=0.03)
+    _assert_same(one, _compare(table, codes, draws=9999, seed=1), atol=0.03)
+
+
+@pytest.mark.parametrize("one_family", [False, True])
+def test_threads(monkeypatch: pytest.MonkeyPatch, *, one_family: bool) -> None:
+    """Not the last bit depends on them; each block of permutations has its own stream."""
+    monkeypatch.setattr(groups, "_CELLS", 1000)
+    stream = np.random.default_rng(0)
+    table, codes = stream.random((300, 3)), np.arange(300) % 10
+    table[::7, 1] = np.nan
+    with limit_threads(1):
+        one = _compare(table, codes, 10, one_family=one_family)
+    shares: list[float] = []
+    with limit_threads(4):
+        other = _compare(table, codes, 10, one_family=one_family, show=shares.append)
+    _assert_same(one, other)
+    assert len(shares) == 333
+    assert shares[-1] == 1
+
+
+def test_groups_without_variance_differ_as_often_as_others() -> None:
+    """Nine of ten scores are 0, in ten groups drawn by lot: Welch's test finds some in 70 %."""
+    found = 0
+    for seed in range(200):
+        stream = np.random.default_rng(seed)
+        scores = np.where(stream.random(300) < 0.9, 0.0, stream.beta(1, 3, 300))
+        codes = stream.permutation(np.arange(300) % 10)
+        results = compare_groups(scores[:, None], codes, 10, draws=999, seed=seed)
+        found += bool((results.p_corrected <= 0.05).any())
+    assert 0.01 <= found / 200 <= 0.09
+
+
+def test_a_group_that_differs_is_found() -> None:
+    """Also in a table with a family of two columns, of which one shows nothing."""
+    stream = np.random.default_rng(0)
+    table, codes = (stream.random((300, 2)) < 0.1) * 1.0, np.arange(300) % 10
+    table[codes == 4, 0] = np.arange(30) % 2
+    for one_family in (False, True):
+        p = compare_groups(table, codes, 10, one_family=one_family).p_corrected
+        assert np.argwhere(p <= 0.05).tolist() == [[4, 0]]
+
+
+def test_small_groups_do_not_hide_a_difference() -> None:
+    """One hit of a single user is far from the mean, if hits are rare."""
+    sizes = [120, 90, 81, *[1] * 9]
+    codes, hits = np.repeat(np.arange(12), sizes), np.zeros(300)
+    hits[:2], hits[120:131], hits[-1] = 1, 1, 1
+    all_tested = compare_groups(hits[:, None], codes, 12, min_users=1)
+    large_tested = compare_groups(hits[:, None], codes, 12)
+    assert np.isnan(large_tested.p[3:]).all()
+    np.testing.assert_array_equal(all_tested.p[:3], large_tested.p[:3])
+    assert large_tested.p_corrected[1] < 0.01
+    assert all_tested.p_corrected[1] > 0.05
+    np.testing.assert_array_equal(all_tested.difference, large_tested.difference)
+
+
+def test_equal_scores_do_not_differ() -> None:
+    """But for rounding: 0.1 three times, over three, is not 0.1 in floating point."""
+    for values in ([0.1] * 7, [0.1 + 0.2, 0.3] * 3 + [0.3], [1e-320] * 7, [0.0] * 7):
+        results = _compare(np.array(values)[:, None], [0, 0, 0, 1, 1, 2, 2])
+        assert results.difference.tolist() == [[0], [0], [0]]
+        assert results.p.tolist() == results.p_corrected.tolist() == [[1], [1], [1]]
+
+
+@example([0, 2, 4, 3, 3, 0], 10)
+@example([5, 4, 2, 4, 3, 4], 3)
+@given(st.lists(st.integers(0, 8), min_size=6, max_size=6), st.sampled_from([3, 7, 10, 11]))
+@examples(4)
+def test_sums_that_are_equal_but_for_rounding_are_equal(numbers: list[int], parts: int) -> None:
+    """Whole numbers and their thirds or tenths have the same p, and no difference or some."""
+    whole, codes = np.array(numbers, dtype=np.float64)[:, None], [0, 0, 0, 1, 1, 1]
+    one, other = _compare(whole, codes, 2), _compare(whole / parts, codes, 2)
+    np.testing.assert_array_equal(one.p, other.p)
+    np.testing.assert_array_equal(one.p_corrected, other.p_corrected)
+    np.testing.assert_array_equal(np.sign(one.difference), np.sign(other.difference))
+
+
+def test_one_user_is_a_group() -> None:
+    """The highest of twenty scores is the highest in one of twenty permutations."""
+    scores = np.arange(20.0)[:, None] ** 2
+    results = _compare(scores, [0] * 19 + [1], 2, draws=9999)
+    assert results.p[1, 0] == pytest.approx(1 / 20, abs=0.01)
+
+
+def test_nothing_to_compare_has_no_p() -> None:
+    """No score, no user, a single group with scores."""
+    nothing = np.full((4, 2), math.nan)
+    for values, codes in ((nothing, [0, 1, 2, 0]), (nothing[:0], []), (nothing + 1, [0, 1, 2, 0])):
+        assert all(np.isnan(one).all() for one in _compare(values, np.array(codes, dtype=int))[:3])
+    single = _compare([[1.0], [2.0], [math.nan]], [0, 0, 1])
+    assert all(np.isnan(one).all() for one in single[:3])
+
+
+@pytest.mark.parametrize(
+    ("n_users", "n_columns", "draws"), [(9, 1, 9999), (30_000, 1, 2999), (10_000, 40, 999)]
+)
+def test_larger_data_get_fewer_permutations(n_users: int, n_columns: int, draws: int) -> None:
+    """So that a million users do not take a minute."""
+    table = np.zeros((n_users, n_columns))
+    table[0] = 1
+    assert compare_groups(table, np.arange(n_users) % 2, 2).draws == draws
