@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,9 @@ def build_comparison_document(
         if kind != "segments" or metric in comparison.metrics_of_users
         for title, lead, table_of in [_SECTIONS[kind]]
     ]
+    if kinds[0] == "leaderboard" and comparison.testing.family == "baseline":
+        lead = _AGAINST_BASELINE.format(escape_invisible(comparison.baseline))
+        tables[0] = replace(tables[0], lead=lead)
     n_models = len(comparison.models)
     n_users = format_count(len(comparison.users), "user")
     return Document(
@@ -121,11 +125,17 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
             del table[name]
     if "trivial" in table and not table["trivial"].any():
         del table["trivial"]
+    is_against_baseline = comparison.testing.family == "baseline"  # other pairs are not tested
+    table["difference_interval"] = _format_differences(table, "difference_low", "difference_high")
+    tested = ["difference_interval", "p_corrected"] if is_against_baseline else ["rank"]
     names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
-    names += ["won", "tied", "lost", "trivial", "rank"]
+    names += ["won", "tied", "lost", "trivial", *tested]
     names += [*_users_column_if_it_varies(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
+    if is_against_baseline:
+        names.remove("letters")
+        best, letters = [], []
     table = _add_interval(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
@@ -134,8 +144,8 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
             heading = f"mean {heading}" if heading in shown.cells else heading
             other = boards[name].loc[board.index]
             shown.cells[heading] = [
-                f"{format_number(mean)} {letters}"
-                for mean, letters in zip(other["mean"], other["letters"], strict=True)
+                f"{format_number(mean)} {signs}".rstrip()
+                for mean, signs in zip(other["mean"], other["letters"], strict=True)
             ]
     return shown
 
@@ -182,14 +192,22 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 
 
+_AGAINST_BASELINE = (
+    "Each model is tested against {0} only, and not against the others. In the chart, a dot is a "
+    "mean over users and a thin line its interval; a wide bar is the interval of the difference "
+    "from {0}, significant if it misses the dot of {0}; dashed lines are baselines that need no "
+    "model."
+)
 _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
         (
             "A tier is 1 + the number of models that are significantly better. Models of one tier "
             "are not told apart by it, and models of different tiers may not be significantly "
-            "different either: only models without a common letter are. The dot is the mean over "
-            "users, the thin line its interval; dashed lines are baselines that need no model."
+            "different either: only models without a common letter are. In the chart, a dot is a "
+            "mean over users and a thin line its interval; a wide bar is the interval of the "
+            "difference from the best model, significant if it misses the best model's dot; dashed "
+            "lines are baselines that need no model."
         ),
         build_leaderboard_table,
     ),

@@ -447,7 +447,9 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         rank_low=first,
         rank_high=last,
         tier=first,
-        letters=assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
+        letters=""
+        if result.testing.family == "baseline"  # most pairs are not tested
+        else assign_letters(n_models, result.pairs, direction != 0, order.tolist()),
         users=models_table["users"],
         spread=[
             _compute_spread(model.run_means[:, model.index_of_metric(metric)]) for model in models

@@ -86,7 +86,8 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
         chance = float(result.means("chance")[0])  # of the first model: lists may differ
         options["baselines"] = _find_baselines(comparison, metric)
         board = _build_interval_table(comparison, metric)
-        board[["bar_low", "bar_high"]] = _find_bars(result).loc[board["model"]].to_numpy()
+        options["bars_from"], bars = _find_bars(result)
+        board[["bar_low", "bar_high"]] = bars.loc[board["model"]].to_numpy()
         return plot(kind, board, metric, chance, level=level, **options)
     if kind == "activity":
         activity = comparison.first_model.counts.activity
@@ -207,10 +208,10 @@ def _build_interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
     return board.rename(columns={"ci_low": "low", "ci_high": "high"})
 
 
-def _find_bars(result: MetricComparison) -> pd.DataFrame:
-    """Return the interval of each model's difference from the best, from the best mean on.
+def _find_bars(result: MetricComparison) -> tuple[str, pd.DataFrame]:
+    """Return the best model, and the interval of each difference from it, from its mean on.
 
-    The difference is significant if the interval does not contain the best mean.
+    The difference is significant if the interval does not contain that mean.
     """
     ordered = [result.models[column] for column in result.columns_by_mean]
     best = next(name for name in ordered if name != CHANCE)
@@ -219,8 +220,7 @@ def _find_bars(result: MetricComparison) -> pd.DataFrame:
     ends = compare_with_model(result, best)[["difference_low", "difference_high"]]
     if not result.testing.test_kind.is_test_of_mean:
         ends = ends * np.nan
-    bars: pd.DataFrame = ends + result.means()[result.models.index(best)]
-    return bars
+    return best, ends + result.means()[result.models.index(best)]
 
 
 def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:

@@ -177,6 +177,7 @@ def _render_latex_table(table: ShownTable) -> str:
     if table.letters:
         letters = [rf"\textsuperscript{{{_escape_latex(one)}}}" for one in table.letters]
         shown[table.key_columns[-1]] += letters
+        shown = shown.drop(columns="letters", errors="ignore")
     shown = shown.rename(columns=_escape_latex)
     sides = "l" * table.n_left_aligned + "r" * (len(shown.columns) - table.n_left_aligned)
     with require_libraries("jinja2", job="LaTeX", extra="report"):

@@ -41,6 +41,10 @@ def test_against_a_baseline_only_its_pairs_are_tested() -> None:
         assert (pairs["p_corrected"].to_numpy() <= among_all.to_numpy() + 1e-3).all()
         assert (pairs["p"] <= pairs["p_corrected"]).all()
     assert found.tested_by == "paired t test, max-T over 3 models against good, alpha 0.05"
+    assert found.leaderboard["letters"].eq("").all()  # they would be of all pairs
+    heading = str(found).splitlines()[2]
+    assert "corrected p" in heading
+    assert not {"letters", "rank"} & {*heading.split()}
 
 
 def test_the_leaderboard_has_the_difference_from_the_baseline() -> None:

@@ -48,6 +48,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     chance: float = np.nan,
     *,
     baselines: Mapping[str, float] | None = None,
+    bars_from: str = "",
     lower_is_better: bool = False,
     level: float = 0.95,
 ) -> alt.LayerChart:
@@ -57,7 +58,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     ----------
     frame : pandas.DataFrame
         Columns model, mean, low, high and tier (the lowest is the best); and bar_low and bar_high,
-        the interval of the difference from the best, from the best mean on. Rows without a mean are
+        the interval of the difference from one model, from its mean on. Rows without a mean are
         left out, but not all rows; ends of intervals are NaN if there is none.
     metric : str
         The name of the metric.
@@ -65,6 +66,8 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
         The mean of random order, NaN if there is none.
     baselines : mapping, optional
         The means of baselines, by name.
+    bars_from : str
+        The model that the bars show the differences from.
     lower_is_better : bool
         Whether the lowest mean is the best.
     level : float
@@ -89,7 +92,10 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     cut = f"the best {len(shown)} of {pluralise(len(models), 'model')}"
     notes = [cut] if len(models) > len(shown) else []
     if shown[_BAR].notna().any(axis=None):
-        notes.append("bar: the difference from the best, significant if it misses the best's dot")
+        other = make_label(bars_from)
+        notes.append(
+            f"bar: the difference from {other}, significant if it misses the dot of {other}"
+        )
     return vega.chart(
         vega.title(f"Models by {name}", notes),
         _describe_models(name, models, rules, level),
