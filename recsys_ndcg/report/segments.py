@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from recsys_ndcg.arrays import Codes, Flags, Floats, ReadOnlyArrays, divide
 from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote
 from recsys_ndcg.input import format_id, make_index
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.parallel import limit_threads
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.rendering import (
     Document,
@@ -175,8 +176,17 @@ def _find_directions(segments: Segments, metric: str) -> Floats:
     ratio = divide(top[is_counted].sum(), bottom[is_counted].sum())
     rest = np.where(is_counted, top - ratio * bottom, np.nan)
     values = np.column_stack([scores.per_user[:, column], rest])
-    tests = compare_groups(values, segments.codes, len(segments.labels), min_users=_MIN_USERS)
+    tests = _compare(segments, values)
     return np.where(tests.p_corrected <= _ALPHA, np.sign(tests.difference), 0.0)
+
+
+def _compare(
+    segments: Segments, values: Floats, show: Callable[[float], None] | None = None
+) -> GroupResults:
+    """Test the segments with as many threads as the report may use."""
+    groups = segments.codes, len(segments.labels)
+    with limit_threads(segments.whole.audit_data.n_jobs):
+        return compare_groups(values, *groups, min_users=_MIN_USERS, show=show)
 
 
 def _describe(segments: Segments, row: int | np.intp) -> str:
@@ -348,13 +358,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         less_chance = subtract_scores(scores.per_user, scores.roles["chance"])
         values = np.where(self._is_less_chance, less_chance, scores.per_user)
         with progress_bar(enabled=True) as show:
-            return compare_groups(
-                values,
-                self.codes,
-                len(self.labels),
-                min_users=_MIN_USERS,
-                show=partial(show, "Permuting segments"),
-            )
+            return _compare(self, values, partial(show, "Permuting segments"))
 
     @property
     def remarks(self) -> list[str]:
