@@ -39,11 +39,12 @@ LONGEST_FUNCTION = 60  # lines of code
 #: Rooms that users import from, too.
 PUBLIC = {"recsys_ndcg.folds", "recsys_ndcg.surprise"}
 #: Counted by `tests.package_size`. A number may fall, never grow, except for a new subject:
-#: measures beyond accuracy added 5,440 lines and 44 measures, most in a file of their own.
+#: measures beyond accuracy added 5,440 lines and 44 measures, most in a file of their own; groups,
+#: runs, families of tests, several data sets and searches added 1,700 lines and 7 files.
 LIMITS = {
-    "code lines": 27_800,
-    "files": 218,
-    "names crossing a room's border": 268,
+    "code lines": 28_800,
+    "files": 221,
+    "names crossing a room's border": 279,
     "imports past a door": 0,
     "class names used twice": 0,
     "short files with one neighbour": 0,

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recsys_ndcg.arrays import Floats, divide
+from recsys_ndcg.arrays import Flags, Floats, divide
 from recsys_ndcg.parallel import map_in_threads
-from recsys_ndcg.significance.exact_sums import PairedScores, multiply
+from recsys_ndcg.significance.exact_sums import multiply
 
+if TYPE_CHECKING:
+    from recsys_ndcg.significance.paired_scores import PairedScores
+
+_NEXT = float(np.nextafter(0.0, 1.0))
 _CELLS = 2 * 10**8  # random numbers: the most draws of many users
 _FEWEST = 999  # draws, however many users there are
 _AT_ONCE = 64  # draws from one stream
 _USERS = 1 << 16  # random numbers of a draw in memory
+
+
+def exclude_zero(low: Floats, high: Floats, mean: Floats, sure: Flags) -> tuple[Floats, Floats]:
+    """Return intervals that exclude 0 exactly if a difference is significant.
+
+    They do so already, but for rounding.
+
+    Examples
+    --------
+    >>> ends = np.array([-1e-17, 0.5]), np.array([2.0, 1.5]), np.array([1.0, 1.0])
+    >>> [end.tolist() for end in exclude_zero(*ends, np.array([True, True]))]
+    [[5e-324, 0.5], [2.0, 1.5]]
+    """
+    up, down = sure & (mean > 0), sure & (mean < 0)
+    low = np.where(up, np.maximum(low, _NEXT), np.where(sure, low, np.minimum(low, 0.0)))
+    high = np.where(down, np.minimum(high, -_NEXT), np.where(sure, high, np.maximum(high, 0.0)))
+    return low, high
 
 
 def find_relative_intervals(scores: PairedScores, critical: Floats) -> tuple[Floats, ...]:

@@ -1,4 +1,4 @@
-"""Scores of models compared in pairs, and exact sums over users: the same on any number of threads.
+"""Exact sums over users, the same on any number of threads, and columns for the sums of pairs.
 
 Sums of whole numbers below 2^53 are exact, in whatever order a matrix product adds them. Each block
 of draws has its own stream of random numbers.
@@ -10,20 +10,18 @@ would leave too few digits, or if its models score different users.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, Positions, column_norms
-from recsys_ndcg.errors import InvalidInputError, quote
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
-from recsys_ndcg.significance.runs import RunVariance
 
-_SAME = 1e-12  # of the larger of two scores: a smaller difference is rounding
-_EQUALISED_AT_ONCE = 1 << 18
+if TYPE_CHECKING:
+    from recsys_ndcg.significance.paired_scores import PairedScores
+
 _WILD = 1024  # times the median model's size: too large to share a unit with others
 _FINE = 2.0**-31  # of the models' size: the least mean difference per user
 _NOTHING = 1e-12  # of a column's squared length: a smaller rest is rounding
@@ -32,186 +30,6 @@ _USERS = 1 << 13  # unpacked at once, a multiple of eight
 _CELLS = 1 << 22
 _COLUMNS, _PIECE = 64, 1 << 18  # multiplications
 _MOST = 64  # of a hundred users or a million, no resample repeats one so often
-
-
-class PairedScores:
-    """Scores of models, and their differences by pair, summed up over the users.
-
-    Parameters
-    ----------
-    values : float64 array, shape (n_users, n_models)
-        NaN where there is none. Near ties are made equal.
-    pairs : int64 array, shape (n_pairs, 2)
-        Which models are compared: the first minus the second.
-    runs : sequence of float64 arrays, shape (n_runs, n_users), optional
-        The scores of each model in its runs, whose means are `values`.
-
-    Attributes
-    ----------
-    table : float64 array, shape (n_models, n_users)
-        The scores of users who have both scores of any pair, in a unit that makes the largest at
-        most 1.
-    exponent : int
-        The unit is 2 to this power.
-    users, wins, losses : int64 arrays, shape (n_pairs,)
-        Numbers of users with a score in both models, of those with a higher one in the first model,
-        and of those with a lower one.
-    mean, deviation, absolute, skewness : float64 arrays, shape (n_pairs,)
-        Mean, standard deviation, sum of absolute values and skewness of the differences; NaN where
-        there are too few users.
-    mean_of_second, sd_of_second, correlation : float64 arrays, shape (n_pairs,)
-        Of the second model's scores, of the same users; their correlation with the differences.
-    run_variance : RunVariance
-        What the runs add to the variance of each pair's mean.
-
-    Raises
-    ------
-    InvalidInputError
-        A score is infinite.
-    """
-
-    def __init__(self, values: Any, pairs: Any, runs: Sequence[Floats] = ()) -> None:
-        values = np.asarray(values, dtype=np.float64)
-        self.pairs: Positions = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        if np.isinf(values).any():
-            user, model = np.argwhere(np.isinf(values))[0].tolist()
-            msg = f"The score of user {user} in model {model} is {quote(values[user, model])}."
-            raise InvalidInputError(msg)
-        self.exponent = math.frexp(float(np.nanmax(np.abs(values), initial=0.0)))[1]
-        there = ~np.isnan(values)
-        used = np.zeros(len(values), dtype=np.bool_)
-        for first, second in self.pairs.tolist():
-            used |= there[:, first] & there[:, second]
-        some = values if used.all() else values[used]
-        self.table: Floats = np.ascontiguousarray(np.ldexp(some, -self.exponent).T)
-        equalise_near_ties(self.table)
-        self.is_complete = not np.isnan(self.table).any()  # every model has a score of every user
-        rows = map_in_threads(self._summarise, range(len(self.pairs)))
-        columns = np.array(rows, dtype=np.float64).reshape(-1, 10).T
-        self.users, self.wins, self.losses = columns[:3].astype(np.int64)
-        self.mean, self.deviation, self.absolute, self.skewness = columns[3:7]
-        self.mean_of_second, self.sd_of_second, self.correlation = columns[7:]
-        scaled = [np.ldexp(one if used.all() else one[:, used], -self.exponent) for one in runs]
-        self.run_variance = RunVariance.of(scaled, self.pairs)
-
-    @property
-    def has_difference(self) -> Flags:
-        """Whether each pair has at least two users and any difference."""
-        return np.asarray((self.users > 1) & (self.wins + self.losses > 0))
-
-    @property
-    def n_tested(self) -> int:
-        """The number of pairs with two users or more; at least 1."""
-        return max(int((self.users > 1).sum()), 1)
-
-    @property
-    def has_spread(self) -> Flags:
-        """Whether the users' differences vary."""
-        return np.asarray(self.has_difference & (self.deviation > 0))
-
-    @property
-    def freedom(self) -> Floats:
-        """The degrees of freedom of each pair's t, at least 1."""
-        least: Floats = np.maximum(self.users - 1.0, 1.0)
-        return self.run_variance.combine_freedom(self.variance_over_users, least)
-
-    @property
-    def error(self) -> Floats:
-        """Standard errors of the means, over the users and over the runs."""
-        error: Floats = np.hypot(
-            self.deviation / np.sqrt(np.maximum(self.users, 1)), np.sqrt(self.run_variance.added)
-        )
-        return error
-
-    @property
-    def smallest_p(self) -> Floats:
-        """The smallest p of n users with the same difference, 2^(1 - n), as of random signs."""
-        is_constant = self.has_difference & (self.deviation == 0)
-        smallest: Floats = np.where(is_constant, np.ldexp(2.0, -self.users), 0.0)
-        return smallest
-
-    @property
-    def variance_over_users(self) -> Floats:
-        """The part of the means' variance that is due to the sample of users."""
-        variance: Floats = self.deviation**2 / np.maximum(self.users, 1)
-        return variance
-
-    def get_differences(self, pair: int) -> Floats:
-        """Return a pair's differences for the users with a score in both."""
-        apart = self.get_aligned(pair)
-        return apart if self.is_complete else apart[~np.isnan(apart)]
-
-    def get_aligned(self, pair: int, users: slice = slice(None)) -> Floats:
-        """Return a pair's differences, NaN for users without one."""
-        first, second = self.pairs[pair]
-        apart: Floats = self.table[first, users] - self.table[second, users]
-        return apart
-
-    def _summarise(self, pair: int) -> tuple[float, ...]:
-        apart, second = self.get_differences(pair), self.table[self.pairs[pair, 1]]
-        users = len(apart)
-        if not users:
-            return (0, 0, 0, np.nan, np.nan, 0.0, *[np.nan] * 4)
-        wins, losses = int((apart > 0).sum()), int((apart < 0).sum())
-        mean, absolute = float(apart.sum() / users), float(np.abs(apart).sum())
-        if not self.is_complete:
-            second = second[~np.isnan(self.get_aligned(pair))]
-        mean_of_second = float(second.sum() / users)
-        if users == 1:
-            return (users, wins, losses, mean, np.nan, absolute, np.nan, mean_of_second, 0.0, 0.0)
-        deviation, scaled = _measure_deviation(apart - mean)
-        of_second, other = _measure_deviation(second - mean_of_second)
-        if deviation <= 2 * _SAME and self._is_constant(pair, mean):
-            deviation = 0.0
-        skewness = float((scaled * scaled * scaled).sum()) / users * (users / (users - 1)) ** 1.5
-        correlation = float((scaled * other).sum()) / (users - 1)
-        return (
-            *(users, wins, losses, mean, deviation, absolute, skewness if deviation else 0.0),
-            *(mean_of_second, of_second, correlation),
-        )
-
-    def _is_constant(self, pair: int, mean: float) -> bool:
-        """Return whether the differences of a pair are equal but for rounding."""
-        larger = np.abs(self.table[self.pairs[pair]]).max(axis=0)
-        distance = np.abs(self.get_aligned(pair) - mean)
-        return bool((np.isnan(distance) | (distance <= _SAME * larger)).all())
-
-
-def _measure_deviation(centred: Floats) -> tuple[float, Floats]:
-    """Return the standard deviation of centred values, and the values in this unit."""
-    largest = float(np.abs(centred).max()) or 1.0
-    scaled = centred / largest
-    deviation = math.sqrt(float((scaled * scaled).sum()) / (len(centred) - 1))
-    return largest * deviation, scaled / (deviation or 1.0)
-
-
-def equalise_near_ties(scores: Floats) -> None:
-    """Make numbers of a column equal if they differ only by rounding, in place.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.1 + 0.2], [0.3], [0.5]])
-    >>> equalise_near_ties(scores)
-    >>> scores[:, 0].tolist()
-    [0.3, 0.3, 0.5]
-    """
-    models, users = scores.shape
-    step = max(1, _EQUALISED_AT_ONCE // max(models, 1))
-    map_in_threads(partial(_equalise_block, scores, step), range(0, users, step))
-
-
-def _equalise_block(scores: Floats, step: int, start: int) -> None:
-    block = scores[:, start : start + step].T
-    order = np.argsort(block, axis=1)
-    ranked = np.take_along_axis(block, order, axis=1)
-    lower, upper = ranked[:, :-1], ranked[:, 1:]
-    near = upper - lower <= _SAME * np.maximum(np.abs(lower), np.abs(upper))
-    if not (near & (upper != lower)).any():
-        return
-    first = np.zeros(ranked.shape, dtype=np.int64)
-    first[:, 1:] = np.where(near, 0, np.arange(1, ranked.shape[1]))
-    first = np.maximum.accumulate(first, axis=1)
-    np.put_along_axis(block, order, np.take_along_axis(ranked, first, axis=1), axis=1)
 
 
 class PairColumns:

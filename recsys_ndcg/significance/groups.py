@@ -11,11 +11,11 @@ import numpy as np
 from recsys_ndcg.arrays import Codes, Flags, Floats, Positions, compute_offsets, divide
 from recsys_ndcg.parallel import map_in_threads, raise_if_cancelled
 from recsys_ndcg.significance.exact_sums import (
-    equalise_near_ties,
     make_generator,
     to_whole_numbers,
 )
 from recsys_ndcg.significance.paired import ShowShare, compute_drawn_p
+from recsys_ndcg.significance.paired_scores import equalise_near_ties
 
 _ROUNDING = 1e-12  # of the largest score: a smaller difference is rounding
 _BUDGET = 100_000_000  # permuted labels: they take about a second

@@ -18,24 +18,23 @@ from recsys_ndcg.parallel import map_in_threads
 from recsys_ndcg.significance import student
 from recsys_ndcg.significance.effects import (
     draw_probabilities,
+    exclude_zero,
     find_relative_intervals,
     measure_effects,
 )
 from recsys_ndcg.significance.exact_sums import (
     PairColumns,
-    PairedScores,
     compute_correlation_rows,
     draw_sums,
-    equalise_near_ties,
     sum_with_all_signs,
     to_whole_numbers,
 )
+from recsys_ndcg.significance.paired_scores import PairedScores, equalise_near_ties
 from recsys_ndcg.significance.testing import CORRECTIONS, Testing
 
 ShowShare = Callable[[float], None]
 
 _POWER = 0.8
-_NEXT = float(np.nextafter(0.0, 1.0))
 _SAME = 1e-12  # of the sum of absolute differences: sums that differ by less are equal
 _CELLS = 1 << 21
 _EXACT = 50  # differences: with more, the sum of ranks is close to normal
@@ -258,23 +257,6 @@ def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PVa
         np.where(few, np.nan, one) for one in (p, corrected, critical, statistic)
     )
     return PValues(p, corrected, critical, direction, statistic)
-
-
-def exclude_zero(low: Floats, high: Floats, mean: Floats, sure: Flags) -> tuple[Floats, Floats]:
-    """Return intervals that exclude 0 exactly if a difference is significant.
-
-    They do so already, but for rounding.
-
-    Examples
-    --------
-    >>> ends = np.array([-1e-17, 0.5]), np.array([2.0, 1.5]), np.array([1.0, 1.0])
-    >>> [end.tolist() for end in exclude_zero(*ends, np.array([True, True]))]
-    [[5e-324, 0.5], [2.0, 1.5]]
-    """
-    up, down = sure & (mean > 0), sure & (mean < 0)
-    low = np.where(up, np.maximum(low, _NEXT), np.where(sure, low, np.minimum(low, 0.0)))
-    high = np.where(down, np.minimum(high, -_NEXT), np.where(sure, high, np.maximum(high, 0.0)))
-    return low, high
 
 
 def check_margin(margin: Any) -> float:

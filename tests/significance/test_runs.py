@@ -14,7 +14,7 @@ from scipy import stats
 
 from recsys_ndcg.arrays import Floats
 from recsys_ndcg.significance.paired import compare_pairs
-from recsys_ndcg.significance.runs import RunVariance
+from recsys_ndcg.significance.paired_scores import RunVariance
 from recsys_ndcg.significance.testing import Testing
 from tests.profiles import examples
 
