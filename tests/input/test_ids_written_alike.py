@@ -213,7 +213,7 @@ def test_whole_numbers_of_64_bits_are_numbers(
     rows = [(user, item, 1.0, float(place)) for user in ids for place, item in enumerate(ids)]
     begins = form not in FORMS
     rows = [(7, 7, 1.0, 2.0)] * begins + rows
-    limit: Any = {"memory_limit": "1GB"} if begins or "limit" in form else {}
+    limit: Any = {"memory_limit": "2GB"} if begins or "limit" in form else {}
     if form == "CSV without pyarrow":
         monkeypatch.setattr(plain_text, "has_safe_pyarrow", lambda: False)
     for ties in BY_ITEM[: 1 if limit else 4]:
