@@ -286,8 +286,9 @@ def _find_user_remarks(
         n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
         if n_partly:
             yield (
-                f"{n_partly} users have a score in {result.name} from some models only: each pair "
-                "is compared over its common users, and each mean is over the model's own users."
+                f"{format_count(n_partly, 'user')} {'has' if n_partly == 1 else 'have'} a score in "
+                f"{result.name} from some models only: each pair is compared over its common users, "
+                "and each mean is over the model's own users."
             )
 
 
@@ -364,11 +365,10 @@ def _find_test_remarks(
         ]
         if rough:
             others = f" ({len(rough)} of {len(result.named_pairs)} pairs)" if len(rough) > 1 else ""
-            margin = " and margins" if comparison.margin is not None else ""
-            yield (
-                f"The p-values, intervals{margin} in {result.name} are rough{others}; for "
-                f"{rough[0]}."
-            )
+            what = "p-values and intervals"
+            if comparison.margin is not None:
+                what = "p-values, intervals and margins"
+            yield f"The {what} in {result.name} are rough{others}; for {rough[0]}."
     if testing.correction in {"bh", "none"} and len(comparison.models) > 2:
         yield (
             "The intervals of ranks are too narrow to hold together, because the correction "
@@ -460,8 +460,7 @@ def _find_novelty_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str
     for (best, ahead), lines in merits.items():
         yield (
             f"{models[best]} has the best {'; '.join(lines)}. It is significantly worse than "
-            f"{models[ahead]} in {relevance.name}: lists that nobody likes are easily novel "
-            "and different."
+            f"{models[ahead]} in {relevance.name}: irrelevant lists are easily novel and different."
         )
 
 
