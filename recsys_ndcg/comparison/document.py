@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import explain_roughness, format_size
 from recsys_ndcg.errors import escape_invisible, format_count
@@ -398,28 +397,23 @@ def _find_search_remarks(comparison: Comparison) -> Iterator[str]:
 def _find_order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     """Return remarks on metrics, or pooled scores, that order two models differently."""
     first, *others = by_metric
-    pooled = f"pooled {first.name}", first.sign * first.pooled, first.pooled_tests
-    other_scores = [
-        pooled,
-        *((one.name, one.sign * one.means(), one.mean_tests) for one in others),
-    ]
-    lines = [_describe_disagreement(first, *other) for other in other_scores]
+    pooled = f"pooled {first.name}", first.pooled_tests
+    other_tests = [pooled, *((one.name, one.mean_tests) for one in others)]
+    lines = [_describe_disagreement(first, *other) for other in other_tests]
     return list_first(filter(None, lines), _MAX_LINES, "… and the same for {} more scores.")
 
 
-def _describe_disagreement(
-    first: MetricComparison, name: str, other_means: Floats, other_tests: PairResults
-) -> str:
+def _describe_disagreement(first: MetricComparison, name: str, other_tests: PairResults) -> str:
     """Describe the pair of models that two metrics order most differently.
 
     Both differences must be significant: others are noise.
     """
-    (a, b), first_means = first.pairs.T, first.sign * first.means()
-    difference, other = first_means[a] - first_means[b], other_means[a] - other_means[b]
+    difference, other = first.mean_tests.difference, other_tests.difference
     with np.errstate(invalid="ignore"):
         differs = difference * other < 0
         for tests in (first.mean_tests, other_tests):
             differs &= tests.p_corrected <= first.testing.alpha
+            differs &= tests.direction * tests.difference > 0
     if not differs.any():
         return ""
     worst = int(np.where(differs, np.abs(difference), -1).argmax())

@@ -152,7 +152,7 @@ def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: b
     tests = result.mean_tests
     low, high = sorted((sign * float(tests.low[pair]), sign * float(tests.high[pair])))
     size, notes = format_size(sign * float(tests.difference[pair])), []
-    if not np.isnan(low):
+    if np.isfinite(low):
         kind = "interval" if result.testing.test_kind.is_test_of_mean else "t interval"
         level = f"{100 * (1 - result.testing.alpha):.10g} %"
         notes.append(f"{level} {kind} {format_size(low)} to {format_size(high)}")

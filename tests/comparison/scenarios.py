@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ GROUPS = ["old", "new", "rare", "ads", "web", "app"]
 
 
 def register_metrics() -> list[str]:
-    """Register metrics whose scores are the estimates of the items a, b and c; c's are losses."""
+    """Register a metric for each item, whose scores are the item's estimates; c's are losses."""
 
     def make(item: str) -> Callable[..., float]:
         def read(estimated: Any, true: Any, items: Any) -> float:  # noqa: ARG001 - the signature
@@ -32,9 +33,9 @@ def register_metrics() -> list[str]:
 
         return read
 
-    a, b, c = (rn.metric(make(one), name=f"of_{one}", ties="item_asc") for one in "abc")
-    c.greater_is_better = False
-    return [str(one(None)) for one in (a, b, c)]
+    own = {one: rn.metric(make(one), name=f"of_{one}", ties="item_asc") for one in "abcdef"}
+    own["c"].greater_is_better = False
+    return [str(one(None)) for one in own.values()]
 
 
 def _rank(true: Any, noise: float, draw: random.Random) -> Rows:
@@ -50,7 +51,7 @@ def _draw_models(draw: random.Random, users: int, count: int) -> dict[str, Rows]
     models = {name: _rank(true, draw.choice([0, 0.3, 1, 1, 3, 30, -1]), draw) for name in names}
     for one, other in zip(names, names[1:], strict=False):
         if draw.random() < 0.2:
-            changed = draw.choice([0, 0.1])
+            changed = draw.choice([0, 0.02, 0.1])
             models[other] = [
                 (u, i, -e if draw.random() < changed else e, g) for u, i, e, g in models[one]
             ]
@@ -63,16 +64,19 @@ def _draw_scores(draw: random.Random, users: int, count: int, groups: Any) -> di
     tied, missing = draw.choice([0, 0, 0.5, 1]), draw.choice([0, 0, 0, 0.1, 0.97])
     spread = draw.choice([0.0, 0.3, 1, 1])
     turned = {group: draw.choice([1, 1, -1]) for group in GROUPS}
+    signs = {item: draw.choice([1, -1]) for item in "abcdef"}
+    windows = draw.random() < 0.2
     for name in draw.sample(NAMES, count):
         shift, skewed = draw.choice([0, 0, 0.2, 1, -1]), draw.choice([0, 0, 1])
-        first = {item: 1 if item == "a" else draw.choice([1, -1]) for item in "abc"}
+        first, last = draw.choice([(0, 1), (0, 1), (0, 0.6), (0.5, 1)])
         models[name] = []
         for user in range(users):
+            is_out = windows and not first * users <= user <= last * users
             is_tied, size = user < tied * users, turned[groups[f"u{user:04}"]]
-            for item, grade in zip("abc", (5.0, 3.0, 1.0), strict=True):
+            for item, grade in zip("abcdef", (5.0, 3.0, 1.0, 4.0, 2.0, 1.0), strict=True):
                 noise = draw.gauss(0, spread) + skewed * draw.paretovariate(1.2)
-                score = 5 + (0 if is_tied else first[item] * size * shift + noise)
-                score = MISSING if draw.random() < missing else score
+                score = 5 + (0 if is_tied else signs[item] * size * shift + noise)
+                score = MISSING if is_out or draw.random() < missing else score
                 models[name].append((f"u{user:04}", item, score, grade))
     return models
 
@@ -91,9 +95,10 @@ def _draw_lists(draw: random.Random, users: int, count: int) -> dict[str, Any]:
         table = pd.DataFrame(rows, columns=["user", "item", "estimated"])
         table = table.drop_duplicates(["user", "item"])
         models[name] = {"labels": true, "results": table}
+    first, *others = models
     if draw.random() < 0.3:
-        first, *others = models
-        models[others[-1]] = dict(models[first])
+        for other in draw.choice([others, others[-1:]]):
+            models[other] = dict(models[first])
     return models
 
 
@@ -130,7 +135,7 @@ def compare_models(draw: random.Random) -> rn.Comparison:
     how = _draw_tests(draw, [*models])
     metrics = draw.sample(METRICS, draw.randint(1, 3))
     if draw.random() < 0.3:
-        metrics, how["baseline"] = ["ndcg@3", *metrics], "chance"
+        metrics, how["baseline"] = [*dict.fromkeys(["ndcg@3", *metrics])], "chance"
     by = _draw_groups(draw, users) if draw.random() < 0.3 else None
     threshold = draw.choice([2, 4, 6])
     if threshold == 6:
@@ -144,9 +149,27 @@ def compare_scores(draw: random.Random) -> rn.Comparison:
     groups = _draw_groups(draw, users)
     known = {f"u{n:04}": groups.get(f"u{n:04}", "old") for n in range(users)}
     models = _draw_scores(draw, users, draw.choice([2, 3, 4, 6]), known)
-    metrics = draw.sample(metrics, draw.randint(1, 3))
+    metrics = draw.sample(metrics, draw.choice([1, 2, 3, 6]))
     by = groups if draw.random() < 0.7 else None
     return rn.compare(models, metrics=metrics, threshold=4, by=by, **_draw_tests(draw, [*models]))
+
+
+def compare_votes(draw: random.Random) -> rn.Comparison:
+    """Compare two models by signs or ranks: one wins a little for many users, and loses for few."""
+    losers, (name, other) = draw.choice([1, 3, 8]), draw.sample(NAMES, 2)
+    loss = draw.choice([1, 10, 30])
+    gains = [1] * 10 * losers + [-loss] * losers
+    rows: dict[str, Rows] = {
+        model: [
+            (f"u{user}", item, 50.0 + gain * (model == name) * (item == "a"), grade)
+            for user, gain in enumerate(gains)
+            for item, grade in (("a", 5.0), ("b", 1.0))
+        ]
+        for model in sorted((name, other))
+    }
+    metric = register_metrics()[0]
+    how = {"margin": draw.choice([None, 0.5]), "test": draw.choice(["sign", "wilcoxon"])}
+    return rn.compare(rows, metrics=metric, threshold=4, **how)
 
 
 def compare_lists(draw: random.Random) -> rn.Comparison:
@@ -160,25 +183,26 @@ def compare_lists(draw: random.Random) -> rn.Comparison:
     return rn.compare(models, metrics=metrics, train=train, catalogue=ITEMS, threshold=4, **how)
 
 
-def _weigh(draw: random.Random) -> tuple[dict[str, Rows], dict[str, Any]]:
-    """Return two models that are better in every segment, or over all users pooled: not in both."""
-    turn, users = draw.choice([0, 1]), draw.choice([30, 60])
-    names = draw.sample(NAMES, 2)[:: -1 if turn else 1]
-    rows: dict[str, Rows] = {name: [] for name in sorted(names)}
-    parts = [("old", 0, 9, 10), ("old", 1, 1, 1), ("new", 0, 0, 1), ("new", 1, 2, 12)]
-    for segment, place, hits, count in parts:
-        for user in range(users):
-            for n in range(20):
-                is_in = n < hits or 10 <= n < 10 + count - hits
-                row = (f"{segment}{user}", f"i{n}", 8.0 * is_in + 1 - n / 100, 5.0 if n < 10 else 1)
-                rows[names[place]].append(row)
-    convention = rn.Convention(recommend_from=5.0, short_list="n")
-    return rows, {"convention": convention, "metrics": ["precision@20"], "threshold": 4}
+SHORT = rn.Convention(recommend_from=5.0, short_list="n")
+
+
+def _recommend(users: list[str], hits: int, count: int) -> Rows:
+    """Return lists of twenty items, ten of them relevant: some are hits of a recommended number."""
+    rows: Rows = []
+    for user, n in product(users, range(20)):
+        is_in = n < hits or 10 <= n < 10 + count - hits
+        rows.append((user, f"i{n}", 8.0 * is_in + 1 - n / 100, 5.0 if n < 10 else 1.0))
+    return rows
 
 
 def compare_weighed(draw: random.Random) -> rn.Comparison:
-    """Compare models whose segments contradict the whole."""
-    rows, how = _weigh(draw)
+    """Compare two models: one is better in every segment, the other over all users pooled."""
+    users, names = range(draw.choice([30, 60])), draw.sample(NAMES, 2)
+    rows: dict[str, Rows] = {name: [] for name in sorted(names)}
+    parts = [("old", 0, 9, 10), ("old", 1, 1, 1), ("new", 0, 0, 1), ("new", 1, 2, 12)]
+    for segment, place, hits, count in parts:
+        rows[names[place]] += _recommend([f"{segment}{user}" for user in users], hits, count)
+    how: Any = {"metrics": ["precision@20"], "threshold": 4, "convention": SHORT}
     return rn.compare(rows, by=lambda table: table.index.str[:3], **how)
 
 
@@ -201,7 +225,8 @@ class Search:
 def compare_reports(draw: random.Random) -> rn.Comparison:
     """Compare runs, folds, searches, and reports with other metrics or users."""
     users, names = draw.choice([3, 40, 120]), draw.sample(NAMES, draw.choice([2, 2, 3]))
-    true, metrics = ratings(users, draw.randrange(99)), draw.sample(METRICS, 2)
+    true = ratings(users, draw.randrange(99))
+    metrics = draw.choice([draw.sample(METRICS, 2), ["rmse", "ndcg@3"]])
     noise = {name: draw.choice([0.3, 1, 1, 4]) for name in names}
 
     def evaluate(name: str, true: Any = true, metrics: Any = metrics) -> rn.Report:
@@ -234,10 +259,12 @@ def split_report(draw: random.Random) -> Any:
     """Return a report by segments."""
     users = _draw_users(draw)
     if draw.random() < 0.3:
-        rows, how = _weigh(draw)
-        groups: Any = {row[0]: row[0][:3] for row in next(iter(rows.values()))}
-        return rn.evaluate(draw.choice([*rows.values()]), **how).by(groups)
-    groups = _draw_groups(draw, users)
+        lists = [("old", 40, 1, 1), ("old", 20, 2, 12), ("new", 60, 5, 10)]
+        rows, how = [], {"metrics": ["precision@20"], "threshold": 4, "convention": SHORT}
+        for part, (segment, count, hits, n) in enumerate(lists):
+            rows += _recommend([f"{segment}{part}{user}" for user in range(count)], hits, n)
+        return rn.evaluate(rows, **how).by({row[0]: row[0][:3] for row in rows})
+    groups: Any = _draw_groups(draw, users)
     (rows,) = _draw_models(draw, users, 1).values()
     if draw.random() < 0.5:  # some segments have better lists, or shorter ones
         chosen, short = draw.choice(GROUPS), draw.random() < 0.5
@@ -256,7 +283,7 @@ def compare_data_sets(draw: random.Random) -> Any:
     """Return a meta-analysis of one to five data sets."""
     names, read = draw.sample(NAMES, draw.choice([2, 2, 3, 4])), {}
     noise = {name: draw.choice([0.3, 1, 1, 4]) for name in names}
-    how = {"alpha": draw.choice([0.05, 0.05, 0.1]), "metrics": draw.choice(["ndcg@3", "rmse"])}
+    how = {"alpha": draw.choice([0.05, 0.05, 0.1]), "metrics": draw.choice(["ndcg@3", "rmse", "hit@3"])}
     tests, is_equal = draw.choice([["t"], ["t", "randomisation"]]), draw.random() < 0.1
     for place in range(draw.randint(1, 5)):
         true = ratings(draw.choice([20, 60, 120]), 10 * draw.randrange(99) + place)
@@ -266,7 +293,7 @@ def compare_data_sets(draw: random.Random) -> Any:
             models = dict(zip(models, [*models.values()][::-1], strict=True))
         if is_equal:
             models = {name: [*models[names[0]]] for name in models}
-        threshold, options = draw.choice([None, None, 4]), {**how, "test": draw.choice(tests)}
+        threshold, options = draw.choice([4, 4, 4, 5]), {**how, "test": draw.choice(tests)}
         read[f"set{place}"] = rn.compare(models, threshold=threshold, draws=199, **options)
     return rn.across(read, alpha=draw.choice([0.05, 0.2]))
 
@@ -282,7 +309,8 @@ def decide_gate(draw: random.Random) -> tuple[rn.Comparison, Any, dict[str, Any]
 
 KINDS: list[Callable[[random.Random], Any]] = [
     *(compare_models, compare_scores, compare_reports, decide_gate, compare_lists),
-    *(compare_models, compare_scores, compare_data_sets, split_report, compare_weighed),
+    *(compare_models, compare_scores, compare_data_sets, split_report, compare_reports),
+    *(compare_lists, compare_scores, compare_votes, compare_weighed, compare_models),
 ]
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 import recsys_ndcg as rn
 
-_NAME = r"(?:(?:grid|random): )?\w+"
+_NAME = r"(?:(?:grid|random): )?(?!Both\b)\w+"
 _NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 _NAMES = rf"{_NAME}(?:, {_NAME})*(?: and (?:\d+ more|{_NAME}))?"
 _OUTCOME = rf"{_NAMES} (?:is|are) (?:better than|worse than|not distinguished from) {_NAME}"
@@ -194,10 +194,10 @@ class Numbers:
         level = f"{100 * (1 - self.alpha):.10g} %"
         kind = "t interval" if self.test in {"sign", "wilcoxon"} else "interval"
         shown = re.search(rf"{level} {kind} ({_NUMBER}) to ({_NUMBER})", text)
-        assert bool(shown) != math.isnan(ends[0])
+        assert bool(shown) == math.isfinite(ends[0])
         if shown:
             assert all(map(is_shown, shown.groups(), ends))
-        number = r"([+-][\d.e+]+)"
+        number = r"([+-][\d.e+-]+)"
         relative = re.search(rf"relative {number} %(?:, {number} to {number} %)?\)", text)
         assert bool(relative) == math.isfinite(pair.relative[0])
         if relative:
@@ -213,23 +213,6 @@ class Numbers:
     def has_test(self, text: str) -> bool:
         """Return whether this is the test in words, as the comparison has it."""
         return self.found.tested_by.startswith(text)
-
-    def rough(self, pair: tuple[str, str]) -> str:
-        """Return why p of a pair is rough, empty if it is not."""
-        row = self.pair(*pair).row
-        if self.test in {"sign", "wilcoxon"} or self.scores is None:
-            return "?" if self.scores is None else ""
-        apart = (self.scores[pair[0]] - self.scores[pair[1]]).dropna()
-        apart[apart.abs() < 1e-9] = 0
-        different = int((apart != 0).sum())
-        assert different == row["wins"] + row["losses"]
-        if len(apart) < 2 or not different:
-            return ""
-        if different < 30:
-            return f"only {different} user{'' if different == 1 else 's'}"
-        skewness = stats.skew(self.sign * apart) if apart.std() > 1e-9 else 0
-        needed = 25 * skewness**2
-        return f"{skewness:.1f}: {math.ceil(needed - 1e-9)} " if len(apart) < needed else ""
 
 
 # Verdicts
@@ -517,8 +500,8 @@ class Gate:
         self.one = Numbers(self.found, self.metric)
         scores = self.one.scores
         self.gains = self.one.sign * (scores[self.model] - scores[self.than]).dropna()
-        row = self.one.pair(self.model, self.than).row if self.one.pairs else {}
-        self.has_runs = bool(row.get("runs")) or self.one.test != "t"
+        runs = [len(self.found.model_scores[name].run_scores) for name in (self.model, self.than)]
+        self.has_runs = min(runs) > 0
         less = stats.ttest_1samp(self.gains, -self.margin, alternative="greater").pvalue
         self.p_less, self.p = less, stats.ttest_1samp(self.gains, 0).pvalue
 
@@ -528,7 +511,7 @@ class Gate:
         assert is_shown(number.lstrip("+"), self.one.sign * self.gains.mean())
         assert number.startswith("+") == (self.one.sign * self.gains.mean() > 0)
         assert units.startswith(f"{len(self.gains)} user")
-        assert ("runs" in units) <= self.has_runs
+        assert ("runs" in units) == self.has_runs
         return not p or self.has_runs or _has_p(p, self.p_less)
 
 
@@ -789,19 +772,16 @@ def find_disagreements(found: rn.Comparison, score: str) -> list[tuple[float, st
 
     With both leads, the largest first.
     """
-    one, name = Numbers(found, found.metrics[0]), score.removeprefix("pooled ")
-    other = Numbers(found, name)
-    prefix, column = ("pooled_", "pooled") if name != score else ("", "mean")
+    one, metric = Numbers(found, found.metrics[0]), score.removeprefix("pooled ")
+    other, prefix = Numbers(found, metric), "pooled_" if score != metric else ""
     pairs = []
-    for a, b in one.rows[["a", "b"]].itertuples(index=False):
-        sides = sorted((a, b), key=lambda model: -one.sign * one.board["mean"][model])
-        lead, behind = (
-            each.sign * (each.board[kind][sides[0]] - each.board[kind][sides[1]])
-            for each, kind in ((one, "mean"), (other, column))
-        )
-        sure = [one.pair(a, b).row["p_corrected"], other.pair(a, b).row[f"{prefix}p_corrected"]]
-        if lead > 0 > behind and max(sure) <= one.alpha:
-            pairs.append((lead, *sides, -behind))
+    for a, b in one.rows[["a", "b"]].to_numpy():
+        mine, row = one.pair(a, b), other.pair(a, b).row
+        gain = other.sign * row[f"{prefix}difference"]
+        agrees = row["direction"] * gain > 0 or prefix
+        is_sure = row[f"{prefix}p_corrected"] <= one.alpha and mine.direction * mine.gain > 0
+        if mine.gain * gain < 0 and is_sure and agrees:
+            pairs.append((abs(mine.gain), *((a, b) if mine.gain > 0 else (b, a)), abs(gain)))
     return sorted(pairs, key=lambda pair: -pair[0])
 
 
@@ -1080,12 +1060,13 @@ def _(found: Any, text: str) -> bool:
     return True
 
 
-@claim("data sets", "{words} is {number_1} for {first} and {number_2} for {other}.",
-       "{words} is None for {first} and {number_2} for {other}.",
-       "{words} is {number_1} for {first} and None for {other}.")  # fmt: skip
+@claim("data sets", "{words} is {number_1} for {first} and {number_2} for {other}.")
 def _(found: Any, words: str, first: str, other: str, **values: str) -> bool:
-    assert first == found.datasets[0] != other in found.datasets
-    return len({*values.values()}) == len(values)
+    assert first == found.datasets[0]
+    return all(
+        float(value) == float(re.search(rf"\|{words}:([^|]+)", found.comparisons[name].signature(found.metric).text)[1])
+        for value, name in zip(values.values(), (first, other), strict=True)
+    )
 
 
 @claim("data sets", "The data sets are tested in different ways, so wins do not mean the same ({text}).")
