@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Floats
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.comparison.verdict import explain_roughness, format_size
 from recsys_ndcg.errors import escape_invisible, format_count
@@ -304,8 +303,9 @@ def _find_user_remarks(
         n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
         if n_partly:
             yield (
-                f"{n_partly} users have a score in {result.name} from some models only: each pair "
-                "is compared over its common users, and each mean is over the model's own users."
+                f"{format_count(n_partly, 'user')} {'has' if n_partly == 1 else 'have'} a score in "
+                f"{result.name} from some models only: each pair is compared over its common users, "
+                "and each mean is over the model's own users."
             )
 
 
@@ -382,11 +382,10 @@ def _find_test_remarks(
         ]
         if rough:
             others = f" ({len(rough)} of {len(result.named_pairs)} pairs)" if len(rough) > 1 else ""
-            margin = " and margins" if comparison.margin is not None else ""
-            yield (
-                f"The p-values, intervals{margin} in {result.name} are rough{others}; for "
-                f"{rough[0]}."
-            )
+            what = "p-values and intervals"
+            if comparison.margin is not None:
+                what = "p-values, intervals and margins"
+            yield f"The {what} in {result.name} are rough{others}; for {rough[0]}."
     if testing.correction in {"bh", "none"} and len(comparison.models) > 2:
         yield (
             "The intervals of ranks are too narrow to hold together, because the correction "
@@ -416,28 +415,23 @@ def _find_search_remarks(comparison: Comparison) -> Iterator[str]:
 def _find_order_remarks(by_metric: Sequence[MetricComparison]) -> list[str]:
     """Return remarks on metrics, or pooled scores, that order two models differently."""
     first, *others = by_metric
-    pooled = f"pooled {first.name}", first.sign * first.pooled, first.pooled_tests
-    other_scores = [
-        pooled,
-        *((one.name, one.sign * one.means(), one.mean_tests) for one in others),
-    ]
-    lines = [_describe_disagreement(first, *other) for other in other_scores]
+    pooled = f"pooled {first.name}", first.pooled_tests
+    other_tests = [pooled, *((one.name, one.mean_tests) for one in others)]
+    lines = [_describe_disagreement(first, *other) for other in other_tests]
     return list_first(filter(None, lines), _MAX_LINES, "… and the same for {} more scores.")
 
 
-def _describe_disagreement(
-    first: MetricComparison, name: str, other_means: Floats, other_tests: PairResults
-) -> str:
+def _describe_disagreement(first: MetricComparison, name: str, other_tests: PairResults) -> str:
     """Describe the pair of models that two metrics order most differently.
 
     Both differences must be significant: others are noise.
     """
-    (a, b), first_means = first.pairs.T, first.sign * first.means()
-    difference, other = first_means[a] - first_means[b], other_means[a] - other_means[b]
+    difference, other = first.mean_tests.difference, other_tests.difference
     with np.errstate(invalid="ignore"):
         differs = difference * other < 0
         for tests in (first.mean_tests, other_tests):
             differs &= tests.p_corrected <= first.testing.alpha
+            differs &= tests.direction * tests.difference > 0
     if not differs.any():
         return ""
     worst = int(np.where(differs, np.abs(difference), -1).argmax())
@@ -478,8 +472,7 @@ def _find_novelty_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str
     for (best, ahead), lines in merits.items():
         yield (
             f"{models[best]} has the best {'; '.join(lines)}. It is significantly worse than "
-            f"{models[ahead]} in {relevance.name}: lists that nobody likes are easily novel "
-            "and different."
+            f"{models[ahead]} in {relevance.name}: irrelevant lists are easily novel and different."
         )
 
 

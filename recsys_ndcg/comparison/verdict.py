@@ -152,7 +152,7 @@ def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: b
     tests = result.mean_tests
     low, high = sorted((sign * float(tests.low[pair]), sign * float(tests.high[pair])))
     size, notes = format_size(sign * float(tests.difference[pair])), []
-    if not np.isnan(low):
+    if np.isfinite(low):
         kind = "interval" if result.testing.test_kind.is_test_of_mean else "t interval"
         level = f"{100 * (1 - result.testing.alpha):.10g} %"
         notes.append(f"{level} {kind} {format_size(low)} to {format_size(high)}")
@@ -240,14 +240,16 @@ def _join_groups(groups: Mapping[str, list[str]], against: str) -> str:
 
 
 def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
-    """Describe how far the second model is behind the first."""
+    """Describe how far the first model is ahead of the second."""
     pair = [set(columns) for columns in result.pairs.tolist()].index({first, second})
     leads = 1 if result.pairs[pair][0] == first else -1
     is_behind = leads * float(result.mean_tests.difference[pair]) >= 0
     sign = leads if is_behind else -leads
     size = _describe_size(result, pair, sign, inverts=sign < 0)
-    gap = f"{'behind' if is_behind else 'ahead in the mean'} by {size}"
-    return f"{result.models[second]} comes next, {gap}. {_describe_effect(result, pair)}"
+    ahead = f"{result.models[first]} is ahead" if is_behind else "its mean is ahead"
+    return (
+        f"{result.models[second]} comes next; {ahead} by {size}. {_describe_effect(result, pair)}"
+    )
 
 
 def _describe_effect(result: MetricComparison, pair: int) -> str:
@@ -291,7 +293,8 @@ def explain_roughness(result: MetricComparison, pair: int) -> str:
     if different < _MIN_DIFFERENT:
         few = format_count(different, "user")
         verb = "has" if different == 1 else "have"
-        return f"only {few} {verb} different scores"
+        what = "scores" if result.metric.per_user else "jackknife values"
+        return f"only {few} {verb} different {what}"
     needed = _PER_SKEWNESS * skewness**2
     if users < needed:
         return (
@@ -383,7 +386,8 @@ def decide_gate(result: MetricComparison) -> Gate:
     if runs:
         what += f" and {runs} runs"
     if np.isnan(p):
-        reason = f"{what}. Too few users have a score in both."
+        count = format_count(users, "user") if users else "no user"
+        reason = f"{where}: too few scores, because {count} has a score in both."
     elif p <= alpha:
         reason = f"{what}; {model} is better, or worse by less than {margin:g} ({level})."
     elif difference <= -margin:

@@ -1,0 +1,1082 @@
+"""Every sentence of a verdict, a gate or a remark, with a check of its claim against the tables."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import recsys_ndcg as rn
+
+_NAME = r"(?:(?:grid|random): )?(?!Both\b)\w+"
+_NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
+_NAMES = rf"{_NAME}(?:, {_NAME})*(?: and (?:\d+ more|{_NAME}))?"
+_OUTCOME = rf"{_NAMES} (?:is|are) (?:better than|worse than|not distinguished from) {_NAME}"
+#: What a placeholder may stand for, by its name without digits; others are names of models.
+PLACEHOLDERS = {
+    "names": _NAMES,
+    "outcomes": rf"{_OUTCOME}(?:; {_OUTCOME})*",
+    "text": r".+?",
+    "metric": r"[a-z_]+(?:@\d+)?",
+    "score": r"(?:pooled )?[a-z_]+(?:@\d+)?",
+    "size": rf"{_NUMBER}(?: \([^()]*\))?",
+    "number": rf"[+-]?{_NUMBER}|-",
+    "n": r"\d+",
+    "units": r"\d+ users?(?: and \d+(?: to \d+)? runs)?",
+    "p": r"p (?:= [\d.e-]+|< 0\.0001)",
+    "test": r"[^()]*",
+    "words": r"[a-z -]+",
+}
+TABLE: dict[str, tuple[str, re.Pattern[str], Callable[..., Any]]] = {}
+
+
+def claim(group: str, *templates: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add sentences to the table: a placeholder is in braces, its check takes it by its name."""
+
+    def add(check: Callable[..., Any]) -> Callable[..., Any]:
+        for template in templates:
+            parts = re.split(r"\{(\w+)\}", template)
+            for place in range(1, len(parts), 2):
+                kind = PLACEHOLDERS.get(parts[place].rstrip("_0123456789"), _NAME)
+                parts[place] = f"(?P<{parts[place]}>{kind})"
+            parts[::2] = [re.escape(part) for part in parts[::2]]
+            TABLE[template] = group, re.compile("".join(parts) + "(?: |$)"), check
+        return check
+
+    return add
+
+
+def parse(text: str, groups: str) -> list[list[tuple[str, re.Match[str]]]]:
+    """Return each way to read a text as sentences of these groups."""
+    if not text:
+        return [[]]
+    return [
+        [(template, match), *rest]
+        for template, (group, pattern, _) in TABLE.items()
+        if re.fullmatch(groups, group) and (match := pattern.match(text))
+        for rest in parse(text[match.end() :], groups)
+    ]
+
+
+def check_sentences(text: str, groups: str, known: Any) -> list[str]:
+    """Check each sentence of a text, and return their templates."""
+    ways = parse(text, groups)
+    assert len(ways) == 1, f"{len(ways)} ways to read: {text}"
+    for template, match in ways[0]:
+        assert TABLE[template][2](known, **match.groupdict()) is not False, template
+    return [template for template, _ in ways[0]]
+
+
+def is_shown(text: str, value: float) -> bool:
+    """Return whether a text is the value, rounded."""
+    if text == "-" or math.isnan(value):
+        return text == "-" and math.isnan(value)
+    digits, _, power = text.partition("e")
+    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+    return math.isclose(float(text), value, rel_tol=1e-9, abs_tol=0.5001 * unit)
+
+
+def is_list(text: str, every: list[str], most: int) -> bool:
+    """Return whether a text has the first names, and how many more there are."""
+    more = len(every) - most
+    return re.split(r", | and ", text) == (
+        every if more < 2 else [*every[:most], f"{more} more"]
+    )  # fmt: skip
+
+
+@dataclass
+class Pair:
+    """One model against another: gains are positive if it is better."""
+
+    row: Any
+    gain: float
+    ends: list[float]
+    relative: list[float]
+    wins: int
+    losses: int
+    direction: float
+    p_not_worse: float
+    p_not_better: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither is significantly better."""
+        return self.direction == 0
+
+
+class Numbers:
+    """A comparison in one metric, as its public tables have it."""
+
+    def __init__(self, found: rn.Comparison, metric: str) -> None:
+        """Take the tables of the metric."""
+        self.found, self.metric, self.alpha = found, metric, found.testing.alpha
+        self.sign = -1 if metric.split("@")[0] in {"rmse", "gini", "of_c"} else 1
+        self.is_bounded = not re.match("rmse|of_|novelty", metric)
+        self.board, pairs = found.leaderboards[metric], found.pairwise
+        self.rows = pairs[pairs["metric"] == metric]
+        self.test, self.family, self.margin = (
+            *(found.testing.test, found.testing.family),
+            found.margin,
+        )
+        self.scores = found.per_user.get(metric)
+        every = sorted(found.models, key=lambda one: self._place(found.models, one))
+        self.models = [one for one in every if one != "chance" or len(every) == 2]
+        names = [(row["a"], row["b"]) for row in self.rows.to_dict("records")]
+        self.judged = self.models[:2]  # the pair of the last sentence
+        self.pairs = [pair for pair in names if {*pair} <= {*self.models}]
+
+    def _place(self, models: list[str], name: str) -> tuple[float, int]:
+        mean = self.board["mean"][name]
+        return (math.inf if math.isnan(mean) else -self.sign * mean), models.index(name)
+
+    def pair(self, one: str, other: str) -> Pair:
+        """Return the numbers of a pair, whichever model comes first in the table."""
+        is_first = (self.rows["a"] == one) & (self.rows["b"] == other)
+        turn = 1 if is_first.any() else -1
+        (row,) = self.rows[
+            is_first | ((self.rows["a"] == other) & (self.rows["b"] == one))
+        ].to_dict("records")
+        sides = ("wins", "losses")[::turn], ("p_a_not_worse", "p_b_not_worse")[::turn]
+        gain, *ends = (
+            turn * self.sign * row[name] for name in ("difference", "ci_low", "ci_high")
+        )
+        ratios = [1 + row[name] for name in ("relative", "relative_low", "relative_high")]
+        if turn < 0:
+            ratios = [1 / x if x > 0 else math.nan for x in (ratios[0], ratios[2], ratios[1])]
+        apart = self._compute_direction(one, other, gain) if row["p_corrected"] <= self.alpha else 0
+        return Pair(
+            *(row, gain, sorted(ends), [100 * (ratio - 1) for ratio in ratios]),
+            *(row[name] for name in sides[0]),
+            apart,
+            *(row.get(name, math.nan) for name in sides[1]),
+        )
+
+    def _compute_direction(self, one: str, other: str, gain: float) -> float:
+        """Return 1 if the test favours the first model, by the users' scores."""
+        if self.test in {"sign", "wilcoxon"}:
+            apart = self.sign * (self.scores[one] - self.scores[other]).dropna()
+            apart = apart[apart.abs() > 1e-9]
+            ranks = apart.abs().round(9).rank() if self.test == "wilcoxon" else 1
+            gain = float((np.sign(apart) * ranks).sum())
+        return float(np.sign(gain))
+
+    def beats(self, one: str, other: str) -> bool:
+        """Return whether the first model is significantly better."""
+        is_tested = {one, other} in map(set, self.rows[["a", "b"]].to_numpy())
+        return is_tested and self.pair(one, other).direction > 0
+
+    def tier(self, one: str) -> int:
+        """Return 1 + the number of significantly better models."""
+        return 1 + sum(self.beats(other, one) for other in self.models if other != one)
+
+    def has_units(self, text: str, pairs: list[tuple[str, str]] | None = None) -> bool:
+        """Return whether these are the numbers of users and runs of the pairs."""
+        rows = [self.pair(*pair).row for pair in pairs or self.pairs]
+        runs = sorted({row["runs"] for row in rows if row["runs"]})
+        users = max(row["users"] for row in rows)
+        span = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else f"{runs[0]}" if runs else ""
+        noun = "user" if users == 1 else "users"
+        return text == f"{users} {noun}" + (f" and {span} runs" if runs else "")
+
+    def has_size(self, text: str, one: str, other: str, turn: int = 1) -> bool:
+        """Return whether a text is a difference with its interval, also in percent."""
+        pair = self.pair(one, other)
+        ends = sorted(turn * end for end in pair.ends)
+        numbers = [float(one) for one in re.findall(rf"(?<![\w.]){_NUMBER}", text.split("(")[0])]
+        assert len(numbers) == 1
+        assert is_shown(text.split(" ")[0], turn * pair.gain)
+        level = f"{100 * (1 - self.alpha):.10g} %"
+        kind = "t interval" if self.test in {"sign", "wilcoxon"} else "interval"
+        shown = re.search(rf"{level} {kind} ({_NUMBER}) to ({_NUMBER})", text)
+        assert bool(shown) == math.isfinite(ends[0])
+        if shown:
+            assert all(map(is_shown, shown.groups(), ends))
+        number = r"([+-][\d.e+-]+)"
+        relative = re.search(rf"relative {number} %(?:, {number} to {number} %)?\)", text)
+        assert bool(relative) == math.isfinite(pair.relative[0])
+        if relative:
+            values = [pair.relative[0], *sorted(pair.relative[1:])]
+            for found, value in zip(relative.groups(), values, strict=True):
+                assert (found is None) == (value is not values[0] and np.isnan(values).any())
+                assert found is None or math.isclose(float(found), value, rel_tol=0.006)
+            if self.scores is not None:  # the relative difference of the means themselves
+                means = self.scores[[one, other]].dropna().mean()
+                assert np.isclose(means[one] / means[other] - 1, values[0] / 100)
+        return True
+
+    def has_test(self, text: str) -> bool:
+        """Return whether this is the test in words, as the comparison has it."""
+        return self.found.tested_by.startswith(text)
+
+
+# Verdicts
+
+
+@claim(
+    "empty",
+    "No user has scores from two models in {metric}, so nothing can be compared. Choose another "
+    "metric or threshold.",
+)
+def _(one: Numbers, metric: str) -> bool:
+    return metric == one.metric and not one.rows["users"].any()
+
+
+@claim("empty", "Only {units} can be compared in {metric}, too few for a test. The scores: {text}.")
+def _(one: Numbers, units: str, metric: str, text: str) -> bool:
+    assert one.rows["p_corrected"].isna().all() and (metric, units) == (one.metric, "1 user")
+    assert one.rows["users"].max() == 1
+    *shown, last = text.split(", ")
+    n_more = int(last.split()[0]) if last.endswith(" more") else 0
+    scores = shown if n_more else [*shown, last]
+    assert len(scores) + n_more == len(one.board)
+    return all(
+        is_shown(number, one.board["mean"][name])
+        for name, number in (score.rsplit(" ", 1) for score in scores)
+    )
+
+
+@claim(
+    "same",
+    "All {n} models have the same score in {metric} for each of {units}. Are they different "
+    "models?",
+    "{first} and {second} have the same score in {metric} for each of {units}. Are they different "
+    "models?",
+)
+def _(one: Numbers, metric: str, units: str, **names: str) -> bool:
+    assert metric == one.metric and one.has_units(units) and _names_all(one, names)
+    scores = one.scores[one.models]
+    return all(np.allclose(*scores[[a, b]].dropna().to_numpy().T) for a, b in one.pairs)
+
+
+@claim(
+    "same",
+    "All {n} models have the same {metric}: {number}.",
+    "{first} and {second} have the same {metric}: {number}.",
+)
+def _(one: Numbers, metric: str, number: str, **names: str) -> bool:
+    assert metric == one.metric and one.scores is None and _names_all(one, names)
+    return all(is_shown(number, mean) for mean in one.board["mean"])
+
+
+def _names_all(one: Numbers, names: dict[str, str]) -> bool:
+    if "n" in names:
+        return int(names["n"]) == len(one.models) != 2
+    return [*names.values()] == [name for name in one.found.models if name in one.models]
+
+
+@claim(
+    "two",
+    "The data cannot distinguish {first} from {second} in {metric}: {first_} minus {second_} is "
+    "{size} over {units}, {p}.",
+)
+def _(one: Numbers, metric: str, size: str, units: str, p: str, **names: str) -> bool:
+    a, b, *again = names.values()
+    assert [a, b] == again and one.pairs == [(a, b)] and metric == one.metric
+    pair = one.pair(a, b)
+    assert pair.row["p_corrected"] > one.alpha and _has_p(p, pair.row["p_corrected"])
+    return one.has_size(size, a, b, one.sign) and one.has_units(units)
+
+
+def _has_p(text: str, p: float) -> bool:
+    shown = text.split()[-1]
+    return p < 0.0001 if "<" in text else p >= 0.0001 and math.isclose(float(shown), p, rel_tol=0.051)
+
+
+@claim("better", "{winner} is better than {loser} in {metric}: by {size} over {units}, {p}.")
+def _(one: Numbers, winner: str, loser: str, metric: str, size: str, units: str, p: str) -> bool:
+    pair = one.pair(winner, loser)
+    assert len(one.pairs) == 1 and metric == one.metric and one.test not in {"sign", "wilcoxon"}
+    assert pair.direction > 0 < pair.gain and _has_p(p, pair.row["p_corrected"])
+    return one.has_size(size, winner, loser) and one.has_units(units)
+
+
+_MORE = "More users are ahead with {winner} than with {loser} in {metric} ({test}, {units}, {p})."
+_RANKS = (
+    "The ranks of the users' differences favour {winner} over {loser} in {metric} ({test}, "
+    "{units}, {p})."
+)
+
+
+@claim(
+    "better",
+    *(
+        f"{order} {means}"
+        for order in (_MORE, _RANKS)
+        for means in (
+            "The means are equal.",
+            "The mean agrees: {better} is better than {worse} by {size}.",
+            "The mean points the other way: {better} is better than {worse} by {size}.",
+        )
+    ),
+)
+def _(one: Numbers, winner: str, loser: str, metric: str, test: str, units: str, p: str,
+      better: str = "", worse: str = "", size: str = "") -> bool:  # fmt: skip
+    pair = one.pair(winner, loser)
+    assert pair.direction > 0 and metric == one.metric and one.has_test(test)
+    assert _has_p(p, pair.row["p_corrected"]) and one.has_units(units)
+    assert test == {"sign": "sign test", "wilcoxon": "Wilcoxon signed-rank test"}[one.test]
+    if not better:
+        return pair.gain == 0
+    return one.pair(better, worse).gain > 0 and one.has_size(size, better, worse)
+
+
+@claim("many", "The data cannot distinguish any of the {n} models in {metric} ({units}; {test}).")
+def _(one: Numbers, n: str, metric: str, units: str, test: str) -> bool:
+    assert metric == one.metric and int(n) == len(one.models) and one.has_test(test)
+    return all(one.pair(*pair).is_open for pair in one.pairs) and one.has_units(units)
+
+
+@claim(
+    "first",
+    "{best} is better than each of the other {n} models in {metric} ({units}; {test}). {second} "
+    "comes next; {ahead} is ahead by {size}.",
+    "Of {n} models, only {best} is in the first tier in {metric} ({units}; {test}). {second} comes "
+    "next; {ahead} is ahead by {size}.",
+)
+def _(one: Numbers, n: str, best: str, metric: str, units: str, test: str, second: str, ahead: str,
+      size: str) -> bool:  # fmt: skip
+    others = [name for name in one.models if name != best]
+    one.judged = [best, second]
+    assert metric == one.metric and one.has_units(units) and one.has_test(test)
+    assert [name for name in one.models if one.tier(name) == 1] == [best]
+    assert others[0] == second
+    beats_all = all(one.beats(best, other) for other in others)
+    assert int(n) == (len(others) if beats_all else len(others) + 1)
+    assert ahead == (best if one.pair(best, second).gain >= 0 else "its mean")
+    return one.has_size(size, *((best, second) if ahead == best else (second, best)))
+
+
+@claim(
+    "tied",
+    "Of {n} models, {names} share the first tier in {metric} ({units}; {test}): no model is "
+    "significantly better than any of them.",
+)
+def _(one: Numbers, n: str, names: str, metric: str, units: str, test: str) -> bool:
+    assert metric == one.metric and one.has_units(units) and one.has_test(test)
+    top = [name for name in one.models if one.tier(name) == 1]
+    assert any(not one.pair(*pair).is_open for pair in one.pairs)
+    return int(n) == len(one.models) and is_list(names, top, 4)
+
+
+def _read_groups(text: str, against: str, numbers: Numbers) -> bool:
+    """Check the models that are better than one, worse, or neither."""
+    found: dict[float, list[str]] = {}
+    for name in numbers.found.models:
+        if name != against:
+            found.setdefault(numbers.pair(name, against).direction, []).append(name)
+    words = {1.0: "better than", -1.0: "worse than", 0.0: "not distinguished from"}
+    expected = []
+    for direction, outcome in words.items():
+        names = found.get(direction, [])
+        rest = [*names[:4], f"{len(names) - 4} more"] if len(names) > 5 else names
+        if names:
+            joined = f"{', '.join(rest[:-1])} and {rest[-1]}" if len(rest) > 1 else rest[0]
+            expected.append(f"{joined} {'is' if len(names) == 1 else 'are'} {outcome} {against}")
+    return text == "; ".join(expected)
+
+
+@claim("baseline", "In {metric}, {outcomes} ({units}; {test}).")
+def _(one: Numbers, metric: str, outcomes: str, units: str, test: str) -> bool:
+    assert metric == one.metric and one.has_units(units) and one.has_test(test)
+    return one.family == "baseline" and _read_groups(outcomes, one.found.baseline, one)
+
+
+@claim("chance", "Both are better than chance.", "All {n} models are better than chance.")
+def _(one: Numbers, n: str = "2") -> bool:
+    names = [name for name in one.found.models if name != "chance"]
+    return int(n) == len(names) and all(one.beats(name, "chance") for name in names)
+
+
+@claim("chance", "{outcomes}.")
+def _(one: Numbers, outcomes: str) -> bool:
+    others = [name for name in one.found.models if name != "chance"]
+    assert not all(one.beats(name, "chance") for name in others)
+    return len(others) > 1 and _read_groups(outcomes, "chance", one)
+
+
+@claim("effect", "{name} is ahead for {n_wins}% of the users and behind for {n_losses}%.")
+def _(one: Numbers, name: str, n_wins: str, n_losses: str) -> bool:
+    (other,) = {*one.judged} - {name}
+    pair = one.pair(name, other)
+    assert (pair.direction or pair.gain) >= 0
+    apart = (one.sign * (one.scores[name] - one.scores[other])).dropna()
+    shares = (apart > 1e-9).mean(), (apart < -1e-9).mean()
+    return [n_wins, n_losses] == [f"{100 * share:.0f}" for share in shares]
+
+
+@claim(
+    "effect",
+    "It is a number of all lists together; the test swaps the lists of users.",
+    "It is a number of all lists together; the test is the jackknife's over users.",
+)
+def _(one: Numbers) -> bool:
+    return one.scores is None
+
+
+@claim(
+    "power",
+    "With 80 % power the test would find a difference of {number_1}.",
+    "With 80 % power the test would find a difference of {number_1} to {number_2}, depending on "
+    "the pair.",
+    "With so few users whose scores differ, no difference can be found reliably.",
+    "For this test, the detectable difference is unknown.",
+)
+def _(one: Numbers, number_1: str = "", number_2: str = "") -> bool:
+    top = [name for name in one.models if one.tier(name) == 1]
+    tied = [pair for pair in one.pairs if one.pair(*pair).is_open]
+    if one.family != "baseline":
+        tied = [pair for pair in tied if {*pair} <= {*top}]
+    known = [float(one.pair(*pair).row["detectable"]) for pair in tied]
+    known = [each for each in known if math.isfinite(each) and (each <= 1 or not one.is_bounded)]
+    if not known:
+        return not number_1
+    return is_shown(number_1, min(known)) and is_shown(number_2 or number_1, max(known))
+
+
+# Margins and gates
+
+
+@claim("margin", "They are equivalent within the margin of {number}.")
+def _(one: Numbers, number: str) -> bool:
+    pair = one.pair(*one.judged)
+    return float(number) == one.margin and max(pair.p_not_worse, pair.p_not_better) <= one.alpha
+
+
+@claim(
+    "margin",
+    "{bad} is worse by the margin of {number} or more.",
+    "{bad} may be worse by the margin of {number} or more.",
+    "{good} is not worse by the margin of {number} or more; {bad} may be.",
+    "Either may be worse than the other by {number} or more.",
+)
+def _(one: Numbers, number: str, good: str = "", bad: str = "") -> bool:
+    assert float(number) == one.margin
+    a, b = one.judged
+    pair = one.pair(a, b)
+    shown = [pair.p_not_worse <= one.alpha, pair.p_not_better <= one.alpha]
+    if not bad:
+        return shown == [False, False]
+    assert {good or ({a, b} - {bad}).pop(), bad} == {a, b} and pair.is_open == bool(good)
+    return shown == ([False, True] if bad == a else [True, False])
+
+
+@claim(
+    "margin",
+    "{names} is less than {number} worse than {best}.",
+    "{names} are less than {number} worse than {best}.",
+    "No other model is shown to be less than {number} worse than {best}.",
+)
+def _(one: Numbers, number: str, best: str, names: str = "") -> bool:
+    assert float(number) == one.margin
+    assert best == (one.found.baseline if one.family == "baseline" else one.models[0])
+    others = [other for other in one.found.models if {best, other} in map(set, one.pairs)]
+    shown = [other for other in others if one.pair(other, best).p_not_worse <= one.alpha]
+    return is_list(names, shown, 4) if shown else not names
+
+
+_GATE = "{model} against {than} in {metric}: {number} over {units}"
+
+
+@dataclass
+class Gate:
+    """A gate, and the numbers of its two models."""
+
+    found: rn.Comparison
+    passed: bool
+    model: str
+    than: str
+    margin: float
+    metric: str
+    alpha: float
+
+    def __post_init__(self) -> None:
+        """Test the users' gains by SciPy; with runs, only the size of the gain is known."""
+        self.one = Numbers(self.found, self.metric)
+        scores = self.one.scores
+        self.gains = self.one.sign * (scores[self.model] - scores[self.than]).dropna()
+        runs = [len(self.found.model_scores[name].run_scores) for name in (self.model, self.than)]
+        self.has_runs = min(runs) > 0
+        less = stats.ttest_1samp(self.gains, -self.margin, alternative="greater").pvalue
+        self.p_less, self.p = less, stats.ttest_1samp(self.gains, 0).pvalue
+
+    def check(self, *, number: str, units: str, p: str = "", **names: str) -> bool:
+        """Check the beginning of the reason, and p that the model is not worse by the margin."""
+        assert all(text == getattr(self, name) for name, text in names.items())
+        assert is_shown(number.lstrip("+"), self.one.sign * self.gains.mean())
+        assert number.startswith("+") == (self.one.sign * self.gains.mean() > 0)
+        assert units.startswith(f"{len(self.gains)} user")
+        assert ("runs" in units) == self.has_runs
+        return not p or self.has_runs or _has_p(p, self.p_less)
+
+
+@claim(
+    "gate",
+    f"{_GATE}; {{model_}} is better, or worse by less than {{number_2}} ({{p}}, alpha {{number_3}}).",
+    f"{_GATE}. {{model_}} may still be worse by {{number_2}} or more ({{p}}, alpha {{number_3}}): "
+    "too few users or runs.",
+    f"{_GATE}. {{model_}} may still be worse by {{number_2}} or more ({{p}}, alpha {{number_3}}): "
+    "too few users. If the difference stays the same, about {n} are enough.",
+)
+def _(gate: Gate, model_: str, number_2: str, number_3: str, n: str = "", **what: str) -> bool:
+    assert model_ == gate.model and gate.check(**what)
+    assert gate.has_runs or gate.passed == (gate.p_less <= gate.alpha)
+    assert gate.gains.mean() > -gate.margin
+    if n:
+        size = {"deviation": gate.gains.std(), "alpha": 2 * gate.alpha}
+        assert int(n) == rn.power(gate.gains.mean() + gate.margin, **size)
+    return [float(number_2), float(number_3)] == [gate.margin, gate.alpha]
+
+
+@claim(
+    "gate",
+    f"{_GATE}. The means differ by the margin of {{number_2}} or more, and the difference is "
+    "significant ({p_2}).",
+    f"{_GATE}. The means differ by the margin of {{number_2}} or more, and the difference is not "
+    "significant ({p_2}).",
+)
+def _(gate: Gate, number_2: str, p_2: str, **what: str) -> bool:
+    assert gate.check(**what) and float(number_2) == gate.margin
+    return not gate.passed and gate.gains.mean() <= -gate.margin + 1e-12 and (
+        gate.has_runs or _has_p(p_2, gate.p)
+    )  # fmt: skip
+
+
+@claim(
+    "gate",
+    "{model} against {than} in {metric}: too few scores, because {words} has a score in both.",
+    "{model} against {than} in {metric}: too few scores, because 1 user has a score in both.",
+)
+def _(gate: Gate, words: str = "1 user", **names: str) -> bool:
+    assert all(text == getattr(gate, name) for name, text in names.items())
+    return words == ("1 user" if len(gate.gains) else "no user") and not gate.passed
+
+
+@claim("rough", "This p is rough: only {text} different scores.", "This p is rough: the differences are skewed (skewness {text}).")
+def _(gate: Gate, text: str) -> bool:
+    return (different := int((gate.gains.abs() > 1e-9).sum())) > 0 and (
+        text.startswith(f"{different} user") and different < 30
+        or len(gate.gains) < 25 * stats.skew(gate.gains) ** 2
+    )  # fmt: skip
+
+
+# Remarks
+
+
+@claim("remark", "Users that some models do not have are left out: {text}.")
+def _(found: rn.Comparison, text: str) -> bool:
+    counts = {name: n for name, n in found.n_dropped_users.items() if n}
+    return text == ", ".join(f"{n} of {name}" for name, n in counts.items())
+
+
+@claim("remark", "Metrics that only some models have are left out: {text}.")
+def _(found: rn.Comparison, text: str) -> bool:
+    return {*text.split(", ")}.isdisjoint(found.metrics)
+
+
+@claim("remark", "{first} and {second} have the same score for every user.")
+def _(found: rn.Comparison, first: str, second: str) -> bool:
+    return (first, second) in find_same(found)
+
+
+def find_same(found: rn.Comparison) -> list[tuple[str, str]]:
+    """Return the pairs of models whose users all have the same scores."""
+    together = [name for name in found.metrics if name not in found.per_user]
+    return [
+        (a, b)
+        for n, a in enumerate(found.models)
+        for b in found.models[n + 1 :]
+        if len(found.per_user.columns)
+        and all(table[a].equals(table[b]) for _, table in found.per_user.T.groupby(level=0)
+                for table in [table.droplevel(0).T])
+        and all(found.leaderboards[one]["mean"][[a, b]].nunique() <= 1 for one in together)
+    ]  # fmt: skip
+
+
+@claim(
+    "remark",
+    "The lists of {long} are longer than the lists of {short} ({number_1} and {number_2} items on "
+    "average): an item that is not listed cannot score.",
+)
+def _(found: rn.Comparison, long: str, short: str, number_1: str, number_2: str) -> bool:
+    mean = {name: one.counts.n_items.mean() for name, one in found.model_scores.items()}
+    others = [value for name, value in mean.items() if name != "chance"]
+    assert mean[long] == max(others) > 1.05 * mean[short] == 1.05 * min(others)
+    return is_shown(number_1, mean[long]) and is_shown(number_2, mean[short])
+
+
+@claim("remark", "{n_without} of {n_users} users have no score in {metric}.")
+def _(found: rn.Comparison, n_without: str, n_users: str, metric: str) -> bool:
+    known = found.per_user[metric].notna().any(axis=1)
+    return 0 < int(n_without) == (~known).sum() < len(known) == int(n_users)
+
+
+@claim(
+    "remark",
+    *(f"{{n}} {words} a score in {{metric}} from some models only: each pair is compared over its "
+      "common users, and each mean is over the model's own users."
+      for words in ("users have", "user has")),
+)  # fmt: skip
+def _(found: rn.Comparison, n: str, metric: str) -> bool:
+    known = found.per_user[metric].notna()
+    known = known.loc[:, known.any()]
+    return int(n) == (known.any(axis=1) & ~known.all(axis=1)).sum() > 0
+
+
+@claim(
+    "remark",
+    *(f"All {{n}} users of {{model}} score {{number}} in {{metric}}: {interval}"
+      for interval in ("the interval is the exact binomial bound.",
+                       "no interval can be computed from scores that do not vary.")),
+)  # fmt: skip
+def _(found: rn.Comparison, n: str, model: str, number: str, metric: str) -> bool:
+    scores, row = found.per_user[metric, model].dropna(), found.leaderboards[metric].loc[model]
+    has_bound = math.isfinite(row["ci_low"])
+    if has_bound:
+        bound = (found.testing.alpha / 2) ** (1 / len(scores))
+        value = float(number)
+        ends = [0, 1 - bound] if value == 0 else [bound, 1]
+        assert row[["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
+    assert len(scores) == int(n) > 1 and np.ptp(scores) < 1e-9
+    return is_shown(number, scores.mean())
+
+
+@claim("remark", "… and the same for {n} more means.", "… and the same for {n} more scores.",
+       "… and the same in {n} more cases.", "… and the same for {n} more models.")  # fmt: skip
+def _(found: rn.Comparison, n: str) -> bool:
+    return int(n) > 1
+
+
+@claim(
+    "remark",
+    *(f"Each user's scores are averaged over {span} folds or runs, so the tests have one score for "
+      "each of {n_users} users. The column spread is the standard deviation between them."
+      for span in ("{n_low}", "{n_low} to {n_high}")),
+)  # fmt: skip
+def _(found: rn.Comparison, n_users: str, n_low: str, n_high: str = "") -> bool:
+    counts = [len(one.run_means) for name, one in found.model_scores.items() if name != "chance"]
+    assert any(board["spread"].notna().any() for board in found.leaderboards.values())
+    return [int(n_low), int(n_high or n_low), int(n_users)] == [
+        min(counts), max(counts), len(found.users)
+    ]  # fmt: skip
+
+
+@claim(
+    "remark",
+    "The standard errors include the variation between runs, so the results are about the models, "
+    "not about these runs of them; pooled scores have the variation between users only.",
+)
+def _(found: rn.Comparison) -> bool:
+    return bool((found.pairwise["runs"] > 1).all())
+
+
+_TRAINED = ": better and worse are about the models as trained, and another seed or training sample may change the result."
+
+
+@claim(
+    "remark",
+    f"Each model was trained once{_TRAINED}",
+    f"Only one run is known of {{text}}{_TRAINED}",
+    f"The {{test}} test has only users as units{_TRAINED}",
+)
+def _(found: rn.Comparison, text: str = "", test: str = "") -> bool:
+    models = {name: len(one.run_scores) for name, one in found.model_scores.items()}
+    alone = [name for name, count in models.items() if not count and name != "chance"]
+    assert found.pairwise["better"].notna().any() and (found.pairwise["runs"] == 0).any()
+    if test:
+        return test == found.testing.test != "t" and not alone
+    return not text or is_list(text.replace(" and ", ", "), alone, 3) or text == ", ".join(alone)
+
+
+
+def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[str]]]:
+    """Return the pairs whose p is rough, with the numbers of the reason."""
+    one, rough = Numbers(found, metric), []
+    for a, b in one.rows[["a", "b"]].itertuples(index=False):
+        apart = one.sign * (one.scores[a] - one.scores[b]).dropna()
+        apart[apart.abs() < 1e-9] = 0
+        different, varies = int((apart != 0).sum()), len(apart) > 1 and apart.std() > 1e-9
+        needed = 25 * stats.skew(apart) ** 2 if varies else 0
+        if 0 < different < 30 and len(apart) > 1:
+            rough.append((a, b, [f"{different}"]))
+        elif different and len(apart) < needed:
+            rough.append((a, b, [f"{stats.skew(apart):.1f}", f"{needed:.0f}", f"{len(apart)}"]))
+    return rough
+
+
+@claim(
+    "remark",
+    *(
+        f"The p-values{words} in {{metric}} are rough{many}; for {{first}} and {{second}}: {reason}."
+        for words in (" and intervals", ", intervals and margins")
+        for many in ("", " ({n_rough} of {n_pairs} pairs)")
+        for reason in (
+            *("only {n_1} users have different {words}", "only {n_1} user has different {words}"),
+            "the differences are skewed (skewness {number}: {n_2} users are needed, and there are "
+            "{n_3})",
+        )
+    ),
+)
+def _(found: rn.Comparison, metric: str, first: str, second: str, n_rough: str = "1",
+      n_pairs: str = "", words: str = "", **shown: str) -> bool:  # fmt: skip
+    pairs = found.pairwise[found.pairwise["metric"] == metric]
+    assert n_pairs in {"", str(len(pairs))} and found.testing.test not in {"sign", "wilcoxon"}
+    if metric not in found.per_user:
+        return words in {"", "jackknife values"}
+    rough = find_rough(found, metric)
+    a, b, numbers = rough[0]
+    assert (a, b, len(rough)) == (first, second, int(n_rough)) and words in {"", "scores"}
+    return all(abs(float(text) - float(one)) <= 1 for text, one in zip(shown.values(), numbers, strict=True))
+
+
+@claim(
+    "remark",
+    "The intervals of ranks are too narrow to hold together, because the correction {text} does "
+    "not bound the chance of a false finding. Use max-T or Holm for ranks.",
+)
+def _(found: rn.Comparison, text: str) -> bool:
+    return text in {"'bh'", "'none'"} and text.strip("'") == found.testing.correction
+
+
+@claim(
+    "remark",
+    "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
+    "Ekstrand (SIGIR 2023) argue against them; Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon.",
+)
+def _(found: rn.Comparison) -> bool:
+    return found.testing.test in {"sign", "wilcoxon"}
+
+
+@claim(
+    "remark",
+    *(f"{{best}} is the best of {{n}} models that a search tried on the same users: its mean "
+      f"{{metric}} of {{number}} is about {{number_2}} too {side} (resampled users), and its lead "
+      "over a model chosen beforehand is too large by as much. For a fair number, measure it on "
+      "other users." for side in ("high", "low")),
+)  # fmt: skip
+def _(found: rn.Comparison, best: str, n: str, metric: str, number: str, number_2: str) -> bool:
+    search = best.split(": ")[0]
+    tried = [name for name in Numbers(found, metric).models if name.startswith(f"{search}: ")]
+    assert best == tried[0] and len(tried) == int(n) and metric == found.metrics[0]
+    optimism = found.optimism[best]
+    return is_shown(number, found.leaderboard["mean"][best]) and is_shown(number_2, optimism)
+
+
+def find_disagreements(found: rn.Comparison, score: str) -> list[tuple[float, str, str, float]]:
+    """Return each pair that is ahead in the first metric and behind in another score.
+
+    With both leads, the largest first.
+    """
+    one, metric = Numbers(found, found.metrics[0]), score.removeprefix("pooled ")
+    other, prefix = Numbers(found, metric), "pooled_" if score != metric else ""
+    pairs = []
+    for a, b in one.rows[["a", "b"]].to_numpy():
+        mine, row = one.pair(a, b), other.pair(a, b).row
+        gain = other.sign * row[f"{prefix}difference"]
+        agrees = row["direction"] * gain > 0 or prefix
+        is_sure = row[f"{prefix}p_corrected"] <= one.alpha and mine.direction * mine.gain > 0
+        if mine.gain * gain < 0 and is_sure and agrees:
+            pairs.append((abs(mine.gain), *((a, b) if mine.gain > 0 else (b, a)), abs(gain)))
+    return sorted(pairs, key=lambda pair: -pair[0])
+
+
+@claim(
+    "remark",
+    "{metric} and {score} disagree significantly on the order of {n} of {n_pairs} pairs: {ahead} "
+    "is ahead of {behind} by {number_1} in {metric_}, and behind by {number_2} in {score_}.",
+)
+def _(found: rn.Comparison, metric: str, score: str, n: str, n_pairs: str, ahead: str, behind: str,
+      number_1: str, number_2: str, **again: str) -> bool:  # fmt: skip
+    assert [*again.values()] == [metric, score] and metric == found.metrics[0]
+    pairs = find_disagreements(found, score)
+    assert len(pairs) == int(n) and len(Numbers(found, metric).rows) == int(n_pairs)
+    size = {pair[1:3]: (pair[0], pair[3]) for pair in pairs}[ahead, behind]
+    return math.isclose(size[0], pairs[0][0]) and is_shown(number_1, size[0]) and is_shown(
+        number_2, size[1]
+    )  # fmt: skip
+
+
+@claim("remark", "Significantly below random order in {metric}: {text}.")
+def _(found: rn.Comparison, metric: str, text: str) -> bool:
+    scores, chance = found.per_user[metric], found.leaderboard["chance"]
+    names, sign = text.split(", "), Numbers(found, metric).sign
+    assert metric == found.metrics[0]
+    return all(
+        name.endswith(" more")
+        or (sign * (scores[name].mean() - chance[name]) < 0 and scores[name].nunique() > 0)
+        for name in names
+    )
+
+
+@claim(
+    "remark",
+    "{best} has the best {text}. It is significantly worse than {ahead} in {metric}: irrelevant "
+    "lists are easily novel and different.",
+)
+def _(found: rn.Comparison, best: str, text: str, ahead: str, metric: str) -> bool:
+    assert Numbers(found, metric).beats(ahead, best)
+    for name, mean, chance in re.findall(r"(\S+), (\S+?)(?: \(random lists: (\S+)\))?(?:; |$)", text):
+        one = Numbers(found, name)
+        assert one.models[0] == best and one.beats(best, ahead)
+        assert is_shown(mean, one.board["mean"][best])
+        assert is_shown(chance or "-", one.board["chance"][best])
+    return True
+
+
+@claim("remark", "{n_outside} of {n_users} users are in no segment.")
+def _(found: rn.Comparison, n_outside: str, n_users: str) -> bool:
+    segments = found.segment_of_user
+    return 0 < int(n_outside) == segments.isna().sum() and int(n_users) == len(segments)
+
+
+def _get_segments(found: rn.Comparison, model: str, metric: str) -> Any:
+    table = found.segments.loc[[metric]].droplevel("metric").xs(model, level="model")
+    return table[table["difference"].notna()]
+
+
+@claim(
+    "remark",
+    *(f"In segment {{segment}}, {{model}} is {{number}} {side} {{base}} in {{metric}} (corrected p "
+      "= {number_2}); over all segments together, the opposite." for side in ("above", "below")),
+)  # fmt: skip
+def _(found: rn.Comparison, segment: str, model: str, number: str, base: str, metric: str,
+      number_2: str) -> bool:  # fmt: skip
+    rows = _get_segments(found, model, metric)
+    row, scores = rows.loc[segment], found.per_user[metric]
+    apart = (scores[model] - scores[base])[found.segment_of_user.notna().to_numpy()].mean()
+    own = (scores[model] - scores[base])[(found.segment_of_user == segment).to_numpy()].mean()
+    assert base == found.baseline and math.isclose(own, row["difference"]) and own * apart < 0
+    assert row["p_corrected"] <= found.testing.alpha
+    assert math.isclose(float(number_2), row["p_corrected"], rel_tol=0.051)
+    return is_shown(number, abs(own))
+
+
+@claim(
+    "remark",
+    *(f"Simpson's paradox: in every segment {{model}} is {here} {{base}} in {{score}}, but over all "
+      f"segments together it is {there}, because the segments' weights (denominators) differ "
+      "between the models. Compare segment by segment."
+      for here, there in (("above", "below"), ("below", "above"))),
+)  # fmt: skip
+def _(found: rn.Comparison, model: str, base: str, score: str) -> bool:
+    metric = score.removeprefix("pooled ")
+    prefix, column = ("pooled_", "pooled") if metric != score else ("", "mean")
+    rows, board = _get_segments(found, model, metric), found.leaderboards[metric][column]
+    apart = rows[f"{prefix}difference"].dropna()
+    row = Numbers(found, metric).pair(model, base).row
+    assert len(apart) > 1 and row[f"{prefix}p_corrected"] <= found.testing.alpha
+    whole = board[model] - board[base]
+    if found.segment_of_user.isna().any():
+        return bool((np.sign(apart) == np.sign(apart.iloc[0])).all())
+    return bool((apart * whole < 0).all())
+
+
+@claim(
+    "remark",
+    "The difference of {model} from {base} in {metric} depends on the segment (permuted labels, "
+    "max-T): {text}.",
+)
+def _(found: rn.Comparison, model: str, base: str, metric: str, text: str) -> bool:
+    rows, scores = _get_segments(found, model, metric), found.per_user[metric]
+    apart, segments = scores[model] - scores[base], found.segment_of_user.to_numpy()
+    known = ~found.segment_of_user.isna().to_numpy()
+    due = rows[rows["p_interaction"] <= found.testing.alpha]
+    parts = re.findall(
+        r"in (\w+) it is (\S+) (higher|lower) than elsewhere \(corrected p = (\S+)\)", text
+    )
+    assert base == found.baseline and (len(parts) == len(due) or f"{len(due) - 3} more" in text)
+    for segment, number, side, p in parts:
+        own = known & (segments == segment)
+        from_others = apart[own].mean() - apart[known & ~own].mean()
+        assert is_shown(number, abs(from_others)) and (side == "higher") == (from_others > 0)
+        assert math.isclose(float(p), due.loc[segment, "p_interaction"], rel_tol=0.051)
+    return True
+
+
+# Segments of one report
+
+
+@claim("segments", "{n_outside} of {n_users} users are in no segment: only the row (all) includes them.")
+def _(found: Any, n_outside: str, n_users: str) -> bool:
+    assert int(n_users) == found.whole.counts["users"]
+    return 0 < int(n_outside) == found.counts[None] == int(n_users) - sum(
+        one.counts["users"] for one in found.values()
+    )  # fmt: skip
+
+
+@claim("segments", "All users are in segment {segment}: there is no other segment to compare.")
+def _(found: Any, segment: str) -> bool:
+    return [*found] == [segment]
+
+
+@claim("segments", "Too few users for a test or a reliable interval (fewer than 10): {text}.")
+def _(found: Any, text: str) -> bool:
+    small = [f"{name} ({one.counts['users']})" for name, one in found.items() if one.counts["users"] < 10]
+    return is_list(text, small, 3)
+
+
+@claim(
+    "segments",
+    "Chance in {metric} is {number_1} for segment {low} and {number_2} for segment {high}: compare "
+    "adjusted scores, not means.",
+)
+def _(found: Any, metric: str, number_1: str, low: str, number_2: str, high: str) -> bool:
+    chance = found.summary["chance"].xs(metric, level="metric")
+    assert (chance[low], chance[high]) == (chance.min(), chance.max())
+    assert chance[high] - chance[low] >= 0.05
+    return is_shown(number_1, chance[low]) and is_shown(number_2, chance[high])
+
+
+@claim(
+    "segments",
+    *(f"In {{metric}}{less}, {{n}} of {{n_all}} segments {{words}} from the others together "
+      "(permuted labels, max-T over the segments): {text}."
+      for less in ("", " less chance")),
+)  # fmt: skip
+def _(found: Any, metric: str, n: str, n_all: str, words: str, text: str) -> bool:
+    table = found.summary.xs(metric, level="metric")
+    due = table[table["p_corrected"] <= 0.05].sort_values("difference", key=lambda x: -abs(x))
+    shown = [f"{name} ({value:+.4f})" for name, value in due["difference"].items()]
+    assert (int(n), int(n_all)) == (len(due), len(table)) and is_list(text, shown, 3)
+    return words == ("differs" if len(due) == 1 else "differ")
+
+
+@claim(
+    "segments",
+    "In {metric}, segment {high} has a higher mean than segment {low} ({number_1} and {number_2}), "
+    "but a lower pooled score, in which large lists count for more ({number_3} and {number_4}).",
+)
+def _(found: Any, metric: str, high: str, low: str, **numbers: str) -> bool:
+    mean, pooled = (found.summary[one].xs(metric, level="metric") for one in ("mean", "pooled"))
+    assert mean[high] > mean[low] and pooled[high] < pooled[low]
+    expected = [mean[high], mean[low], pooled[high], pooled[low]]
+    return all(map(is_shown, numbers.values(), expected))
+
+
+@claim("segments", "… and the same in {n} more metrics.")
+def _(found: Any, n: str) -> bool:
+    return 1 < int(n) <= len(found.whole.metrics) - 3
+
+
+# Several data sets
+
+
+def _get_row(found: Any, a: str, b: str) -> Any:
+    """Return the row of a pair, after its wins are counted."""
+    (row,) = found.pairs[(found.pairs["a"] == a) & (found.pairs["b"] == b)].to_dict("records")
+    tables = [Numbers(one, found.metric) for one in found.comparisons.values()]
+    tables = [one for one in tables if {a, b} <= {*one.models}]
+    assert row["datasets"] == len(tables)
+    assert row["wins_a"] == sum(one.beats(a, b) for one in tables)
+    assert row["wins_b"] == sum(one.beats(b, a) for one in tables)
+    return row
+
+
+def _name_better(found: Any, row: Any) -> str:
+    return row["a"] if (row["mean_d_z"] > 0) != (found.metric == "rmse") else row["b"]
+
+
+@claim(
+    "data set",
+    "Of {n} data sets, {a} is significantly better than {b} in {metric} on {n_a}, {b_} on {n_b}, "
+    "neither on {n_tied}.",
+)
+def _(found: Any, n: str, a: str, b: str, metric: str, b_: str, **counts: str) -> bool:
+    row = _get_row(found, a, b)
+    assert int(n) == len(found.datasets) == row["datasets"] and (b, metric) == (b_, found.metric)
+    return [*map(int, counts.values())] == [row["wins_a"], row["wins_b"], row["tied"]]
+
+
+@claim(
+    "data set",
+    *(f"The mean d_z of {{a}} minus {{b}} is {{size}}, so {end}." for end in (
+        "which of them is better on other data sets is not known",
+        "{better} is better on average over data sets like these")),
+)  # fmt: skip
+def _(found: Any, a: str, b: str, size: str, better: str = "") -> bool:
+    row = _get_row(found, a, b)
+    level, p = f"{100 * (1 - found.alpha):.10g} % interval", rf"p = ({_NUMBER})\)"
+    match = re.fullmatch(rf"({_NUMBER}) \({level} ({_NUMBER}) to ({_NUMBER}), {p}", size)
+    assert match
+    names = ("mean_d_z", "mean_d_z_low", "mean_d_z_high")
+    assert all(is_shown(text, row[name]) for text, name in zip(match.groups(), names, strict=False))
+    assert math.isclose(float(match[4]), row["p_corrected"], rel_tol=0.051)
+    return better == (_name_better(found, row) if row["p_corrected"] <= found.alpha else "")
+
+
+@claim(
+    "data set",
+    "Pairs with the same significantly better model in {metric} on each of {n} data sets: {n_same} "
+    "of {n_pairs}.",
+    "With one on some and the other on others: {n_both}.",
+)
+def _(found: Any, metric: str = "", n: str = "", n_same: str = "", n_pairs: str = "",
+      n_both: str = "") -> bool:  # fmt: skip
+    wins = [(row["wins_a"], row["wins_b"]) for a, b in found.pairs[["a", "b"]].to_numpy()
+            for row in [_get_row(found, a, b)]]  # fmt: skip
+    if n_both:
+        return 0 < int(n_both) == sum(min(pair) > 0 for pair in wins)
+    assert (metric, int(n), int(n_pairs)) == (found.metric, len(found.datasets), len(wins))
+    return int(n_same) == sum(max(pair) == len(found.datasets) for pair in wins)
+
+
+@claim(
+    "data set",
+    "On average over data sets like these, no model is shown to be better than another (mean d_z, "
+    "corrected p above {number}).",
+    "Shown to be better on average over data sets like these (mean d_z, corrected p at most "
+    "{number}): {text}.",
+)
+def _(found: Any, number: str, text: str = "") -> bool:
+    assert float(number) == found.alpha
+    due = found.pairs[found.pairs["p_corrected"] <= found.alpha].sort_values("p", kind="stable")
+    names = [(_name_better(found, row), row) for row in due.to_dict("records")]
+    shown = [f"{one} than {row['b'] if one == row['a'] else row['a']}" for one, row in names]
+    return is_list(text, shown, 3) if shown else not text
+
+
+@claim(
+    "data sets",
+    "One data set is one observation: it has no mean over data sets, and no interval.",
+    *(f"{count} data sets are {count.lower()} observations, however many users they have: a claim "
+      "about other data sets needs more." for count in ("Two", "Three", "Four")),
+)  # fmt: skip
+def _(found: Any) -> bool:
+    return len(found.datasets) < 5
+
+
+@claim("data sets", "Models that some data sets do not have are left out: {text}.")
+def _(found: Any, text: str) -> bool:
+    for model, missing in re.findall(r"(\w+) \(not in ([^)]+)\)", text):
+        assert model not in found.models
+        assert missing.split(", ") == [
+            name for name, one in found.comparisons.items() if model not in one.models
+        ]
+    return True
+
+
+@claim("data sets", "{words} is {number_1} for {first} and {number_2} for {other}.")
+def _(found: Any, words: str, first: str, other: str, **values: str) -> bool:
+    assert first == found.datasets[0]
+    return all(
+        float(value) == float(re.search(rf"\|{words}:([^|]+)", found.comparisons[name].signature(found.metric).text)[1])
+        for value, name in zip(values.values(), (first, other), strict=True)
+    )
+
+
+@claim("data sets", "The data sets are tested in different ways, so wins do not mean the same ({text}).")
+def _(found: Any, text: str) -> bool:
+    how = {name: one.tested_by for name, one in found.comparisons.items()}
+    return text == "; ".join(f"{name}: {test}" for name, test in how.items()) and len({*how.values()}) > 1
+
+
+@claim("data sets", "No mean over data sets, because fewer than two have users who differ: {text}.")
+def _(found: Any, text: str) -> bool:
+    unknown = found.pairs[found.pairs["mean_d_z"].isna()]
+    names = [f"{a} and {b}" for a, b in unknown[["a", "b"]].to_numpy()]
+    return text == ", ".join([*names[:3], f"{len(names) - 3} more"] if len(names) > 4 else names)

@@ -1,0 +1,103 @@
+"""Every sentence that a comparison can make, drawn and checked against the tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.comparison.meta_analysis import MetaAnalysis
+from tests.comparison.scenarios import draw_result
+from tests.comparison.sentences import (
+    TABLE,
+    Gate,
+    Numbers,
+    check_sentences,
+    find_disagreements,
+    find_rough,
+    find_same,
+)
+from tests.registered import restore_metrics
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+_VERDICT = "empty|two|better|same|many|first|tied|baseline|power|margin|effect|chance"
+#: The groups of the sentences of a verdict, in their order.
+_ORDER = re.compile(
+    r"(empty|same|chance|(two|many|tied) (power|margin)|better (effect|margin)|first effect"
+    r"|baseline( power| margin)?)( chance)?"
+)
+
+
+def check_result(found: Any) -> list[str]:
+    """Check each sentence of a result, and return their templates."""
+    if isinstance(found, tuple):
+        comparison, gate, how = found
+        known = Gate(comparison, passed=gate.passed, **how)
+        return check_sentences(gate.reason, "gate|rough", known)
+    if isinstance(found, rn.Comparison):
+        return [*_check_verdicts(found), *_check_remarks(found)]
+    is_analysis = isinstance(found, MetaAnalysis)
+    groups, lines = ("data sets" if is_analysis else "segments"), found.remarks
+    made = [one for line in lines for one in check_sentences(line, groups, found)]
+    if is_analysis and len(found.datasets) > 1:
+        made += check_sentences(found.verdict, "data set", found)
+    return made
+
+
+def _check_verdicts(found: rn.Comparison) -> list[str]:
+    made = []
+    for metric in found.metrics:
+        one = Numbers(found, metric)
+        templates = check_sentences(found.verdict_in(metric), _VERDICT, one)
+        groups = " ".join(TABLE[template][0] for template in templates)
+        assert _ORDER.fullmatch(groups), groups
+        assert ("margin" in groups) <= (found.margin is not None)
+        if found.margin is not None:
+            assert "power" not in groups
+        assert ("chance" in groups.split()) == ("chance" in found.models and len(found.models) > 2) or (
+            "empty" in groups
+        )
+        tiers = {name: one.tier(name) for name in one.models}
+        assert found.leaderboards[metric]["tier"][one.models].to_dict() == tiers
+        made += templates
+    return made
+
+
+def _check_remarks(found: rn.Comparison) -> list[str]:
+    made = [check_sentences(line, "remark", found) for line in found.remarks]
+    assert all(len(templates) == 1 for templates in made)
+    text = "\n".join(found.remarks)
+    same = find_same(found)
+    assert text.count(" have the same score for every user.") == min(len(same), 3)
+    if found.testing.test not in {"sign", "wilcoxon"}:
+        for metric in found.metrics_of_users:
+            is_due = bool(find_rough(found, metric))
+            assert is_due == bool(re.search(f"The p-values.* in {metric} are rough", text))
+    scores = [f"pooled {found.metrics[0]}", *found.metrics[1:]]
+    due = [one for one in scores if find_disagreements(found, one)]
+    assert text.count(" disagree significantly on ") == (len(due) if len(due) < 5 else 3)
+    return [template for (template,) in made]
+
+
+def _draw(seeds: range) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for seed in seeds:
+        with restore_metrics():
+            counts.update(check_result(draw_result(seed)))
+    return counts
+
+
+def test_sentences_are_true() -> None:
+    """Each is in the table, and says what the tables have."""
+    assert len(_draw(range(60))) > 40
+
+
+@pytest.mark.slow
+def test_every_sentence_is_drawn_and_true() -> None:
+    """In five hundred scenarios or more."""
+    counts = _draw(range(1000))
+    missing = [template for template in TABLE if not counts[template]]
+    assert not missing, counts
