@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
+_ENOUGH_RUNS = 5  # with two, tests at a level of 5 % err in up to 11 %, with three in up to 7 %
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
@@ -356,6 +357,11 @@ def _find_runs_remarks(
             "models, not about these runs of them; pooled scores have the variation between users "
             "only."
         )
+        if min(n_runs.values()) < _ENOUGH_RUNS:
+            yield (
+                f"{min(n_runs.values())} runs show the variation between runs only roughly, so the "
+                f"tests may err more often than alpha. {_ENOUGH_RUNS} or more are better."
+            )
     elif any(one.significant_direction.any() for one in by_metric):
         alone = [name for name, count in n_runs.items() if count == 1]
         names = ", ".join(list_first(alone, _MAX_LINES))

@@ -283,7 +283,10 @@ def compare_data_sets(draw: random.Random) -> Any:
     """Return a meta-analysis of one to five data sets."""
     names, read = draw.sample(NAMES, draw.choice([2, 2, 3, 4])), {}
     noise = {name: draw.choice([0.3, 1, 1, 4]) for name in names}
-    how = {"alpha": draw.choice([0.05, 0.05, 0.1]), "metrics": draw.choice(["ndcg@3", "rmse", "hit@3"])}
+    how = {
+        "alpha": draw.choice([0.05, 0.05, 0.1]),
+        "metrics": draw.choice(["ndcg@3", "rmse", "hit@3"]),
+    }
     tests, is_equal = draw.choice([["t"], ["t", "randomisation"]]), draw.random() < 0.1
     for place in range(draw.randint(1, 5)):
         true = ratings(draw.choice([20, 60, 120]), 10 * draw.randrange(99) + place)

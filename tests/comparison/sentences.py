@@ -143,9 +143,7 @@ class Numbers:
             is_first | ((self.rows["a"] == other) & (self.rows["b"] == one))
         ].to_dict("records")
         sides = ("wins", "losses")[::turn], ("p_a_not_worse", "p_b_not_worse")[::turn]
-        gain, *ends = (
-            turn * self.sign * row[name] for name in ("difference", "ci_low", "ci_high")
-        )
+        gain, *ends = (turn * self.sign * row[name] for name in ("difference", "ci_low", "ci_high"))
         ratios = [1 + row[name] for name in ("relative", "relative_low", "relative_high")]
         if turn < 0:
             ratios = [1 / x if x > 0 else math.nan for x in (ratios[0], ratios[2], ratios[1])]
@@ -285,7 +283,9 @@ def _(one: Numbers, metric: str, size: str, units: str, p: str, **names: str) ->
 
 def _has_p(text: str, p: float) -> bool:
     shown = text.split()[-1]
-    return p < 0.0001 if "<" in text else p >= 0.0001 and math.isclose(float(shown), p, rel_tol=0.051)
+    return (
+        p < 0.0001 if "<" in text else p >= 0.0001 and math.isclose(float(shown), p, rel_tol=0.051)
+    )
 
 
 @claim("better", "{winner} is better than {loser} in {metric}: by {size} over {units}, {p}.")
@@ -557,7 +557,11 @@ def _(gate: Gate, words: str = "1 user", **names: str) -> bool:
     return words == ("1 user" if len(gate.gains) else "no user") and not gate.passed
 
 
-@claim("rough", "This p is rough: only {text} different scores.", "This p is rough: the differences are skewed (skewness {text}).")
+@claim(
+    "rough",
+    "This p is rough: only {text} different scores.",
+    "This p is rough: the differences are skewed (skewness {text}).",
+)
 def _(gate: Gate, text: str) -> bool:
     return (different := int((gate.gains.abs() > 1e-9).sum())) > 0 and (
         text.startswith(f"{different} user") and different < 30
@@ -675,6 +679,15 @@ def _(found: rn.Comparison) -> bool:
     return bool((found.pairwise["runs"] > 1).all())
 
 
+@claim(
+    "remark",
+    "{n_1} runs show the variation between runs only roughly, so the tests may err more often than "
+    "alpha. 5 or more are better.",
+)
+def _(found: rn.Comparison, n_1: str) -> bool:
+    return bool((found.pairwise["runs"] > 1).all()) and found.pairwise["runs"].min() == int(n_1) < 5
+
+
 _TRAINED = ": better and worse are about the models as trained, and another seed or training sample may change the result."
 
 
@@ -691,7 +704,6 @@ def _(found: rn.Comparison, text: str = "", test: str = "") -> bool:
     if test:
         return test == found.testing.test != "t" and not alone
     return not text or is_list(text.replace(" and ", ", "), alone, 3) or text == ", ".join(alone)
-
 
 
 def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[str]]]:
@@ -731,7 +743,10 @@ def _(found: rn.Comparison, metric: str, first: str, second: str, n_rough: str =
     rough = find_rough(found, metric)
     a, b, numbers = rough[0]
     assert (a, b, len(rough)) == (first, second, int(n_rough)) and words in {"", "scores"}
-    return all(abs(float(text) - float(one)) <= 1 for text, one in zip(shown.values(), numbers, strict=True))
+    return all(
+        abs(float(text) - float(one)) <= 1
+        for text, one in zip(shown.values(), numbers, strict=True)
+    )
 
 
 @claim(
@@ -820,7 +835,9 @@ def _(found: rn.Comparison, metric: str, text: str) -> bool:
 )
 def _(found: rn.Comparison, best: str, text: str, ahead: str, metric: str) -> bool:
     assert Numbers(found, metric).beats(ahead, best)
-    for name, mean, chance in re.findall(r"(\S+), (\S+?)(?: \(random lists: (\S+)\))?(?:; |$)", text):
+    for name, mean, chance in re.findall(
+        r"(\S+), (\S+?)(?: \(random lists: (\S+)\))?(?:; |$)", text
+    ):
         one = Numbers(found, name)
         assert one.models[0] == best and one.beats(best, ahead)
         assert is_shown(mean, one.board["mean"][best])
@@ -901,7 +918,10 @@ def _(found: rn.Comparison, model: str, base: str, metric: str, text: str) -> bo
 # Segments of one report
 
 
-@claim("segments", "{n_outside} of {n_users} users are in no segment: only the row (all) includes them.")
+@claim(
+    "segments",
+    "{n_outside} of {n_users} users are in no segment: only the row (all) includes them.",
+)
 def _(found: Any, n_outside: str, n_users: str) -> bool:
     assert int(n_users) == found.whole.counts["users"]
     return 0 < int(n_outside) == found.counts[None] == int(n_users) - sum(
@@ -916,7 +936,9 @@ def _(found: Any, segment: str) -> bool:
 
 @claim("segments", "Too few users for a test or a reliable interval (fewer than 10): {text}.")
 def _(found: Any, text: str) -> bool:
-    small = [f"{name} ({one.counts['users']})" for name, one in found.items() if one.counts["users"] < 10]
+    small = [
+        f"{name} ({one.counts['users']})" for name, one in found.items() if one.counts["users"] < 10
+    ]
     return is_list(text, small, 3)
 
 
@@ -1064,15 +1086,26 @@ def _(found: Any, text: str) -> bool:
 def _(found: Any, words: str, first: str, other: str, **values: str) -> bool:
     assert first == found.datasets[0]
     return all(
-        float(value) == float(re.search(rf"\|{words}:([^|]+)", found.comparisons[name].signature(found.metric).text)[1])
+        float(value)
+        == float(
+            re.search(rf"\|{words}:([^|]+)", found.comparisons[name].signature(found.metric).text)[
+                1
+            ]
+        )
         for value, name in zip(values.values(), (first, other), strict=True)
     )
 
 
-@claim("data sets", "The data sets are tested in different ways, so wins do not mean the same ({text}).")
+@claim(
+    "data sets",
+    "The data sets are tested in different ways, so wins do not mean the same ({text}).",
+)
 def _(found: Any, text: str) -> bool:
     how = {name: one.tested_by for name, one in found.comparisons.items()}
-    return text == "; ".join(f"{name}: {test}" for name, test in how.items()) and len({*how.values()}) > 1
+    return (
+        text == "; ".join(f"{name}: {test}" for name, test in how.items())
+        and len({*how.values()}) > 1
+    )
 
 
 @claim("data sets", "No mean over data sets, because fewer than two have users who differ: {text}.")

@@ -129,7 +129,9 @@ def test_one_or_two_users_are_too_few() -> None:
     two = {"a": model(true, 0.5, 1), "b": model(true, 3.0, 2)}
     found = rn.compare(two)
     assert np.isfinite(found.pairwise["p"]).all()
-    rough = "The p-values, intervals in ndcg@10 are rough; for a and b: only 2 users have different"
+    rough = (
+        "The p-values and intervals in ndcg@10 are rough; for a and b: only 2 users have different"
+    )
     assert rough in "\n".join(found.remarks)
     found = rn.compare({name: rows[:2] for name, rows in two.items()})
     assert found.pairwise["p"].isna().tolist() == [True]

@@ -57,9 +57,9 @@ def _check_verdicts(found: rn.Comparison) -> list[str]:
         assert ("margin" in groups) <= (found.margin is not None)
         if found.margin is not None:
             assert "power" not in groups
-        assert ("chance" in groups.split()) == ("chance" in found.models and len(found.models) > 2) or (
-            "empty" in groups
-        )
+        assert ("chance" in groups.split()) == (
+            "chance" in found.models and len(found.models) > 2
+        ) or ("empty" in groups)
         tiers = {name: one.tier(name) for name in one.models}
         assert found.leaderboards[metric]["tier"][one.models].to_dict() == tiers
         made += templates
