@@ -303,10 +303,11 @@ def _find_user_remarks(
         is_known = is_known[:, is_known.any(axis=0)]
         n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
         if n_partly:
+            verb = "has" if n_partly == 1 else "have"
             yield (
-                f"{format_count(n_partly, 'user')} {'has' if n_partly == 1 else 'have'} a score in "
-                f"{result.name} from some models only: each pair is compared over its common users, "
-                "and each mean is over the model's own users."
+                f"{format_count(n_partly, 'user')} {verb} a score in {result.name} from some models "
+                "only: each pair is compared over its common users, and each mean is over the "
+                "model's own users."
             )
 
 
