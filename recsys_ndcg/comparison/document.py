@@ -305,9 +305,9 @@ def _find_user_remarks(
         if n_partly:
             verb = "has" if n_partly == 1 else "have"
             yield (
-                f"{format_count(n_partly, 'user')} {verb} a score in {result.name} from some models "
-                "only: each pair is compared over its common users, and each mean is over the "
-                "model's own users."
+                f"{format_count(n_partly, 'user')} {verb} a score in {result.name} from some "
+                "models only: each pair is compared over its common users, and each mean is over "
+                "the model's own users."
             )
 
 

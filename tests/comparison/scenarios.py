@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def _draw_models(draw: random.Random, users: int, count: int) -> dict[str, Rows]
     true = ratings(users, draw.randrange(99), longest=draw.choice([3, 8]))
     names = draw.sample(NAMES, count)
     models = {name: _rank(true, draw.choice([0, 0.3, 1, 1, 3, 30, -1]), draw) for name in names}
-    for one, other in zip(names, names[1:], strict=False):
+    for one, other in pairwise(names):
         if draw.random() < 0.2:
             changed = draw.choice([0, 0.02, 0.1])
             models[other] = [
@@ -65,10 +65,15 @@ def _draw_scores(draw: random.Random, users: int, count: int, groups: Any) -> di
     spread = draw.choice([0.0, 0.3, 1, 1])
     turned = {group: draw.choice([1, 1, -1]) for group in GROUPS}
     signs = {item: draw.choice([1, -1]) for item in "abcdef"}
-    windows = draw.random() < 0.2
+    windows, contrast = draw.random() < 0.2, draw.random() < 0.15
+    if contrast:  # the first model is better, but in one group all others are
+        turned = dict.fromkeys(GROUPS, 1) | {min(groups.values()): -1}
+        tied, missing, spread = 0, 0, 0.1
     for name in draw.sample(NAMES, count):
         shift, skewed = draw.choice([0, 0, 0.2, 1, -1]), draw.choice([0, 0, 1])
         first, last = draw.choice([(0, 1), (0, 1), (0, 0.6), (0.5, 1)])
+        if contrast:
+            shift, skewed = 2 * (not models), 0
         models[name] = []
         for user in range(users):
             is_out = windows and not first * users <= user <= last * users
@@ -87,7 +92,7 @@ def _draw_lists(draw: random.Random, users: int, count: int) -> dict[str, Any]:
     true = pd.DataFrame(labels, columns=["user", "item", "true"])
     models = {}
     for name in draw.sample(NAMES, count):
-        share, few = draw.choice([0, 0, 0.5, 1, 1]), draw.choice([3, 10, 40, 40])
+        share, few = draw.choice([0, 0, 0.5, 1]), draw.choice([3, 10, 40])
         rows = [
             (user, item, 9 + grade + draw.random() if draw.random() < share else draw.random())
             for user, item, grade in labels
@@ -103,7 +108,7 @@ def _draw_lists(draw: random.Random, users: int, count: int) -> dict[str, Any]:
 
 
 def _draw_users(draw: random.Random) -> int:
-    return draw.choice([1, 2, 3, 9, 25, 40, 40, 70, 120, 120, 200])
+    return draw.choice([1, 2, 3, 9, 25, 40, 40, 70, 120])
 
 
 def _draw_groups(draw: random.Random, users: int) -> dict[str, str]:
@@ -148,14 +153,31 @@ def compare_scores(draw: random.Random) -> rn.Comparison:
     users, metrics = _draw_users(draw), register_metrics()
     groups = _draw_groups(draw, users)
     known = {f"u{n:04}": groups.get(f"u{n:04}", "old") for n in range(users)}
-    models = _draw_scores(draw, users, draw.choice([2, 3, 4, 6]), known)
+    models = _draw_scores(draw, users, draw.choice([2, 3, 6, 6]), known)
     metrics = draw.sample(metrics, draw.choice([1, 2, 3, 6]))
     by = groups if draw.random() < 0.7 else None
     return rn.compare(models, metrics=metrics, threshold=4, by=by, **_draw_tests(draw, [*models]))
 
 
 def compare_votes(draw: random.Random) -> rn.Comparison:
-    """Compare two models by signs or ranks: one wins a little for many users, and loses for few."""
+    """Compare two models by signs or ranks: one wins a little for many users, and loses for few.
+
+    Or three, of which the first and the last have few users in common.
+    """
+    metric = register_metrics()[0]
+    if draw.random() < 0.3:
+        names, size = draw.sample(NAMES, 3), draw.choice([20, 30])
+        chain: dict[str, Rows] = {
+            name: [
+                (f"u{user}", item, score if is_in else MISSING, grade)
+                for user in range(2 * size)
+                for score in [9 - place + draw.random() / 2]
+                for is_in in [(user <= size, True, user >= size)[place]]
+                for item, grade in (("a", 5.0), ("b", 1.0))
+            ]
+            for place, name in enumerate(names)
+        }
+        return rn.compare(chain, metrics=metric, threshold=4)
     losers, (name, other) = draw.choice([1, 3, 8]), draw.sample(NAMES, 2)
     loss = draw.choice([1, 10, 30])
     gains = [1] * 10 * losers + [-loss] * losers
@@ -167,7 +189,6 @@ def compare_votes(draw: random.Random) -> rn.Comparison:
         ]
         for model in sorted((name, other))
     }
-    metric = register_metrics()[0]
     how = {"margin": draw.choice([None, 0.5]), "test": draw.choice(["sign", "wilcoxon"])}
     return rn.compare(rows, metrics=metric, threshold=4, **how)
 
@@ -175,11 +196,11 @@ def compare_votes(draw: random.Random) -> rn.Comparison:
 def compare_lists(draw: random.Random) -> rn.Comparison:
     """Compare recommendations, also in numbers of all lists together."""
     users = draw.choice([1, 2, 9, 40, 70])
-    models = _draw_lists(draw, users, draw.choice([2, 2, 3, 4]))
+    models = _draw_lists(draw, users, draw.choice([2, 2, 2, 4]))
     first = next(iter(models.values()))["labels"]
     train = first.assign(item=[ITEMS[int(one[1:]) // 2] for one in first["item"]])
     how = _draw_tests(draw, [*models], of_mean=True)
-    metrics = draw.sample(LISTS, draw.randint(1, 4))
+    metrics = draw.choice([LISTS, ["coverage@3", "gini@3"], ["novelty@3", "ndcg@3"]])
     return rn.compare(models, metrics=metrics, train=train, catalogue=ITEMS, threshold=4, **how)
 
 
@@ -313,13 +334,13 @@ def decide_gate(draw: random.Random) -> tuple[rn.Comparison, Any, dict[str, Any]
 KINDS: list[Callable[[random.Random], Any]] = [
     *(compare_models, compare_scores, compare_reports, decide_gate, compare_lists),
     *(compare_models, compare_scores, compare_data_sets, split_report, compare_reports),
-    *(compare_lists, compare_scores, compare_votes, compare_weighed, compare_models),
+    *(decide_gate, compare_scores, compare_votes, compare_weighed, compare_lists),
 ]
 
 
 def draw_result(seed: int) -> Any:
     """Return a comparison, a gate, a meta-analysis or segments."""
-    draw = random.Random(seed)  # noqa: S311 - no secrets
+    draw = random.Random(seed)
     while True:
         try:
             return KINDS[seed % len(KINDS)](draw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +116,7 @@ class Numbers:
     def __init__(self, found: rn.Comparison, metric: str) -> None:
         """Take the tables of the metric."""
         self.found, self.metric, self.alpha = found, metric, found.testing.alpha
-        self.sign = -1 if metric.split("@")[0] in {"rmse", "gini", "of_c"} else 1
+        self.sign = -1 if metric.split("@", maxsplit=1)[0] in {"rmse", "gini", "of_c"} else 1
         self.is_bounded = not re.match("rmse|of_|novelty", metric)
         self.board, pairs = found.leaderboards[metric], found.pairwise
         self.rows = pairs[pairs["metric"] == metric]
@@ -186,9 +186,12 @@ class Numbers:
         """Return whether a text is a difference with its interval, also in percent."""
         pair = self.pair(one, other)
         ends = sorted(turn * end for end in pair.ends)
-        numbers = [float(one) for one in re.findall(rf"(?<![\w.]){_NUMBER}", text.split("(")[0])]
+        numbers = [
+            float(one)
+            for one in re.findall(rf"(?<![\w.]){_NUMBER}", text.split("(", maxsplit=1)[0])
+        ]
         assert len(numbers) == 1
-        assert is_shown(text.split(" ")[0], turn * pair.gain)
+        assert is_shown(text.split(" ", maxsplit=1)[0], turn * pair.gain)
         level = f"{100 * (1 - self.alpha):.10g} %"
         kind = "t interval" if self.test in {"sign", "wilcoxon"} else "interval"
         shown = re.search(rf"{level} {kind} ({_NUMBER}) to ({_NUMBER})", text)
@@ -282,7 +285,7 @@ def _(one: Numbers, metric: str, size: str, units: str, p: str, **names: str) ->
 
 
 def _has_p(text: str, p: float) -> bool:
-    shown = text.split()[-1]
+    shown = text.rsplit(maxsplit=1)[-1]
     return (
         p < 0.0001 if "<" in text else p >= 0.0001 and math.isclose(float(shown), p, rel_tol=0.051)
     )
@@ -517,7 +520,8 @@ class Gate:
 
 @claim(
     "gate",
-    f"{_GATE}; {{model_}} is better, or worse by less than {{number_2}} ({{p}}, alpha {{number_3}}).",
+    f"{_GATE}; {{model_}} is better, or worse by less than {{number_2}} ({{p}}, alpha "
+    "{number_3}).",
     f"{_GATE}. {{model_}} may still be worse by {{number_2}} or more ({{p}}, alpha {{number_3}}): "
     "too few users or runs.",
     f"{_GATE}. {{model_}} may still be worse by {{number_2}} or more ({{p}}, alpha {{number_3}}): "
@@ -564,7 +568,7 @@ def _(gate: Gate, words: str = "1 user", **names: str) -> bool:
 )
 def _(gate: Gate, text: str) -> bool:
     return (different := int((gate.gains.abs() > 1e-9).sum())) > 0 and (
-        text.startswith(f"{different} user") and different < 30
+        (text.startswith(f"{different} user") and different < 30)
         or len(gate.gains) < 25 * stats.skew(gate.gains) ** 2
     )  # fmt: skip
 
@@ -652,7 +656,7 @@ def _(found: rn.Comparison, n: str, model: str, number: str, metric: str) -> boo
 
 @claim("remark", "… and the same for {n} more means.", "… and the same for {n} more scores.",
        "… and the same in {n} more cases.", "… and the same for {n} more models.")  # fmt: skip
-def _(found: rn.Comparison, n: str) -> bool:
+def _(found: rn.Comparison, n: str) -> bool:  # noqa: ARG001 - as all checks
     return int(n) > 1
 
 
@@ -688,7 +692,10 @@ def _(found: rn.Comparison, n_1: str) -> bool:
     return bool((found.pairwise["runs"] > 1).all()) and found.pairwise["runs"].min() == int(n_1) < 5
 
 
-_TRAINED = ": better and worse are about the models as trained, and another seed or training sample may change the result."
+_TRAINED = (
+    ": better and worse are about the models as trained, and another seed or training sample may "
+    "change the result."
+)
 
 
 @claim(
@@ -724,13 +731,16 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
 @claim(
     "remark",
     *(
-        f"The p-values{words} in {{metric}} are rough{many}; for {{first}} and {{second}}: {reason}."
+        f"The p-values{words} in {{metric}} are rough{many}; for {{first}} and {{second}}: "
+        f"{reason}."
         for words in (" and intervals", ", intervals and margins")
         for many in ("", " ({n_rough} of {n_pairs} pairs)")
         for reason in (
             *("only {n_1} users have different {words}", "only {n_1} user has different {words}"),
-            "the differences are skewed (skewness {number}: {n_2} users are needed, and there are "
-            "{n_3})",
+            (
+                "the differences are skewed (skewness {number}: {n_2} users are needed, and there "
+                "are {n_3})"
+            ),
         )
     ),
 )
@@ -775,7 +785,7 @@ def _(found: rn.Comparison) -> bool:
       "other users." for side in ("high", "low")),
 )  # fmt: skip
 def _(found: rn.Comparison, best: str, n: str, metric: str, number: str, number_2: str) -> bool:
-    search = best.split(": ")[0]
+    search = best.split(": ", maxsplit=1)[0]
     tried = [name for name in Numbers(found, metric).models if name.startswith(f"{search}: ")]
     assert best == tried[0] and len(tried) == int(n) and metric == found.metrics[0]
     optimism = found.optimism[best]
@@ -875,8 +885,8 @@ def _(found: rn.Comparison, segment: str, model: str, number: str, base: str, me
 
 @claim(
     "remark",
-    *(f"Simpson's paradox: in every segment {{model}} is {here} {{base}} in {{score}}, but over all "
-      f"segments together it is {there}, because the segments' weights (denominators) differ "
+    *(f"Simpson's paradox: in every segment {{model}} is {here} {{base}} in {{score}}, but over "
+      f"all segments together it is {there}, because the segments' weights (denominators) differ "
       "between the models. Compare segment by segment."
       for here, there in (("above", "below"), ("below", "above"))),
 )  # fmt: skip
