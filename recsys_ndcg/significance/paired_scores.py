@@ -277,6 +277,8 @@ class RunVariance:
     def combine_freedom(self, variance: Floats, freedom: Floats) -> Floats:
         """Return Satterthwaite's degrees of freedom of the sum of both variances.
 
+        They are never fewer than the fewest of its parts.
+
         Parameters
         ----------
         variance, freedom : float64 arrays, shape (n_pairs,)
@@ -286,7 +288,9 @@ class RunVariance:
         for pair in np.flatnonzero(self.added > 0).tolist():
             terms = [(float(variance[pair]), float(freedom[pair])), *self.pairs[pair].terms]
             total = variance[pair] + self.added[pair]
-            result[pair] = 1 / sum((part / total) ** 2 / own for part, own in terms)
+            found = 1 / sum((part / total) ** 2 / own for part, own in terms)
+            # what is subtracted makes the total small, and would leave less than any part has
+            result[pair] = max(found, min(own for _, own in terms))
         return result
 
     def extend_rows(self, rows: Floats, variance: Floats, places: Positions) -> Floats:

@@ -40,7 +40,8 @@ def _analyse(table: Table) -> tuple[float, float, float]:
         parts += [(between / runs, runs - 1), (rest / users / runs, (users - 1) * (runs - 1))]
     total = over_users + added
     squares = sum(part**2 / freedom for part, freedom in parts)
-    return total, total**2 / squares if squares else math.nan, between
+    fewest = min(freedom for _, freedom in parts)
+    return total, max(total**2 / squares, fewest) if squares else math.nan, between
 
 
 @given(
@@ -143,3 +144,14 @@ def test_rows_have_length_1_and_the_correlations_of_runs() -> None:
     np.testing.assert_allclose((rows**2).sum(axis=1), 1.0)
     means = np.array([(tables[a] - tables[b]).mean(axis=1) for a, b in pairs])
     np.testing.assert_allclose(rows @ rows.T, np.corrcoef(means), atol=1e-6)
+
+
+def test_the_degrees_of_freedom_are_never_fewer_than_of_two_runs() -> None:
+    """The interaction of users and runs is subtracted: the total is less than the runs' part."""
+    table = np.array([[0.5, -0.4, 0.3, -0.2], [0.3, 0.9, 0.2, 0.7]])
+    values = np.column_stack([table.mean(axis=0), np.zeros(4)])
+    found = compare_pairs(values, [(0, 1)], Testing(), runs=[table, np.zeros((2, 4))])
+    total, freedom, between = _analyse(table.tolist())
+    assert total < between / 2
+    assert found.freedom.tolist() == [freedom] == [1]
+    assert found.p[0] < 1
