@@ -329,6 +329,8 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
         return ""
     tests, not_worse = result.mean_tests, []
     for pair, (one, other) in enumerate(result.pairs.tolist()):
+        if result.has_chance[pair]:
+            continue
         values = tests.p_not_worse if other == best else tests.p_not_better
         if best in {one, other} and values[pair] <= result.testing.alpha:
             not_worse.append(result.models[one if other == best else other])
@@ -399,6 +401,8 @@ def decide_gate(result: MetricComparison) -> Gate:
     else:  # `power` is two-sided: twice the level
         deviation, two_sided = float(tests.sd_difference[0]), min(2 * alpha, 0.99)
         needed = power(difference + margin, deviation=deviation, alpha=two_sided)
+        if not deviation:  # p is that of random signs
+            needed = math.ceil(-math.log2(alpha))
         enough = f"If the difference stays the same, about {needed} are enough."
         reason = (
             f"{what}. {model} may still be worse by {margin:g} or more ({level}): too few users"

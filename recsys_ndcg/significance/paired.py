@@ -196,8 +196,8 @@ def compare_pairs(  # noqa: PLR0913 - all are inputs
     return PairResults(
         users=scores.users,
         difference=np.ldexp(scores.mean, unit),
-        low=np.ldexp(low, unit),
-        high=np.ldexp(high, unit),
+        low=low,
+        high=high,
         standard_error=np.ldexp(scores.error, unit),
         freedom=scores.freedom,
         statistic=results.statistic,
@@ -233,13 +233,15 @@ def _find_intervals(scores: PairedScores, results: PValues, how: Testing) -> tup
     with np.errstate(invalid="ignore"):
         half = np.where(np.isinf(results.critical), np.inf, results.critical * scores.error)
     half = np.where(np.isnan(results.p) | (scores.deviation == 0), np.nan, half)
-    low, high = scores.mean - half, scores.mean + half
-    relative, *ends = find_relative_intervals(scores, results.critical)
+    ends = scores.mean - half, scores.mean + half
+    low, high = (np.ldexp(end, scores.exponent) for end in ends)
+    relative, *ends_of_relative = find_relative_intervals(scores, results.critical)
     if not how.test_kind.is_test_of_mean:
-        return low, high, relative, *ends
+        return low, high, relative, *ends_of_relative
     p = results.corrected if how.corrected_by.is_simultaneous else results.p
     low, high = exclude_zero(low, high, scores.mean, p <= how.alpha)
-    return low, high, relative, *exclude_zero(ends[0], ends[1], relative, p <= how.alpha)
+    relative_low, relative_high = ends_of_relative
+    return low, high, relative, *exclude_zero(relative_low, relative_high, relative, p <= how.alpha)
 
 
 def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:
@@ -283,7 +285,9 @@ def _test_margin(scores: PairedScores, how: Testing, limit: float) -> tuple[Floa
     be beyond the margin in both. Under max-T, p is the chance that the largest absolute t of all
     pairs is at least as large.
     """
-    correction, least = how.corrected_by, scores.smallest_p / 2
+    correction = how.corrected_by
+    # of users whose differences are the same, no more is known than from their signs
+    least = np.where(scores.deviation == 0, np.ldexp(1.0, -scores.users), 0.0)
     drawn = None if correction.function else draw_largest_t(scores, how)
 
     def compute_p(distance: Floats) -> Floats:

@@ -478,7 +478,8 @@ def _(one: Numbers, number: str, good: str = "", bad: str = "") -> bool:
 def _(one: Numbers, number: str, best: str, names: str = "") -> bool:
     assert float(number) == one.margin
     assert best == (one.found.baseline if one.family == "baseline" else one.models[0])
-    others = [other for other in one.found.models if {best, other} in map(set, one.pairs)]
+    pairs = [{*pair} for pair in one.pairs if len(one.models) < 2 or "chance" not in pair]
+    others = [other for other in one.found.models if {best, other} in pairs]
     shown = [other for other in others if one.pair(other, best).p_not_worse <= one.alpha]
     return is_list(names, shown, 4) if shown else not names
 
@@ -507,6 +508,9 @@ class Gate:
         self.has_runs = min(runs) > 0
         less = stats.ttest_1samp(self.gains, -self.margin, alternative="greater").pvalue
         self.p_less, self.p = less, stats.ttest_1samp(self.gains, 0).pvalue
+        self.is_constant = len(self.gains) > 1 and self.gains.std() < 1e-12
+        if self.is_constant and self.gains.mean() > -self.margin:
+            self.p_less = 2.0 ** -len(self.gains)  # of random signs
 
     def check(self, *, number: str, units: str, p: str = "", **names: str) -> bool:
         """Check the beginning of the reason, and p that the model is not worse by the margin."""
@@ -533,7 +537,8 @@ def _(gate: Gate, model_: str, number_2: str, number_3: str, n: str = "", **what
     assert gate.gains.mean() > -gate.margin
     if n:
         size = {"deviation": gate.gains.std(), "alpha": 2 * gate.alpha}
-        assert int(n) == rn.power(gate.gains.mean() + gate.margin, **size)
+        expected = rn.power(gate.gains.mean() + gate.margin, **size)
+        assert int(n) == (math.ceil(-math.log2(gate.alpha)) if gate.is_constant else expected)
     return [float(number_2), float(number_3)] == [gate.margin, gate.alpha]
 
 
