@@ -110,7 +110,7 @@ def evaluate(  # noqa: PLR0913 - the contract
         The data is valid but suspicious, or the score means little: columns that look swapped,
         timestamps as estimates, a threshold that separates no items, lists of one item, scores
         below random order, estimates at a bound of the scale, ties that change a mean by at least
-        0.001 and by more than its ±95%.
+        0.001 and by more than half its 95 % interval.
 
     Examples
     --------

@@ -81,10 +81,10 @@ class Comparison(Renderable):
     ----------
     leaderboard : pandas.DataFrame
         A row per model in the first metric, by tier and then the best mean first: mean, ci_low,
-        ci_high, pooled, pooled_low, pooled_high, chance, adjusted; against the baseline:
-        difference, difference_low, difference_high, p_corrected, and won, tied, lost and trivial
-        (users; trivial ones are tied in any order of their items); rank_low and rank_high (the
-        interval of its rank among the models), tier (1 + the number of models that are
+        ci_high, pooled, pooled_low, pooled_high, chance, adjusted, adjusted_low, adjusted_high;
+        against the baseline: difference, difference_low, difference_high, p_corrected, and the
+        users won, tied, lost and trivial (tied in any order of their items); rank_low and rank_high
+        (the interval of its rank among the models), tier (1 + the number of models that are
         significantly better), letters (models that share one do not differ significantly), users,
         spread (between folds or runs). `leaderboards` has one for each metric.
     pairwise : pandas.DataFrame

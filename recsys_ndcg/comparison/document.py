@@ -19,10 +19,15 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_p_value,
+    format_range,
     format_signed,
     list_first,
 )
-from recsys_ndcg.report import build_remarks_section, build_signatures_section
+from recsys_ndcg.report import (
+    build_remarks_section,
+    build_signatures_section,
+    describe_equal_scores,
+)
 from recsys_ndcg.significance import Testing, compare_pairs
 
 if TYPE_CHECKING:
@@ -45,7 +50,7 @@ _FORMATS: dict[str, Any] = {
     **dict.fromkeys(
         (
             *("tier", "rank", "users", "won", "tied", "lost", "trivial"),
-            *("difference_interval", "outcome"),
+            *("interval", "difference_interval", "outcome"),
         ),
         lambda value: "-" if value is pd.NA else str(value),
     ),
@@ -56,7 +61,7 @@ _FORMATS: dict[str, Any] = {
 }
 #: Headings that differ from the column's name; {} is the level of intervals.
 _HEADINGS = {
-    "half": "±{}",
+    "interval": "[{}]",
     "difference_interval": "difference [{}]",
     "outcome": "wins/ties/losses",
     "p_corrected": "corrected p",
@@ -115,12 +120,12 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
             del table[name]
     if "trivial" in table and not table["trivial"].any():
         del table["trivial"]
-    names = ["tier", "model", "mean", "half", "letters", "pooled", "chance", "adjusted"]
+    names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
     names += ["won", "tied", "lost", "trivial", "rank"]
     names += [*_users_column_if_it_varies(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
     best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
-    table = _add_half_width(table).filter(names)
+    table = _add_interval(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
     for name in comparison.metrics:
         if name != metric:
@@ -168,11 +173,11 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     differences = _format_differences(table, "difference_low", "difference_high")
     stars = np.where(opposite, "*", "")
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
-    names = ["segment", "model", "users", "mean", "half", "pooled", "chance"]
+    names = ["segment", "model", "users", "mean", "interval", "pooled", "chance"]
     names += ["difference_interval", "p_corrected"]
     star = "; *: opposite sign over all segments together" if opposite.any() else ""
     note = f"difference in {metric} from {comparison.baseline}; p is corrected, intervals not{star}"
-    table = _add_half_width(table).filter(names)
+    table = _add_interval(table).filter(names)
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 
 
@@ -217,8 +222,8 @@ def _to_shown_table(
     )
 
 
-def _add_half_width(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(half=(table["ci_high"] - table["ci_low"]) / 2)
+def _add_interval(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(interval=[*map(format_range, table["ci_low"], table["ci_high"])])
 
 
 def _users_column_if_it_varies(table: pd.DataFrame) -> list[str]:
@@ -241,6 +246,7 @@ def write_remarks(comparison: Comparison) -> list[str]:
     by_metric = list(comparison.by_metric.values())
     lines = [
         *_find_user_remarks(comparison, by_metric),
+        *_find_equal_scores(comparison),
         *_find_runs_remarks(comparison, by_metric),
         *_find_search_remarks(comparison),
         *_find_test_remarks(comparison, by_metric),
@@ -297,6 +303,19 @@ def _find_length_remarks(comparison: Comparison) -> Iterator[str]:
             f"The lists of {long} are longer than the lists of {short} ({mean[long]:.1f} and "
             f"{mean[short]:.1f} items on average): an item that is not listed cannot score."
         )
+
+
+def _find_equal_scores(comparison: Comparison) -> list[str]:
+    """Return a remark on each mean of scores that do not vary."""
+    lines = []
+    for name in comparison.metrics_of_users:
+        result, board = comparison.by_metric[name], comparison.leaderboards[name]
+        for model in np.array(result.models, dtype=object)[result.is_constant]:
+            if model != CHANCE:
+                users, mean, low = board.loc[model, ["users", "mean", "ci_low"]]
+                who = f"All {users:.0f} users of {model}"
+                lines.append(describe_equal_scores(who, name, mean, low))
+    return list_first(lines, _MAX_LINES, "… and the same for {} more means.")
 
 
 def _find_runs_remarks(
@@ -415,38 +434,40 @@ def _describe_disagreement(
 
 
 def _find_novelty_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]:
-    """Yield a remark if the best model beyond accuracy is worse than another in relevance.
+    """Yield a remark if a model is better beyond accuracy and worse in relevance than another.
 
-    Random lists are the most novel and cover the most items, so more of it alone is no merit.
+    Random lists are the most novel and cover the most items, so more of it alone is no merit. Both
+    differences must be significant: others are noise.
     """
     relevance = next((one for one in by_metric if not one.metric.needs), None)
     if relevance is None:
         return
-    direction, models = relevance.significant_direction, relevance.models
-    merits: dict[int, list[str]] = {}
+    models, relevances = relevance.models, relevance.sign * relevance.means()
+    losses = _list_wins(relevance)
+    merits: dict[tuple[int, int], list[str]] = {}
     for result in by_metric:
         if not result.metric.needs or result.metric.needs_threshold:
             continue
-        means, best = result.sign * result.means(), int(result.columns_by_mean[0])
-        if (means < means[best]).sum() < len(models) - 1:  # shared, or unknown for some
-            continue
-        chance = result.means("chance")[best]
-        random = "" if np.isnan(chance) else f" (random lists: {format_size(chance)})"
-        merit = f"{result.name}, {format_size(result.means()[best])}{random}"
-        merits.setdefault(best, []).append(merit)
-    for best, lines in merits.items():
-        better = [
-            int(b if a == best else a)
-            for (a, b), sign in zip(relevance.pairs, direction, strict=True)
-            if (a == best and sign < 0) or (b == best and sign > 0)
-        ]
+        best, wins = int(result.columns_by_mean[0]), _list_wins(result)
+        better = [winner for winner, loser in losses if loser == best and (best, winner) in wins]
         if better:
-            ahead = max(better, key=lambda column: relevance.sign * relevance.means()[column])
-            yield (
-                f"{models[best]} has the best {'; '.join(lines)}. It is significantly worse than "
-                f"{models[ahead]} in {relevance.name}: lists that nobody likes are easily novel "
-                "and different."
-            )
+            ahead = max(better, key=lambda column: relevances[column])
+            chance = result.means("chance")[best]
+            random = "" if np.isnan(chance) else f" (random lists: {format_size(chance)})"
+            merit = f"{result.name}, {format_size(result.means()[best])}{random}"
+            merits.setdefault((best, ahead), []).append(merit)
+    for (best, ahead), lines in merits.items():
+        yield (
+            f"{models[best]} has the best {'; '.join(lines)}. It is significantly worse than "
+            f"{models[ahead]} in {relevance.name}: lists that nobody likes are easily novel "
+            "and different."
+        )
+
+
+def _list_wins(result: MetricComparison) -> set[tuple[int, int]]:
+    """Return the pairs of columns of which the first model is significantly better."""
+    pairs = zip(result.pairs.tolist(), result.significant_direction.tolist(), strict=True)
+    return {(a, b) if sign > 0 else (b, a) for (a, b), sign in pairs if sign}
 
 
 def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
@@ -471,7 +492,7 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"(corrected p = {row['p_corrected']:.2g}); over all segments together, the opposite."
             for row in reversed_rows.to_dict("records")
         ]
-        lines = [*_find_paradoxes(rows, metric, baseline), *opposite]
+        lines = [*_find_paradoxes(rows, comparison.by_metric[metric]), *opposite]
         yield from list_first(lines, _MAX_LINES, "… and the same in {} more cases.")
 
 
@@ -492,15 +513,23 @@ def _find_chance_remarks(by_metric: Sequence[MetricComparison]) -> Iterator[str]
         )
 
 
-def _find_paradoxes(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:
+def _find_paradoxes(rows: pd.DataFrame, result: MetricComparison) -> Iterator[str]:
+    """Yield remarks on segments that all contradict a significant difference over all users."""
+    baseline, alpha = result.baseline, result.testing.alpha
     for model, segments in rows.groupby(level="model", sort=False):
-        for prefix, name in (("", metric), ("pooled_", f"pooled {metric}")):
+        pair = [{model, baseline} == {*names} for names in result.named_pairs]
+        for prefix, name, tests in (
+            ("", result.name, result.mean_tests),
+            ("pooled_", f"pooled {result.name}", result.pooled_tests),
+        ):
             with_difference = segments[segments[f"{prefix}difference"].notna()]
-            if len(with_difference) > 1 and with_difference[f"{prefix}opposite_to_all"].all():
-                is_above = with_difference[f"{prefix}difference"].iloc[0] > 0
-                here, over_all = ("above", "below") if is_above else ("below", "above")
-                yield (
-                    f"Simpson's paradox: in every segment {model} is {here} {baseline} in {name}, "
-                    f"but over all segments together it is {over_all}, because the segments' "
-                    "weights (denominators) differ between the models. Compare segment by segment."
-                )
+            is_opposite = with_difference[f"{prefix}opposite_to_all"].all()
+            if not (len(with_difference) > 1 and is_opposite and tests.p_corrected[pair] <= alpha):
+                continue
+            is_above = with_difference[f"{prefix}difference"].iloc[0] > 0
+            here, over_all = ("above", "below") if is_above else ("below", "above")
+            yield (
+                f"Simpson's paradox: in every segment {model} is {here} {baseline} in {name}, "
+                f"but over all segments together it is {over_all}, because the segments' "
+                "weights (denominators) differ between the models. Compare segment by segment."
+            )

@@ -28,16 +28,19 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, OverLists
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.ranking import Exposures
-from recsys_ndcg.scoring import adjust_for_chance, nearly_equal
+from recsys_ndcg.scoring import Measurement, adjust_for_chance, nearly_equal
 from recsys_ndcg.significance import (
     CORRECTIONS,
     PairResults,
+    adjusted_interval,
     assign_letters,
     bootstrap_intervals,
+    clip_ends,
     compare_pairs,
     find_rank_intervals,
     mean_interval,
     ratio_interval,
+    scores_vary,
 )
 
 if TYPE_CHECKING:
@@ -159,10 +162,49 @@ class MetricComparison(ReadOnlyArrays):
         return divide(total, is_known.sum(axis=0))
 
     def intervals(self, alpha: float) -> Floats:
-        """Return Student's t interval for each model's mean: shape (2, n_models)."""
+        """Return Student's t interval for each model's mean: shape (2, n_models).
+
+        For scores in [0, 1] it is on the logit scale (`ratio_interval`).
+        """
+        count, mean, norms = self._moments
+        is_mean = self.is_bounded and self.metric.per_user
+        ends = mean_interval(count, mean, norms, 1 - alpha, bounded=is_mean)
+        return clip_ends(ends, self.is_bounded)
+
+    def adjusted_intervals(self, alpha: float) -> Floats:
+        """Return the interval of each model's adjusted score: shape (2, n_models).
+
+        NaN if chance is unknown for some users with a score.
+        """
+        above, room = self.scores - self.chance, self.best - self.chance
+        is_known = ~np.isnan(above + room)
+        count = is_known.sum(axis=0)
+        mean = divide(column_sums(np.where(is_known, room, 0.0)), count)
+        best = self.means("best")
+        adjusted = adjust_for_chance(self.means(), self.means("chance"), best)
+        norms = column_norms(np.where(is_known, above - adjusted * room, 0.0))
+        count = np.where((is_known == ~np.isnan(self.scores)).all(axis=0), count, 0)
+        ends = adjusted_interval(
+            count, adjusted, mean, norms, best, level=1 - alpha, bounded=self.is_bounded
+        )
+        return np.array(ends)
+
+    @property
+    def is_constant(self) -> Flags:
+        """Whether all users of each model, at least two, have the same score."""
+        count, mean, norms = self._moments
+        return np.asarray((count > 1) & ~scores_vary(count, mean, norms))
+
+    @property
+    def _moments(self) -> tuple[Positions, Floats, Floats]:
+        """Each model's number of users, mean, and root of the sum of squared deviations."""
         is_known, mean = ~np.isnan(self.scores), self.means()
-        norms = column_norms(np.where(is_known, self.scores - mean, 0.0))
-        return np.array(mean_interval(is_known.sum(axis=0), mean, norms, 1 - alpha))
+        return is_known.sum(axis=0), mean, column_norms(np.where(is_known, self.scores - mean, 0.0))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every score is in [0, 1]."""
+        return Measurement(self.metric, self.convention).is_bounded
 
     @property
     def columns_by_mean(self) -> Positions:
@@ -280,7 +322,13 @@ class MetricComparison(ReadOnlyArrays):
                     show=partial(show, f"Testing {self.name}"),
                 )
                 parts.append(swapped)
-        return PairResults.join(parts, self.families)
+        return self.clip_differences(PairResults.join(parts, self.families))
+
+    def clip_differences(self, results: PairResults) -> PairResults:
+        """Return results whose intervals do not leave the range of differences, if there is one."""
+        if not self.is_bounded:
+            return results
+        return replace(results, low=results.low.clip(min=-1), high=results.high.clip(max=1))
 
     @lazy_property
     def pooled_tests(self) -> PairResults:
@@ -304,12 +352,17 @@ class MetricComparison(ReadOnlyArrays):
         return divide(top, bottom)
 
     def pooled_intervals(self, alpha: float) -> Floats:
-        """Return the delta-method interval of each model's pooled score: shape (2, n_models)."""
+        """Return the delta-method interval of each model's pooled score: shape (2, n_models).
+
+        For metrics in [0, 1] on the logit scale (`ratio_interval`).
+        """
         is_defined = self.denominator != 0
         count, ratio = is_defined.sum(axis=0), self._ratio
         mean = column_sums(self.denominator) / np.maximum(count, 1)
         rest = column_norms(self.numerator - ratio * self.denominator)
-        ends = ratio_interval(count, ratio, mean, rest, 1 - alpha)
+        apart = column_norms(np.where(is_defined, self.denominator - mean, 0.0))
+        options = {"bounded": self.is_bounded, "alike": ~scores_vary(count, mean, apart)}
+        ends = ratio_interval(count, ratio, mean, rest, 1 - alpha, **options)
         return np.array([self.metric.score(end) for end in ends])
 
     def _linearise_pooled(self, is_defined: Flags) -> Floats:
@@ -367,12 +420,7 @@ def test_metrics(results: Sequence[MetricComparison]) -> list[PairResults]:
         ]
     joined, n_pairs = PairResults.join(parts, families), len(first.pairs)
     each = [joined.take(slice(n, n + n_pairs)) for n in range(0, len(pairs), n_pairs)]
-    return [
-        replace(found, low=np.maximum(found.low, -1.0), high=np.minimum(found.high, 1.0))
-        if one.metric.bounded
-        else found
-        for one, found in zip(results, each, strict=True)
-    ]
+    return [one.clip_differences(found) for one, found in zip(results, each, strict=True)]
 
 
 # Tables
@@ -384,6 +432,7 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
     order, direction = result.columns_by_mean, result.significant_direction
     models_table = make_models_table(result)
     pooled_low, pooled_high = result.pooled_intervals(result.testing.alpha)
+    adjusted_low, adjusted_high = result.adjusted_intervals(result.testing.alpha)
     chance, n_models = models_table["chance"].to_numpy(), len(models)
     first, last = result.ranks
     table = models_table[["mean", "ci_low", "ci_high", "pooled"]].assign(
@@ -391,6 +440,8 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
         pooled_high=pooled_high,
         chance=chance,
         adjusted=adjust_for_chance(models_table["mean"].to_numpy(), chance, result.means("best")),
+        adjusted_low=adjusted_low,
+        adjusted_high=adjusted_high,
         **compare_with_model(result, result.baseline),
         rank_low=first,
         rank_high=last,

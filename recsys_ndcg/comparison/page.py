@@ -94,7 +94,8 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
             pd.DataFrame({"model": model, "activity": activity, "score": result.scores_of(model)})
             for model in comparison.models
         ]
-        return plot(kind, pd.concat(parts, ignore_index=True), metric, level=level, **options)
+        options |= {"level": level, "bounded": result.is_bounded}
+        return plot(kind, pd.concat(parts, ignore_index=True), metric, **options)
     scores_b, scores_a = result.scores_of(b), result.scores_of(a)
     difference = scores_b - scores_a
     if np.isnan(difference).all():

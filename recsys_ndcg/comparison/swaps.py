@@ -9,7 +9,14 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags
 from recsys_ndcg.ranking import Exposures, ItemTotals
-from recsys_ndcg.significance import PairResults, Testing, compute_drawn_p, exclude_zero
+from recsys_ndcg.significance import (
+    PairResults,
+    Testing,
+    compute_drawn_p,
+    count_draws,
+    exclude_zero,
+    list_changes,
+)
 
 _CHUNK = 64  # draws at a time
 
@@ -61,17 +68,21 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
         for place in range(len(exposures))
     ]
     error = np.where(results.standard_error > 0, results.standard_error, 1.0)
-    drawn = np.empty((how.draws, len(pairs)))
+    draws = count_draws(how, n_users)
+    drawn = np.empty((draws, len(pairs)))
     for column, (a, b) in enumerate(pairs):
         rng = np.random.default_rng(how.seed)  # the same swaps for every pair
         swap = _SwappedLists(parts[a], parts[b])
-        for first in range(0, how.draws, _CHUNK):
-            flags = rng.random((min(_CHUNK, how.draws - first), n_users)) < 0.5
+        for first in range(0, draws, _CHUNK):
+            if draws < how.draws:
+                flags = list_changes(n_users)[first : first + _CHUNK]
+            else:
+                flags = rng.random((min(_CHUNK, draws - first), n_users)) < 0.5
             drawn[first : first + _CHUNK, column] = [
                 value(mine) - value(theirs) for mine, theirs in swap.draw(flags)
             ]
             if show is not None:
-                show((column + first / how.draws) / len(pairs))
+                show((column + first / draws) / len(pairs))
     observed = np.abs(results.difference) / error
     standard = np.sort(np.abs(drawn) / error, axis=0)
     slack = 1e-9 * np.maximum(observed, 1.0)  # sums differ in their last digits

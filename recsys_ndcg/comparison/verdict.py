@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -198,50 +198,45 @@ def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, str]:
 
 
 def _judge_against_baseline(result: MetricComparison, apart: Positions) -> tuple[str, str]:
-    """Describe which models are better and worse than the baseline."""
-    groups: dict[int, list[str]] = {1: [], -1: [], 0: []}
-    for pair in apart.tolist():
-        one, other = result.named_pairs[pair]
-        direction = int(result.significant_direction[pair])
-        is_first = other == result.baseline
-        groups[direction if is_first else -direction].append(one if is_first else other)
-    against = result.baseline
-    sentences = [
-        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {what} {against}"
-        for names, what in (
-            (groups[1], "better than"),
-            (groups[-1], "worse than"),
-            (groups[0], "not distinguished from"),
-        )
-        if names
-    ]
-    units = _count_units(result, apart)
-    first = f"In {result.name}, {'; '.join(sentences)} ({units}; {_name_test(result)})."
+    groups = _group_by_outcome(result, apart, result.baseline)
+    answer = (
+        f"In {result.name}, {_join_groups(groups, result.baseline)} "
+        f"({_count_units(result, apart)}; {_name_test(result)})."
+    )
     open_ = [pair for pair in apart.tolist() if not result.significant_direction[pair]]
-    more = _describe_margins(result, result.models.index(against))
-    return first, more or (_describe_detectable(result, open_) if open_ else "")
+    more = _describe_margins(result, result.models.index(result.baseline))
+    return answer, more or (_describe_detectable(result, open_) if open_ else "")
 
 
 def _describe_chance(result: MetricComparison) -> str:
     """Describe which models are better than random order: tests apart from the other pairs."""
-    groups: dict[int, list[str]] = {1: [], 0: [], -1: []}
-    for pair in np.flatnonzero(result.has_chance).tolist():
+    groups = _group_by_outcome(result, np.flatnonzero(result.has_chance), CHANCE)
+    if len(groups["better than"]) == len(result.models) - 1:
+        both = "Both" if len(result.models) == 3 else f"All {len(result.models) - 1} models"
+        return f"{both} are better than chance."
+    return f"{_join_groups(groups, CHANCE)}."
+
+
+def _group_by_outcome(
+    result: MetricComparison, pairs: Positions, against: str
+) -> dict[str, list[str]]:
+    """Return the models that are better than one model, worse, or neither."""
+    outcomes = ("not distinguished from", "better than", "worse than")  # directions 0, 1, -1
+    groups: dict[str, list[str]] = {name: [] for name in (*outcomes[1:], outcomes[0])}
+    for pair in pairs.tolist():
         one, other = result.named_pairs[pair]
         direction = int(result.significant_direction[pair])
-        groups[-direction if one == CHANCE else direction].append(other if one == CHANCE else one)
-    if not (groups[0] or groups[-1]):
-        both = "Both are" if len(groups[1]) == 2 else f"All {len(groups[1])} models are"
-        return f"{both} better than chance."
-    sentences = [
-        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {what} chance"
-        for names, what in (
-            (groups[1], "better than"),
-            (groups[0], "not distinguished from"),
-            (groups[-1], "worse than"),
-        )
+        is_first = other == against
+        groups[outcomes[direction if is_first else -direction]].append(one if is_first else other)
+    return groups
+
+
+def _join_groups(groups: Mapping[str, list[str]], against: str) -> str:
+    return "; ".join(
+        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {outcome} {against}"
+        for outcome, names in groups.items()
         if names
-    ]
-    return f"{'; '.join(sentences)}."
+    )
 
 
 def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
@@ -291,7 +286,7 @@ def explain_roughness(result: MetricComparison, pair: int) -> str:
     tests = result.mean_tests
     users, skewness = int(tests.users[pair]), float(tests.skewness[pair])
     different = int(tests.wins[pair] + tests.losses[pair])
-    if users < 2 or not different:
+    if users < 2 or not different or not result.testing.test_kind.is_test_of_mean:
         return ""
     if different < _MIN_DIFFERENT:
         few = format_count(different, "user")

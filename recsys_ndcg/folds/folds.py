@@ -19,10 +19,12 @@ from recsys_ndcg.comparison import ModelScores
 from recsys_ndcg.errors import DivergedModelError, InvalidInputError, warn
 from recsys_ndcg.folds.fitting import FittedFold, FoldJob
 from recsys_ndcg.folds.measures import ACCURACY, FoldPlan
-from recsys_ndcg.input import make_index, to_floats
-from recsys_ndcg.lists import CatalogueLists, Grades, GroupedLists, RankedLists
+from recsys_ndcg.input import make_index, to_column, to_floats
+from recsys_ndcg.lists import CatalogueLists, Grades, GroupedLists, RankedLists, hash_ids
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.scoring import Audit, Plan, Totals
+
+_HASHES = 256  # of the pairs in a testset
 
 
 class ProtocolScores(NamedTuple):
@@ -48,6 +50,8 @@ class FoldRun:
         Number of users in the testset.
     ranked : sequence of ProtocolScores
         The ranking measures, user by user.
+    tested : frozenset of int
+        Hashes of some of the rated pairs in the testset: folds with a common one test it twice.
     diverged : DivergedModelError, optional
         The error of a model that estimates NaN.
     """
@@ -58,6 +62,7 @@ class FoldRun:
     test_time: float
     n_users: int
     ranked: Sequence[ProtocolScores]
+    tested: frozenset[int] = frozenset()
     diverged: DivergedModelError | None = None
 
     @classmethod
@@ -146,7 +151,7 @@ class FoldRuns(tuple["FoldRun", ...]):
             msg = "No measure here ranks anything. Add one such as 'ndcg@10'."
             raise InvalidInputError(msg)
         joined = [ModelScores.join_metrics(each) for each in parts]
-        found = ModelScores.average_runs(joined, run_of or _number_runs(joined))
+        found = ModelScores.average_runs(joined, run_of or self._number_runs())
         orders = {
             name
             for name, one in zip(found.names, found.metrics, strict=True)
@@ -154,6 +159,16 @@ class FoldRuns(tuple["FoldRun", ...]):
         }
         first = [name for name in self[0].test if name in orders]  # the first is the main metric
         return found.select_metrics([*first, *(name for name in found.names if name not in orders)])
+
+    def _number_runs(self) -> list[int]:
+        """Return the number of each fold's run: a run tests each rating once."""
+        numbers: list[int] = []
+        tested: frozenset[int] = frozenset()
+        for fold in self:
+            is_next = not tested.isdisjoint(fold.tested)
+            tested = fold.tested if is_next else tested | fold.tested
+            numbers.append(numbers[-1] + is_next if numbers else 0)
+        return numbers
 
     def _check_users_are_kept(self) -> None:
         """Raise if a search kept no scores of users.
@@ -192,23 +207,12 @@ class FoldRuns(tuple["FoldRun", ...]):
             )
 
 
-def _number_runs(folds: Sequence[ModelScores]) -> list[int]:
-    """Return the number of each fold's run: a run tests each rating once."""
-    numbers: list[int] = []
-    tested: set[tuple[Any, int]] = set()
-    for fold in folds:
-        own = {*zip(fold.users.tolist(), fold.label_digests[:, 0].tolist(), strict=True)}
-        is_next = not tested.isdisjoint(own)
-        tested = own if is_next else tested | own
-        numbers.append(numbers[-1] + is_next if numbers else 0)
-    return numbers
-
-
 class PreparedFold(NamedTuple):
-    """A fold's plan with its threshold, and the number of its test users."""
+    """A fold's plan with its threshold, the number of its test users, and `FoldRun.tested`."""
 
     plan: FoldPlan
     n_users: int
+    tested: frozenset[int]
 
     @classmethod
     def of(cls, trainset: Any, testset: list[Any], plan: FoldPlan) -> PreparedFold:
@@ -223,7 +227,8 @@ class PreparedFold(NamedTuple):
             plan = plan.map(lambda one: one.with_threshold(grades))
         if plan.catalogue is not None:
             plan = replace(plan, catalogue=plan.catalogue.with_trainset(trainset, **plan.known))
-        return cls(plan, len(sizes))
+        tested = _hash_pairs(testset) if plan.keep_per_user else frozenset()
+        return cls(plan, len(sizes), tested)
 
     @property
     def job(self) -> FoldJob:
@@ -248,8 +253,16 @@ class PreparedFold(NamedTuple):
             test_time=fitted.test_time,
             n_users=self.n_users,
             ranked=ranked,
+            tested=self.tested,
             diverged=fitted.diverged,
         )
+
+
+def _hash_pairs(testset: list[Any]) -> frozenset[int]:
+    """Return the lowest hashes of (user, item): testsets that overlap have some in common."""
+    columns = (list(map(itemgetter(side), testset)) for side in (0, 1))
+    users, items = (hash_ids(to_column(one, "id")) for one in columns)
+    return frozenset(np.sort(users * np.uint64(31) + items)[:_HASHES].tolist())
 
 
 def _merge(values: dict[str, Any], ranked: list[ProtocolScores], plan: FoldPlan) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from recsys_ndcg.rendering.parts import UserLists as UserLists
 from recsys_ndcg.rendering.plots.vega import plot as plot
 from recsys_ndcg.rendering.wording import format_number as format_number
 from recsys_ndcg.rendering.wording import format_p_value as format_p_value
+from recsys_ndcg.rendering.wording import format_range as format_range
 from recsys_ndcg.rendering.wording import format_signed as format_signed
 from recsys_ndcg.rendering.wording import list_first as list_first
 from recsys_ndcg.rendering.wording import pluralise as pluralise

@@ -64,6 +64,19 @@ def format_interval(low: float, high: float, level: float) -> str:
     return f"{name_interval(level)} {format_number(low)} to {format_number(high)}"
 
 
+def format_range(low: float, high: float) -> str:
+    """Format the ends of an interval for a table, a dash if there is none.
+
+    Examples
+    --------
+    >>> format_range(0.25, 0.75), format_range(np.nan, np.nan)
+    ('0.2500–0.7500', '-')
+    """
+    if np.isnan(low) or np.isnan(high):
+        return "-"
+    return f"{format_number(low)}–{format_number(high)}"
+
+
 def name_interval(level: float) -> str:
     """Return the name of an interval: ``95 % interval``."""
     return f"{100 * level:.10g} % interval"

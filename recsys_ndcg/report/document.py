@@ -19,9 +19,11 @@ from recsys_ndcg.rendering import (
     Section,
     ShownTable,
     format_number,
+    format_range,
     list_first,
     pluralise,
 )
+from recsys_ndcg.significance import scores_vary
 from recsys_ndcg.version import __version__
 
 if TYPE_CHECKING:
@@ -32,10 +34,11 @@ if TYPE_CHECKING:
 AuditRows = dict[str, dict[str, Any]]
 
 _SCORES = (
-    "The mean over users, with half the width of its 95 % interval. Chance is random order of the "
+    "The mean over users, with its 95 % interval. Chance is random order of the "
     "same lists, or a random choice of their candidates; adjusted is the share of the possible "
     "improvement over chance."
 )
+INTERVAL = "[95%]"  # the heading of the ends of an interval
 _AUDIT = "Reference values for each score"
 _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
@@ -87,9 +90,9 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
 def _format_summary(report: Report) -> pd.DataFrame:
     """Return the summary as text, a row per metric."""
     summary = report.summary
-    summary["±95%"] = (summary["ci_high"] - summary["ci_low"]) / 2
+    summary[INTERVAL] = [*map(format_range, summary["ci_low"], summary["ci_high"])]
     baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # fits the column
-    first, last = ["mean", "±95%", "pooled", "median"], ["adjusted", "users", "undefined"]
+    first, last = ["mean", INTERVAL, "pooled", "median"], ["adjusted", "users", "undefined"]
     shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
     cells = format_cells(shown.rename_axis("metric"))
     return cells.map(escape_invisible).rename(columns=escape_invisible)
@@ -209,7 +212,13 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         for name, row in audit_rows.items()
         if row["trivial"] > _MANY_TRIVIAL
     )
-    scored: dict[Any, int] = report.summary["users"].to_dict()
+    summary, moments = report.summary, report.audit_data.totals.score_moments
+    is_same = (moments.count > 1) & ~scores_vary(moments.count, moments.mean_x, moments.x_length)
+    yield from _limit_lines(
+        describe_equal_scores(f"All {row.users} users", name, row.mean, row.ci_low)
+        for name, row in zip(summary.index[is_same], summary[is_same].itertuples(), strict=True)
+    )
+    scored: dict[Any, int] = summary["users"].to_dict()
     is_of_users = {str(one): one.metric.per_user for one in report.audit_data.measurements}
     undefined = [name for name, n in scored.items() if not n]
     of_users = [name for name in undefined if is_of_users[name]]
@@ -221,6 +230,20 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     partial = [f"{name} is over {n}" for name, n in scored.items() if 0 < n < users]
     if partial:
         yield f"Means leave out users without a score: {', '.join(partial)} of {users} users."
+
+
+def describe_equal_scores(users: str, metric: str, score: float, low: float) -> str:
+    """Describe what the interval is if all users have the same score; `low` is its lower end.
+
+    Examples
+    --------
+    >>> describe_equal_scores("All 40 users", "rmse", 0.5, np.nan)
+    'All 40 users score 0.5000 in rmse: no interval can be computed from scores that do not vary.'
+    """
+    interval = "the interval is the exact binomial bound."
+    if np.isnan(low):
+        interval = "no interval can be computed from scores that do not vary."
+    return f"{users} score {format_number(score)} in {metric}: {interval}"
 
 
 def _remark_on_ties(_: Report, audit_rows: AuditRows) -> Iterator[str]:
@@ -315,7 +338,7 @@ def _judge_order(name: str, row: dict[str, Any]) -> str:
         )
     if adjusted < 0 and not abs(row["z"]) < _CLEAR_Z:
         return f"In {name} this order is worse than chance ({chance_text}): it scores {score}."
-    if abs(row["z"]) < _CLEAR_Z or (np.isnan(row["z"]) and row["ci_low"] <= row["chance"]):
+    if abs(row["z"]) < _CLEAR_Z or (np.isnan(row["z"]) and not row["ci_low"] > row["chance"]):
         return (
             f"In {name} this order cannot be distinguished from chance ({chance_text}): "
             f"it scores {score}."

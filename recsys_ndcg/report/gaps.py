@@ -14,7 +14,7 @@ from recsys_ndcg.arrays import Floats, Positions, divide
 from recsys_ndcg.errors import InvalidInputError, check_choice, check_integer, check_level
 from recsys_ndcg.progress import progress_bar
 from recsys_ndcg.scoring import find_metric_name
-from recsys_ndcg.significance import find_t_quantile
+from recsys_ndcg.significance import clip_ends, find_t_quantile
 
 if TYPE_CHECKING:
     from recsys_ndcg.lists import GroupedLists
@@ -126,8 +126,8 @@ class MetricGaps:
         The mean scores.
     pairs : pair of int64 arrays, shape (n_pairs,)
         The positions of both groups of each pair.
-    gap, low, high, p : float64 arrays, shape (n_pairs,)
-        The differences of the means, their simultaneous intervals, and their corrected p.
+    gap, low, high, p_corrected : float64 arrays, shape (n_pairs,)
+        The differences of the means, their simultaneous intervals, and their corrected p-values.
     by_chance : float
         The mean absolute gap of random groups of the same sizes.
     """
@@ -137,7 +137,7 @@ class MetricGaps:
     gap: Floats
     low: Floats
     high: Floats
-    p: Floats
+    p_corrected: Floats
     by_chance: float
 
     @classmethod
@@ -184,7 +184,7 @@ class MetricGaps:
             "by_chance": self.by_chance,
             "lowest": labels[places[0]] if places else None,
             "highest": labels[places[1]] if places else None,
-            "p": pd.Series(self.p).min(),
+            "p_corrected": pd.Series(self.p_corrected).min(),
         }
 
     def to_pairs(self, labels: Sequence[Any]) -> dict[str, Any]:
@@ -193,19 +193,20 @@ class MetricGaps:
         return {
             "group": [labels[code] for code in one],
             "other": [labels[code] for code in other],
-            "gap": self.gap, "low": self.low, "high": self.high, "p": self.p,
+            "gap": self.gap, "low": self.low, "high": self.high,
+            "p_corrected": self.p_corrected,
         }  # fmt: skip
 
-    def to_groups(self, labels: Sequence[Any], level: float) -> dict[str, Any]:
+    def to_groups(self, labels: Sequence[Any], level: float, *, bounded: bool) -> dict[str, Any]:
         """Return a column for each fact about the groups, which are independent."""
         means = self.means
         one = level ** (1 / max(int((means.count > 0).sum()), 1))
         counts = np.maximum(means.count, 1) + _PRIOR_USERS
         half = means.error * np.array([find_t_quantile(one, n) for n in counts.tolist()])
-        return {
-            "group": [*labels], "users": means.count, "mean": means.mean,
-            "low": means.mean - half, "high": means.mean + half,
-        }  # fmt: skip
+        half = np.where(half > 0, half, np.nan)  # scores that do not vary have no interval
+        low, high = clip_ends([means.mean - half, means.mean + half], bounded)
+        columns = {"users": means.count, "mean": means.mean, "low": low, "high": high}
+        return {"group": [*labels], **columns}
 
 
 def build_gaps(  # noqa: PLR0913 - all are inputs
@@ -246,8 +247,11 @@ def build_gaps(  # noqa: PLR0913 - all are inputs
     if of == "metrics":
         rows = [one.to_row(labels) for one in found.values()]
         return pd.DataFrame(rows, index=pd.Index(names, name="metric"))
+    bounded = {str(one): one.is_bounded for one in scores.measurements}
     tables = {
-        name: one.to_pairs(labels) if of == "pairs" else one.to_groups(labels, options.level)
+        name: one.to_pairs(labels)
+        if of == "pairs"
+        else one.to_groups(labels, options.level, bounded=bounded[name])
         for name, one in found.items()
     }
     return pd.concat(

@@ -126,8 +126,9 @@ def _build_activity_section(report: Report, column: int) -> Iterator[Section]:
     if not is_known.any() or np.ptp(activity[is_known]) == 0:
         return
     frame = pd.DataFrame({"model": "the model", "activity": activity, "score": score})
-    lower = not scores.measurements[column].metric.greater_is_better
-    chart = plot("activity", frame, report.metrics[column], lower_is_better=lower)
+    one = scores.measurements[column]
+    options = {"lower_is_better": not one.metric.greater_is_better, "bounded": one.is_bounded}
+    chart = plot("activity", frame, report.metrics[column], **options)
     yield Section("activity", "Few and many ratings", _BY_ACTIVITY, [Charts(chart)])
 
 

@@ -22,7 +22,15 @@ from recsys_ndcg.report.rarefaction import compute_rarefaction
 from recsys_ndcg.report.segments import Segments, UnknownKeyError
 from recsys_ndcg.report.user_groups import BUILT_IN_GROUPS, assign_segments, has_column
 from recsys_ndcg.scoring import ITEM_COUNTS, Audit, Plan, Scores, Signature, find_metric_name
-from recsys_ndcg.significance import BOOTSTRAPS, bootstrap_intervals, mean_interval, ratio_interval
+from recsys_ndcg.significance import (
+    BOOTSTRAPS,
+    adjusted_interval,
+    bootstrap_intervals,
+    clip_ends,
+    mean_interval,
+    ratio_interval,
+    scores_vary,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -56,7 +64,7 @@ class Report(Renderable, Mapping[str, float]):
         The means of chance and other baselines: a row per baseline, a column per metric.
     summary : pandas.DataFrame
         A row per metric: mean, ci_low, ci_high, pooled, median, users, undefined, chance,
-        adjusted, tie_low, tie_high.
+        adjusted, adjusted_low, adjusted_high, tie_low, tie_high.
     audit : pandas.DataFrame
         A row per metric: chance, adjusted, z, worst, best, ties, short lists, labels.
     counts : dict
@@ -184,7 +192,7 @@ class Report(Renderable, Mapping[str, float]):
     @property
     def bounded(self) -> pd.Series[bool]:
         """Whether each metric is always between 0 and 1."""
-        bounded = [one.metric.bounded for one in self.audit_data.measurements]
+        bounded = [one.is_bounded for one in self.audit_data.measurements]
         return pd.Series(bounded, index=self.metrics, dtype=bool)
 
     @property
@@ -236,6 +244,7 @@ class Report(Renderable, Mapping[str, float]):
     def summary(self) -> pd.DataFrame:
         """The main numbers, a row per metric: mean, interval, pooled, chance, ties."""
         totals, intervals = self.audit_data.totals_with_orders, self.intervals()
+        adjusted_low, adjusted_high = self._adjusted_interval()
         columns = {
             "mean": totals.mean,
             "ci_low": intervals["mean_low"].to_numpy(),
@@ -246,6 +255,8 @@ class Report(Renderable, Mapping[str, float]):
             "undefined": totals.n_without_value,
             "chance": totals.mean_of("chance"),
             "adjusted": totals.adjusted,
+            "adjusted_low": adjusted_low,
+            "adjusted_high": adjusted_high,
             "tie_low": totals.mean_of("lowest"),
             "tie_high": totals.mean_of("highest"),
         }
@@ -274,7 +285,8 @@ class Report(Renderable, Mapping[str, float]):
 
         From these means: adjusted = (mean - chance) / (best - chance), the share of the possible
         improvement over random order that the model achieves (as in the adjusted Rand index:
-        Hubert & Arabie 1985).
+        Hubert & Arabie 1985); adjusted_low and adjusted_high, its 95 % interval (the delta method
+        for the ratio of sums over users; NaN if chance is unknown for some users with a score).
 
         For metrics that are linear in gains or relevance: z = Σ(numerator - its mean in random
         order) / √ΣVar, the distance of all lists from random order in standard deviations
@@ -288,12 +300,15 @@ class Report(Renderable, Mapping[str, float]):
         """
         totals = self.audit_data.totals_with_all_roles
         counts, best = totals.counts, totals.mean_of("best")
+        adjusted_low, adjusted_high = self._adjusted_interval()
         zero, top = totals.mean_of("zero"), totals.mean_of("top")
         if not counts["unlabelled"] and "zero" in totals.roles:
             zero = top = totals.mean
         columns: dict[str, Any] = {
             "chance": totals.mean_of("chance"),
             "adjusted": totals.adjusted,
+            "adjusted_low": adjusted_low,
+            "adjusted_high": adjusted_high,
             "z": totals.z,
             "worst": totals.mean_of("worst"),
             "best": best,
@@ -331,7 +346,8 @@ class Report(Renderable, Mapping[str, float]):
         level : float
             Between 0 and 1, and at least 1e-12 away from both.
         method : {'t', 'percentile', 'bca'}
-            ``"t"``: Student's t for means, the delta method for pooled scores. ``"percentile"``:
+            ``"t"``: Student's t for means, the delta method for pooled scores; both on the logit
+            scale for metrics in [0, 1], so that no interval leaves these bounds. ``"percentile"``:
             quantiles over resampled users (bootstrap). ``"bca"``: the same corrected for bias and
             skewness, for few users whose scores are far from normal. Numbers of all lists
             together, such as coverage, always have the interval of the jackknife over users: a
@@ -345,7 +361,8 @@ class Report(Renderable, Mapping[str, float]):
         -------
         pandas.DataFrame
             A row per metric: mean_low, mean_high, pooled_low, pooled_high. NaN if fewer than two
-            users have a score.
+            users have a score, or if all have the same: such scores show no standard error. If all
+            are 0, or all 1, ``"t"`` gives the exact binomial bound for metrics in [0, 1].
 
         Raises
         ------
@@ -354,7 +371,8 @@ class Report(Renderable, Mapping[str, float]):
 
         References
         ----------
-        Efron (1987), doi:10.1080/01621459.1987.10478410
+        Efron (1987), doi:10.1080/01621459.1987.10478410; Agresti (2002), Categorical Data
+        Analysis, 2nd edition, section 3.1; Clopper & Pearson (1934), doi:10.1093/biomet/26.4.404
 
         Examples
         --------
@@ -367,9 +385,18 @@ class Report(Renderable, Mapping[str, float]):
         if method == "t":
             check_level("level", level, such_as=0.95)
             moments, pooled = totals.score_moments, totals.ratio_moments
-            low, high = mean_interval(moments.count, moments.mean_x, moments.x_length, level)
+            bounded = self.bounded.to_numpy()
+            low, high = mean_interval(
+                moments.count, moments.mean_x, moments.x_length, level, bounded=bounded
+            )
             ratios: Iterable[Any] = ratio_interval(
-                pooled.count, pooled.ratio, pooled.mean_x, pooled.residual, level
+                pooled.count,
+                pooled.ratio,
+                pooled.mean_x,
+                pooled.residual,
+                level,
+                bounded=bounded,
+                alike=~scores_vary(pooled.count, pooled.mean_x, pooled.x_length),
             )
         else:
             check_choice("method", method, ("t", *BOOTSTRAPS))
@@ -399,7 +426,25 @@ class Report(Renderable, Mapping[str, float]):
         values = self.audit_data.pseudo_values
         is_known = ~np.isnan(values)
         norms = column_norms(np.where(is_known, values - totals.mean, 0.0))
-        return mean_interval(is_known.sum(axis=0), totals.mean, norms, level)
+        ends = mean_interval(is_known.sum(axis=0), totals.mean, norms, level)
+        low, high = clip_ends(ends, self.bounded.to_numpy())
+        return low, high
+
+    def _adjusted_interval(self) -> tuple[Any, Any]:
+        """Return the 95 % interval of `adjusted`, NaN if chance is unknown for some users."""
+        totals = self.audit_data.totals_with_orders
+        room = totals.room_moments
+        if room is None:
+            return np.nan, np.nan
+        is_known = room.count == totals.score_moments.count
+        return adjusted_interval(
+            np.where(is_known, room.count, 0),
+            totals.adjusted,
+            room.mean_x,
+            room.residual,
+            totals.mean_of("best"),
+            bounded=self.bounded.to_numpy(),
+        )
 
     def signature(self, metric: str | Metric) -> Signature:
         """Return the signature of a metric: equal signatures on equal data mean equal numbers.
@@ -645,10 +690,10 @@ class Report(Renderable, Mapping[str, float]):
         pandas.DataFrame
             ``of="metrics"``: groups, users, mean_gap (the mean absolute difference of all pairs of
             groups), mean_low, mean_high, largest_gap, largest_low, largest_high, by_chance (the
-            mean gap of random groups of these sizes), lowest, highest (the groups), and p of the
-            largest gap. ``"pairs"``: group, other, gap (mean minus mean), low, high, p.
-            ``"groups"``: group, users, mean, low, high. NaN if a group has no score, or no group
-            has two users.
+            mean gap of random groups of these sizes), lowest, highest (the groups), and
+            p_corrected of the largest gap. ``"pairs"``: group, other, gap (mean minus mean), low,
+            high, p_corrected. ``"groups"``: group, users, mean, low, high. NaN if a group has no
+            score, or no group has two users.
 
         Raises
         ------
@@ -662,7 +707,7 @@ class Report(Renderable, Mapping[str, float]):
         variance below the variance of all groups is moderated towards it (Smyth 2004), as if the
         group had ten more users. The intervals of the mean and the largest gap are what the
         intervals of the pairs allow. The intervals of groups are Student's t for independent
-        groups (Šidák 1967).
+        groups (Šidák 1967), cut off at 0 and 1 for metrics in [0, 1].
 
         References
         ----------
@@ -677,7 +722,7 @@ class Report(Renderable, Mapping[str, float]):
         >>> gap = table.loc["ndcg@10", ["mean_gap", "mean_low", "mean_high"]]
         >>> gap.astype(float).round(3).tolist()
         [0.068, 0.031, 0.113]
-        >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p"].tolist()
+        >>> table.loc["ndcg@10", ["lowest", "highest"]].tolist(), table["p_corrected"].tolist()
         (['a', 'b'], [0.01])
         """
         known = find_known_groups(self.audit_data.lists) if groups is None else groups

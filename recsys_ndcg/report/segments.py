@@ -22,11 +22,13 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_p_value,
+    format_range,
     format_signed,
     list_first,
     pluralise,
 )
 from recsys_ndcg.report.document import (
+    INTERVAL,
     build_remarks_section,
     build_signatures_section,
     format_cells,
@@ -43,7 +45,7 @@ _DIFFERENT_CHANCE = 0.05  # a difference between chance levels that makes means 
 _MATTERS = 0.001  # a difference that changes the third decimal
 _MAX_NAMED = 3  # segments in a sentence, and metrics with the same finding
 _ALL = "(all)"
-_COLUMNS = ["metric", "segment", "users", "mean", "±95%", "pooled", "chance", "adjusted"]
+_COLUMNS = ["metric", "segment", "users", "mean", INTERVAL, "pooled", "chance", "adjusted"]
 _LEAD = "Each segment against all others together: the difference of the means, and its p value."
 
 
@@ -61,7 +63,7 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     rows = pd.concat([whole.reset_index(), by_segment], ignore_index=True)
     columns = rows["metric"].map(segments.whole.metrics.index).to_numpy()
     order = np.argsort(columns, kind="stable")
-    rows["±95%"] = (rows["ci_high"] - rows["ci_low"]) / 2
+    rows[INTERVAL] = [*map(format_range, rows["ci_low"], rows["ci_high"])]
     rows["metric"] = rows["metric"].map(escape_invisible)
     rows["difference"] = rows["difference"].map(format_signed)
     rows["p_corrected"] = rows["p_corrected"].map(format_p_value)

@@ -75,7 +75,7 @@ class Measurement:
         metric = self.metric
         return {
             "k": metric.k,
-            "bounded": metric.bounded,
+            "bounded": self.is_bounded,
             "orders": metric.depends_on_order,  # the name in files
             "greater_is_better": metric.greater_is_better,
             "a_ratio": type(metric).score is Metric.score,  # whether the score is a quotient
@@ -110,7 +110,9 @@ class Measurement:
         rule = Convention(undefined="skip" if undefined is None else undefined)
         if re.split(r"\W", name, maxsplit=1)[0].lower() in names:
             with suppress(RecsysNdcgError):
-                return cls(parse_metrics(name)[0], rule)
+                metric = parse_metrics(name)[0]
+                is_sum = metric.bounded and not stored["bounded"]
+                return cls(metric, rule.replace(list_over="one") if is_sum else rule)
         if not stored["a_ratio"]:
             msg = (
                 f"{name} is not a built-in metric, and has its own formula for the score. Import "
@@ -154,6 +156,12 @@ class Measurement:
     def with_choices(self, **choices: Any) -> Measurement:
         """Return the measurement with other choices of its convention."""
         return replace(self, convention=self.convention.replace(**choices))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every score is in [0, 1]: no sums over a list, as under ``list_over="one"``."""
+        is_sum = "list_over" in self.metric.reads and self.convention.list_over == "one"
+        return self.metric.bounded and not is_sum
 
     @property
     def score_if_undefined(self) -> float:

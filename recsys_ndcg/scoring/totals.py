@@ -143,6 +143,9 @@ class Totals(MetricColumns):
         The mean scores in other roles (`Scores.roles`), if measured: over users with a score, or
         over all users for `LABEL_ROLES`; and ``"decided_by_ties"``, the share of users whose score
         depends on the order of ties.
+    room_moments : Moments, optional
+        The moments of best - chance (x) and score - chance (y) of the users for whom all three are
+        known, if other orders are measured.
     highest_grade : float
         The highest grade known when ``"top"`` was measured; NaN if there was none.
     over_lists : mapping of str to tuple of ItemTotals or None
@@ -162,6 +165,7 @@ class Totals(MetricColumns):
     excess: Floats
     deviation: Floats
     roles: Mapping[str, Means] = field(default_factory=dict)
+    room_moments: Moments | None = None
     highest_grade: float = math.nan
     over_lists: Mapping[str, tuple[ItemTotals | None, ...]] = field(default_factory=dict)
     known_values: Mapping[str, Floats] = field(default_factory=dict)
@@ -210,7 +214,7 @@ class Totals(MetricColumns):
             means["decided_by_ties"] = _compute_share_decided_by_ties(scores, has_score)
         highest = np.fmax(self.highest_grade, highest_grade)
         totals = replace(self, roles={**self.roles, **means}, highest_grade=highest)
-        return _add_trivial_and_z(totals, scores) if "deviation" in roles else totals
+        return _add_order_sums(totals, scores) if "deviation" in roles else totals
 
     def with_means(self, means: Mapping[str, Floats]) -> Totals:
         """Return the totals with more roles, from the means that a file has.
@@ -238,6 +242,9 @@ class Totals(MetricColumns):
             excess=mine.excess + theirs.excess,
             deviation=np.hypot(mine.deviation, theirs.deviation),
             roles={role: mine.roles[role] + theirs.roles[role] for role in both},
+            room_moments=mine.room_moments + theirs.room_moments
+            if mine.room_moments and theirs.room_moments
+            else None,
             highest_grade=highest,
             over_lists={
                 role: tuple(
@@ -356,8 +363,10 @@ def _compute_share_decided_by_ties(scores: Scores, has_score: Flags) -> Means:
     return Means(count, depends.sum(axis=0).astype(np.float64))
 
 
-def _add_trivial_and_z(totals: Totals, scores: Scores) -> Totals:
-    """Return totals with the numbers of trivial users and the sums that give z."""
+def _add_order_sums(totals: Totals, scores: Scores) -> Totals:
+    """Return totals with the numbers of trivial users, the sums that give z, and the room."""
+    room = scores.roles["best"] - scores.roles["chance"]
+    above = scores.per_user - scores.roles["chance"]
     is_fixed, has_z = scores.order_independent, scores.has_z
     varies = ~is_fixed & ~np.isnan(scores.roles["best"])
     n_trivial = int((is_fixed.any(axis=1) & ~varies.any(axis=1)).sum())
@@ -367,6 +376,7 @@ def _add_trivial_and_z(totals: Totals, scores: Scores) -> Totals:
         counts={**totals.counts, "trivial": n_trivial},
         excess=column_sums(np.where(has_z, scores.excess, 0.0)),
         deviation=column_norms(np.where(has_z, scores.roles["deviation"], 0.0)),
+        room_moments=Moments.of(room, above, ~np.isnan(room + above)),
     )
 
 

@@ -1,12 +1,17 @@
+from recsys_ndcg.significance.exact_sums import list_changes as list_changes
 from recsys_ndcg.significance.intervals import BOOTSTRAPS as BOOTSTRAPS
+from recsys_ndcg.significance.intervals import adjusted_interval as adjusted_interval
 from recsys_ndcg.significance.intervals import bootstrap_intervals as bootstrap_intervals
+from recsys_ndcg.significance.intervals import clip_ends as clip_ends
 from recsys_ndcg.significance.intervals import find_t_quantile as find_t_quantile
 from recsys_ndcg.significance.intervals import mean_interval as mean_interval
 from recsys_ndcg.significance.intervals import ratio_interval as ratio_interval
+from recsys_ndcg.significance.intervals import scores_vary as scores_vary
 from recsys_ndcg.significance.paired import PairResults as PairResults
 from recsys_ndcg.significance.paired import check_margin as check_margin
 from recsys_ndcg.significance.paired import compare_pairs as compare_pairs
 from recsys_ndcg.significance.paired import compute_drawn_p as compute_drawn_p
+from recsys_ndcg.significance.paired import count_draws as count_draws
 from recsys_ndcg.significance.paired import exclude_zero as exclude_zero
 from recsys_ndcg.significance.random_effects import combine_effects as combine_effects
 from recsys_ndcg.significance.ranks import assign_letters as assign_letters

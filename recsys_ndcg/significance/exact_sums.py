@@ -431,10 +431,19 @@ def sum_with_all_signs(whole: Floats) -> Floats:
     >>> sum_with_all_signs(np.array([[1.0, 2.0]])).ravel().tolist()
     [1.0, -1.0, -3.0]
     """
-    users = whole.shape[1]
-    is_changed = np.arange(1, 2**users)[:, None] >> np.arange(users) & 1
-    sums: Floats = whole.sum(axis=1) - 2 * (is_changed @ whole.T)
+    sums: Floats = whole.sum(axis=1) - 2 * (list_changes(whole.shape[1]) @ whole.T)
     return sums
+
+
+def list_changes(users: int) -> Flags:
+    """Return all choices of users but the empty one: shape (2^n_users - 1, n_users).
+
+    Examples
+    --------
+    >>> list_changes(2).astype(int).tolist()
+    [[1, 0], [0, 1], [1, 1]]
+    """
+    return np.asarray(np.arange(1, 2**users)[:, None] >> np.arange(users) & 1, dtype=bool)
 
 
 def _make_generator(seed: int, block: int) -> np.random.Generator:

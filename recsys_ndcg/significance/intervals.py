@@ -1,4 +1,4 @@
-"""Intervals for means and ratios over users: Student's t, the delta method, the bootstrap."""
+"""Intervals for means and ratios over users: t, the delta and logit methods, the bootstrap."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ _FARTHEST = 12  # standard deviations; the density beyond is negligible
 _STOP = 1e-15  # relative size of the last step
 
 
-def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95) -> tuple[Any, Any]:
-    """Return Student's t interval for the mean of independent users, NaN for fewer than two.
+def mean_interval(
+    count: Any, mean: Any, length: Any, level: float = 0.95, *, bounded: Any = False
+) -> tuple[Any, Any]:
+    """Return the interval for the mean of independent users' scores, NaN for fewer than two.
+
+    It is Student's t; for scores in [0, 1] it is as in `ratio_interval`, and never leaves [0, 1].
 
     Parameters
     ----------
@@ -34,6 +38,8 @@ def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95) -> tu
         The mean of their scores, and the root of the sum of squared deviations from it.
     level : float
         Between 0 and 1.
+    bounded : bool or array
+        Whether every possible score is in [0, 1].
 
     Examples
     --------
@@ -42,17 +48,37 @@ def mean_interval(count: Any, mean: Any, length: Any, level: float = 0.95) -> tu
     >>> low, high = mean_interval(3, 0.4, 0.08**0.5)
     >>> print(low.round(4), high.round(4))
     -0.0968 0.8968
+    >>> low, high = mean_interval(3, 0.4, 0.08**0.5, bounded=True)
+    >>> print(low.round(4), high.round(4))
+    0.0776 0.8409
     """
-    return ratio_interval(count, mean, 1.0, length, level)
+    return ratio_interval(count, mean, 1.0, length, level, bounded=bounded, alike=True)
 
 
-def ratio_interval(
-    count: Any, ratio: Any, mean: Any, residual: Any, level: float = 0.95
+def ratio_interval(  # noqa: PLR0913 - all are inputs
+    count: Any,
+    ratio: Any,
+    mean: Any,
+    residual: Any,
+    level: float = 0.95,
+    *,
+    bounded: Any = False,
+    alike: Any = False,
 ) -> tuple[Any, Any]:
-    """Return the delta-method interval for a ratio of sums over independent users.
+    r"""Return the interval for a ratio of sums over independent users.
 
-    The ratio is linearised: with q = Σn/Σd, the residuals n - q·d of the users give its variance
-    (Cochran 1977, Sampling Techniques, chapter 6).
+    The ratio is linearised (the delta method): with q = Σn/Σd, the residuals n - q·d of the users
+    give its standard error s (Cochran 1977, Sampling Techniques, chapter 6). The interval is
+    q ± t·s with Student's t. If every user's n/d is in [0, 1], it is computed on the logit scale
+    and so inside [0, 1], and longer on the side where scores are skewed (Agresti 2002):
+
+    .. math:: \operatorname{logit}^{-1}\left(\log\frac{q}{1-q} \pm \frac{t s}{q (1-q)}\right)
+
+    It is NaN if all residuals are 0 or rounding errors: scores that do not vary show no standard
+    error. If then all n, or all d - n, are 0 and all d are equal, it is the exact binomial bound
+    (Clopper & Pearson 1934), [0, 1 - b] or [b, 1] with b = ((1 - level) / 2)^(1 / count). For
+    scores in [0, 1] that are not only 0 and 1 it is conservative: of all users, at least the share
+    q has a score above 0.
 
     Parameters
     ----------
@@ -64,6 +90,15 @@ def ratio_interval(
         The root of the sum of squared residuals.
     level : float
         Between 0 and 1.
+    bounded : bool or array
+        Whether every possible n/d is in [0, 1].
+    alike : bool or array
+        Whether all d are equal, so that q is a mean.
+
+    References
+    ----------
+    Agresti (2002), Categorical Data Analysis, 2nd edition, section 3.1; Clopper & Pearson (1934),
+    doi:10.1093/biomet/26.4.404
 
     Examples
     --------
@@ -72,14 +107,109 @@ def ratio_interval(
     >>> low, high = ratio_interval(3, 0.75, 4.0, 3.5**0.5)
     >>> print(low.round(4), high.round(4))
     -0.0716 1.5716
+    >>> low, high = ratio_interval(3, 0.75, 4.0, 3.5**0.5, bounded=True)
+    >>> print(low.round(4), high.round(4))
+    0.0362 0.9958
     """
     users = np.maximum(count, 2).astype(np.int64)
     is_defined = (np.asarray(count) > 1) & (mean != 0)
     reach = np.reshape([find_t_quantile(level, one) for one in users.ravel().tolist()], users.shape)
     mean = np.where(is_defined, mean, 1.0)
-    half = reach * (residual / np.sqrt(users - 1)) / np.sqrt(users) / mean
-    half = np.where(is_defined, half, np.nan)
-    return ratio - half, ratio + half
+    half = reach * (residual / np.sqrt(users - 1)) / np.sqrt(users) / np.abs(mean)
+    varies = scores_vary(users, ratio * mean, residual)
+    low, high = _spread(ratio, np.where(is_defined & varies, half, np.nan), bounded)
+    is_same = is_defined & ~varies & bounded & alike
+    below = ((1 - level) / 2) ** (1 / users)
+    is_zero, is_one = is_same & (np.abs(ratio) <= _SAME), is_same & (np.abs(ratio - 1) <= _SAME)
+    low = np.select([is_zero, is_one], [0.0, below], low)
+    high = np.select([is_zero, is_one], [1 - below, 1.0], high)
+    return low[()], high[()]  # numbers, if all arguments are
+
+
+def scores_vary(count: Any, mean: Any, length: Any) -> Any:
+    """Return whether scores differ by more than rounding errors.
+
+    Parameters
+    ----------
+    count, mean, length : numbers or arrays
+        As in `mean_interval`.
+
+    Examples
+    --------
+    >>> scores_vary(3, 0.4, 1e-16), scores_vary(3, 0.4, 0.08**0.5)
+    (np.False_, np.True_)
+    """
+    return length / np.sqrt(np.maximum(count, 1)) > _SAME * np.abs(mean)
+
+
+def clip_ends(ends: Any, bounded: Any) -> Floats:
+    """Return the ends of intervals; in [0, 1] if bounded.
+
+    For numbers whose standard error is not the error of a mean of scores in [0, 1]: near a bound,
+    the logit scale would make their intervals far too long.
+    """
+    least, largest = np.where(bounded, 0.0, -np.inf), np.where(bounded, 1.0, np.inf)
+    clipped: Floats = np.clip(ends, least, largest)
+    return clipped
+
+
+def _spread(center: Any, half: Any, bounded: Any) -> tuple[Any, Any]:
+    """Return center ± half; if bounded, with this standard error on the logit scale."""
+    has_logit = np.asarray(bounded) & (center > 0) & (center < 1)
+    share = np.where(has_logit, center, 0.5)
+    with np.errstate(over="ignore"):  # infinite: the ends are 0 and 1
+        factor = np.exp(half / (share * (1 - share)))
+    low, high = (share / (share + (1 - share) * odds) for odds in (factor, 1 / factor))
+    return np.where(has_logit, low, center - half), np.where(has_logit, high, center + half)
+
+
+def adjusted_interval(  # noqa: PLR0913 - all are inputs
+    count: Any,
+    ratio: Any,
+    room: Any,
+    residual: Any,
+    best: Any,
+    *,
+    level: float = 0.95,
+    bounded: Any = False,
+) -> tuple[Any, Any]:
+    """Return the interval for A = (mean - chance) / (best - chance).
+
+    It is the interval of a ratio of sums, of score - chance over best - chance. If scores are in
+    [0, 1], then A is between -chance / (best - chance) and 1, and mean / best is its place between
+    these: if A is not negative, the interval of this place, on the logit scale and with the
+    standard error of A, is mapped back. It is NaN if all scores are 0, or all are the best.
+
+    Parameters
+    ----------
+    count : int or array
+        Number of users.
+    ratio, room, residual : float or array
+        A, the mean of best - chance, and the root of the sum of squared residuals.
+    best : float or array
+        The mean of best.
+    level : float
+        Between 0 and 1.
+    bounded : bool or array
+        Whether every possible score is in [0, 1].
+
+    Examples
+    --------
+    The scores 0.6 and 0.9, where chance is 0.5 and the best order 1.
+
+    >>> low, high = adjusted_interval(2, 0.5, 0.5, 0.045**0.5, 1.0, level=0.5, bounded=True)
+    >>> print(low.round(4), high.round(4))
+    0.1482 0.7395
+    """
+    has_ends = np.asarray(bounded) & (best > 0) & (room > 0)  # NaN: False
+    share = np.where(has_ends, room, 1.0) / np.where(has_ends, best, 1.0)
+    place = 1 - share * (1 - ratio)
+    # scores that are all 0, or all the best, do not vary, even if chance does
+    is_at_end = has_ends & ((place <= _SAME) | (place >= 1 - _SAME))
+    residual = np.where(is_at_end, 0.0, residual)
+    is_skewed = has_ends & (ratio >= 0)
+    low, high = ratio_interval(count, place, room / share, residual, level, bounded=is_skewed)
+    return 1 - (1 - low) / share, 1 - (1 - high) / share
 
 
 @lru_cache(maxsize=1024)
@@ -151,7 +281,8 @@ def bootstrap_ratios(  # noqa: PLR0913 - all are inputs
     Returns
     -------
     low, high : float64 arrays, shape (n_columns,)
-        NaN for fewer than two users; the ratio itself if all users have the same.
+        NaN for fewer than two users, and if all users have the same ratio: resamples of scores that
+        do not vary have no quantiles.
 
     Raises
     ------
@@ -188,7 +319,7 @@ def bootstrap_ratios(  # noqa: PLR0913 - all are inputs
             skewness = _compute_skewness(rest, total[some] - bottom[:, some])
             tails = _correct_tails(tails, apart, skewness / 6)
         ends = [np.nanquantile(*one) for one in zip(apart.T, tails.T, strict=True)]
-        low[some], high[some] = ratio + np.array(ends).T
+        low[some], high[some] = np.where(rest.any(axis=0), ratio + np.array(ends).T, np.nan)
     return low, high
 
 

@@ -184,21 +184,11 @@ def compare_pairs(  # noqa: PLR0913 - all are inputs
     ([0.375], [0.0138])
     """
     scores = PairedScores(values, pairs, runs if how.test == "t" else ())
-    results = _run_test(scores, how, show)
-    with np.errstate(invalid="ignore"):
-        half = np.where(np.isinf(results.critical), np.inf, results.critical * scores.error)
-    half = np.where(np.isnan(results.p) | (scores.deviation == 0), np.nan, half)
-    ends = scores.mean - half, scores.mean + half
-    relative, relative_low, relative_high = find_relative_intervals(scores, results.critical)
-    if how.test_kind.is_test_of_mean:
-        p = results.corrected if how.corrected_by.is_simultaneous else results.p
-        ends = exclude_zero(*ends, scores.mean, p <= how.alpha)
-        relative_low, relative_high = exclude_zero(
-            relative_low, relative_high, relative, p <= how.alpha
-        )
+    results, unit = _run_test(scores, how, show), scores.exponent
+    low, high, relative, relative_low, relative_high = _find_intervals(scores, results, how)
     d_z, d_z_error = measure_effects(scores)
     d_z_half = student.find_critical_t(how.alpha, scores.freedom) * d_z_error
-    unit, of_margin = scores.exponent, np.full((5, len(scores.users)), np.nan)
+    of_margin = np.full((5, len(scores.users)), np.nan)
     if margin is not None:
         limit = float(np.ldexp(check_margin(margin), -unit))
         of_margin[:2] = _test_margin(scores, how, limit)
@@ -207,8 +197,8 @@ def compare_pairs(  # noqa: PLR0913 - all are inputs
     return PairResults(
         users=scores.users,
         difference=np.ldexp(scores.mean, unit),
-        low=np.ldexp(ends[0], unit),
-        high=np.ldexp(ends[1], unit),
+        low=np.ldexp(low, unit),
+        high=np.ldexp(high, unit),
         standard_error=np.ldexp(scores.error, unit),
         freedom=scores.freedom,
         statistic=results.statistic,
@@ -237,6 +227,20 @@ def compare_pairs(  # noqa: PLR0913 - all are inputs
         probability_equivalent=equivalent,
         probability_better=better,
     )
+
+
+def _find_intervals(scores: PairedScores, results: PValues, how: Testing) -> tuple[Floats, ...]:
+    """Return the ends of the differences; and the relative differences with their ends."""
+    with np.errstate(invalid="ignore"):
+        half = np.where(np.isinf(results.critical), np.inf, results.critical * scores.error)
+    half = np.where(np.isnan(results.p) | (scores.deviation == 0), np.nan, half)
+    low, high = scores.mean - half, scores.mean + half
+    relative, *ends = find_relative_intervals(scores, results.critical)
+    if not how.test_kind.is_test_of_mean:
+        return low, high, relative, *ends
+    p = results.corrected if how.corrected_by.is_simultaneous else results.p
+    low, high = exclude_zero(low, high, scores.mean, p <= how.alpha)
+    return low, high, relative, *exclude_zero(ends[0], ends[1], relative, p <= how.alpha)
 
 
 def _run_test(scores: PairedScores, how: Testing, show: ShowShare | None) -> PValues:

@@ -55,7 +55,7 @@ def test_p_is_the_share_of_permutations_with_a_larger_t(scores: list[float], n_g
     found = measure(scores, codes, n_groups, draws)
     own = largest_t(scores, codes)
     most = [max(largest_t(one, codes).values()) for one in {*permutations(scores)}]
-    for p, t in zip(found.p, own.values(), strict=True):
+    for p, t in zip(found.p_corrected, own.values(), strict=True):
         wanted = mean([one >= t * (1 - 1e-9) for one in most])
         assert abs(p - wanted) < 5 * math.sqrt(0.25 / draws) + 1 / draws
 
@@ -85,7 +85,7 @@ def test_intervals_agree_with_p_and_with_each_other(scores: list[float], seed: i
     one = measure(scores, codes, 3, seed=seed)
     known = ~np.isnan(one.low)
     is_apart = (one.low > 1e-9) | (one.high < -1e-9)
-    assert not (is_apart & ~(one.p <= 1 - LEVEL + 1e-9))[known].any()
+    assert not (is_apart & ~(one.p_corrected <= 1 - LEVEL + 1e-9))[known].any()
     assert ((one.low <= one.gap) & (one.gap <= one.high))[known].all()
     row = one.to_row("xyz")
     pairs = [*zip(scores, codes, strict=True)]
@@ -121,7 +121,7 @@ def test_tables_of_metrics_pairs_and_groups_agree() -> None:
     assert table.index.tolist() == ["ndcg@2", "rr"]
     assert table["lowest"].tolist() == ["a", "a"]
     assert (table["mean_low"] > table["by_chance"]).all()
-    assert (table["p"] == 1 / 200).all()
+    assert (table["p_corrected"] == 1 / 200).all()
     pairs = report.gaps(groups, "rr", of="pairs", draws=199)
     assert pairs[["group", "other"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
     assert pairs["gap"].tolist() == pytest.approx([-0.5, -0.5, 0.0])
@@ -137,11 +137,15 @@ def test_intervals_of_groups_are_those_of_independent_groups() -> None:
     generator = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], 5000)
     scores = generator.normal(size=len(codes))
-    table = pd.DataFrame(measure(scores, codes, 3, draws=19).to_groups("abc", LEVEL))
+    found = measure(scores, codes, 3, draws=19)
+    table = pd.DataFrame(found.to_groups("abc", LEVEL, bounded=False))
     reach = NormalDist().inv_cdf((1 + LEVEL ** (1 / 3)) / 2)
     half = (table["high"] - table["low"]) / 2
     wanted = [reach * scores[codes == code].std(ddof=1) / math.sqrt(5000) for code in range(3)]
     assert half.tolist() == pytest.approx(wanted, rel=0.02)
+    bounded = pd.DataFrame(found.to_groups("abc", LEVEL, bounded=True))
+    for end in ("low", "high"):
+        assert bounded[end].tolist() == table[end].clip(0, 1).tolist()
 
 
 def test_groups_of_the_evaluation_are_the_default() -> None:

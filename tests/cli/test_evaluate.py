@@ -25,7 +25,7 @@ def test_evaluate_prints_the_scores_and_the_signature(path: Path) -> None:
     result = run("evaluate", path)
     assert (result.exit_code, result.stderr) == (0, "")
     heading, scores, *_, signature = result.stdout.splitlines()
-    assert heading.split()[:5] == ["metric", "mean", "±95%", "pooled", "median"]
+    assert heading.split()[:5] == ["metric", "mean", "[95%]", "pooled", "median"]
     expected = rn.evaluate(path)
     assert scores.split()[:2] == ["ndcg@10", f"{expected.mean.iloc[0]:.4f}"]
     assert signature == expected.signature("ndcg@10")

@@ -29,6 +29,20 @@ def described(comparison: rn.Comparison, kind: str, **options: str) -> str:
     return str(comparison.plot(kind, **options).to_dict()["description"])
 
 
+def test_intervals_by_activity_stay_in_the_bounds() -> None:
+    """Of three users, Student's would not; on the page of a report, too."""
+    tables = models(3)
+    compared = rn.compare(tables, metrics="ndcg@3")
+    page = rn.evaluate(tables["good"], metrics="ndcg@3").page()
+    (section,) = [one for one in page.sections if one.name == "activity"]
+    charts: Any = section.parts[0]
+    specs = [compared.plot("activity").to_dict(), *charts.specs]
+    for spec in specs:
+        rows = [row for table in spec["datasets"].values() for row in table if "high" in row]
+        assert rows
+        assert all(0 <= row["low"] <= row["high"] <= 1 for row in rows)
+
+
 def test_each_plot_describes_its_numbers() -> None:
     """As its text alternative."""
     score, error = (COMPARISON.leaderboards[name]["mean"]["good"] for name in METRICS)

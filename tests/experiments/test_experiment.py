@@ -48,6 +48,7 @@ def test_the_mean_is_over_users() -> None:
     assert found.per_user["ndcg@5", "top"].to_dict() == expected
     mean = found.leaderboard.loc["top", "mean"]
     assert mean == pytest.approx(scores.mean().mean(), abs=1e-12)
+    assert found.pairwise["runs"].tolist() == [2]  # the seeds, however many folds they have
 
 
 @pytest.mark.slow

@@ -185,6 +185,10 @@ VERDICTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "every order of these lists has the same score": ({"a": [(1, 1)], "b": [(2, 1)]}, {}),
     "One user is not enough evidence": ({"a": GOOD}, {}),
     "cannot be distinguished from chance": ({"a": GOOD, "b": [(2, 1), (1, 2)]}, {}),
+    "In rr this order cannot be distinguished from chance": (
+        {"a": GOOD},
+        {"metrics": "rr", "threshold": 4},
+    ),
     "this order is worse than chance": (dict.fromkeys(range(30), WORST), {}),
     "achieves 100 % of the possible": (dict.fromkeys(range(30), BEST), {}),
 }

@@ -200,7 +200,8 @@ def test_the_best_of_hundreds_of_models_are_shown() -> None:
     """All of fifty; the description is of all."""
     for n, most in ((50, 50), (500, 60)):
         frame = pd.DataFrame({"model": [f"m{i}" for i in range(n)], "mean": np.arange(n) / n})
-        frame = frame.assign(low=NAN, high=NAN, tier=range(n, 0, -1))
+        ends = dict.fromkeys(("low", "high", "bar_low", "bar_high"), NAN)
+        frame = frame.assign(**ends, tier=range(n, 0, -1))
         chart = plot_intervals_by_tier(frame, "ndcg@10")
         written = texts(chart)
         names = [one for one in written if one.startswith("m") and one[1:].isdigit()]

@@ -21,9 +21,9 @@ from tests.textbook import Choices
 
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 COLUMNS = [
-    "chance", "adjusted", "z", "worst", "best", "trivial", "tie_low", "tie_high",
-    "decided_by_ties", "short", "skipped", "unlabelled", "judged", "unlabelled_zero",
-    "unlabelled_top",
+    "chance", "adjusted", "adjusted_low", "adjusted_high", "z", "worst", "best", "trivial",
+    "tie_low", "tie_high", "decided_by_ties", "short", "skipped", "unlabelled", "judged",
+    "unlabelled_zero", "unlabelled_top",
 ]  # fmt: skip
 
 
@@ -178,9 +178,12 @@ def test_remarks_on_constructed_data(constructed: rn.Report) -> None:
 
 
 def test_unremarkable_data_have_no_remarks() -> None:
-    """Long lists of distinct estimates, all labelled, few of them relevant."""
+    """Long lists of distinct estimates, all labelled, few of them relevant, at different ranks."""
     pairs = product(range(9), range(40))
-    rows = [(user, item, (7 * item + user) % 40, float(item == user)) for user, item in pairs]
+    rows = [
+        (user, item, (7 * item + user) % 40, float(item == (17 + 22 * user) % 40))
+        for user, item in pairs
+    ]
     report = rn.evaluate(rows, metrics=["ndcg", "precision", "recall"], k=3)
     assert not [line for line in report.remarks if "andom order" not in line]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import recsys_ndcg as rn
 from tests.errors import assert_rejected, rejects
@@ -23,7 +23,7 @@ from tests.rendering.parsed import harmless
 pytestmark = pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 SUMMARY = [
     "mean", "ci_low", "ci_high", "pooled", "median", "users", "undefined", "chance", "adjusted",
-    "tie_low", "tie_high",
+    "adjusted_low", "adjusted_high", "tie_low", "tie_high",
 ]  # fmt: skip
 EXPLAINED = [
     "item", "estimated", "true", "relevant", "gain", "discount", "discounted_gain", "dcg",
@@ -89,11 +89,17 @@ def test_counts_are_plain_whole_numbers(report: rn.Report) -> None:
 
 
 def test_the_interval_of_a_mean_is_students() -> None:
-    """As SciPy computes it, over the users with a score; one user has no interval."""
-    report = rn.evaluate(drawn_lists(60, 0), k=5, threshold=4)
+    """As SciPy computes it, over the users with a score; of the logit if scores are in [0, 1]."""
+    report = rn.evaluate(
+        drawn_lists(60, 0), metrics=["ndcg", "recall", "dcg", "rmse"], k=5, threshold=4
+    )
     for name, row in report.summary.iterrows():
         values = report.per_user[name].dropna()
-        expected = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
+        mean, error = values.mean(), stats.sem(values)
+        is_bounded = name in ("ndcg@5", "recall@5")
+        center, scale = (special.logit(mean), mean * (1 - mean)) if is_bounded else (mean, 1)
+        expected = np.array(stats.t.interval(0.95, len(values) - 1, center, error / scale))
+        expected = special.expit(expected) if is_bounded else expected
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([*expected])
     one = rn.evaluate({"ann": [(2, 3), (1, 1)]})
     assert one.summary[["ci_low", "ci_high"]].isna().all(axis=None)

@@ -87,15 +87,13 @@ def test_threads_and_blocks_change_no_bit(method: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
-def test_few_or_equal_users_have_no_interval_or_a_point(method: str) -> None:
-    """Fewer than two have none; one draw is a point, too."""
+def test_few_or_equal_users_have_no_interval(method: str) -> None:
+    """Fewer than two, or all with the same ratio; one draw is a point."""
     bottom = np.array([[1, 0, 2, 3], [0, 0, 1, 4], [0, 0, 0, 6]], dtype=float)
     top = bottom * [0.5, 0.5, 0.1, 0.25]
     top[1, 2] = 0.3 - 0.2
     found = _ends(top, bottom, method=method)
-    assert np.isnan(found[:, :2]).all()
-    assert found[0, 2] == found[1, 2] == pytest.approx(0.1)
-    assert found[:, 3].tolist() == [0.25, 0.25]
+    assert np.isnan(found).all()
     assert _ends(top[:0], bottom[:0], method=method).shape == (2, 4)
     low, high = _ends(*_made(9, 0), method=method, draws=1)
     assert (low == high).all()

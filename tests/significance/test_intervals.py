@@ -1,21 +1,28 @@
-"""Student's intervals of means, against SciPy and formulas."""
+"""Intervals of means and ratios, against SciPy, textbook formulas and counted coverage."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t
+from scipy.stats import binom, t
 
 import recsys_ndcg as rn
-from recsys_ndcg.significance.intervals import mean_interval
+from recsys_ndcg.scoring import Audit, Totals
+from recsys_ndcg.significance.intervals import mean_interval, ratio_interval
 from recsys_ndcg.significance.student import power
 from tests.comparison.models import models
 from tests.errors import rejects
+from tests.report.test_reports import drawn_lists
 
 
 def half_width(count: int, level: float) -> float:
@@ -79,3 +86,237 @@ def test_an_alpha_that_cannot_be_computed_exactly_raises(name: str) -> None:
     for alpha in (9e-13, 1e-16, 1 - 1e-14):
         with rejects(_TOO_CLOSE):
             CALLS[name](alpha)
+
+
+# Intervals inside [0, 1]
+
+
+def textbook(tops: list[float], bottoms: list[float], level: float) -> tuple[float, float]:
+    """Return the interval of a ratio on the logit scale, from sums in plain Python."""
+    n, ratio = len(tops), sum(tops) / sum(bottoms)
+    squares = sum((top - ratio * bottom) ** 2 for top, bottom in zip(tops, bottoms, strict=True))
+    error = math.sqrt(squares / (n - 1) / n) / fmean(bottoms)
+    middle, reach = math.log(ratio / (1 - ratio)), float(t.ppf((1 + level) / 2, n - 1))
+    ends = [middle + sign * reach * error / (ratio * (1 - ratio)) for sign in (-1, 1)]
+    low, high = (1 / (1 + math.exp(-end)) for end in ends)
+    return low, high
+
+
+def moments(tops: Any, bottoms: Any) -> tuple[int, float, float, float]:
+    """Return the arguments of `ratio_interval`."""
+    top, bottom = np.array(tops, dtype=float), np.array(bottoms, dtype=float)
+    ratio = top.sum() / bottom.sum()
+    return len(top), ratio, bottom.mean(), float(np.linalg.norm(top - ratio * bottom))
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.01, 0.99), st.floats(0.5, 2)), min_size=3, max_size=30),
+    st.floats(0.5, 0.99),
+)
+def test_a_bounded_ratio_has_the_interval_of_the_textbook(
+    users: list[tuple[float, float]], level: float
+) -> None:
+    """Of Agresti (2002), with Student's t."""
+    tops, bottoms = [score * bottom for score, bottom in users], [bottom for _, bottom in users]
+    if max(score for score, _ in users) - min(score for score, _ in users) < 1e-3:
+        return
+    found = ratio_interval(*moments(tops, bottoms), level, bounded=True)
+    assert found == pytest.approx(textbook(tops, bottoms, level), rel=1e-8)
+
+
+SCORES = st.one_of(st.sampled_from([0.0, 1.0, 1 / 3, 1e-9, 1 - 1e-9, 5e-324]), st.floats(0, 1))
+
+
+@given(st.lists(SCORES, max_size=20), st.floats(0.01, 0.999999))
+def test_an_interval_of_bounded_scores_is_inside_the_bounds(
+    scores: list[float], level: float
+) -> None:
+    """And contains the mean; there is none only if fewer than two scores differ inside them."""
+    count, mean, _, length = moments(scores or [0.0], np.ones(max(len(scores), 1)))
+    low, high = mean_interval(len(scores) and count, mean, length, level, bounded=True)
+    if math.isnan(low):
+        assert math.isnan(high)
+        assert count < 2 or max(scores) - min(scores) <= 1e-11
+    else:
+        assert 0 <= low <= mean <= high <= 1
+
+
+def test_for_many_users_it_is_students() -> None:
+    """To first order: the difference shrinks with the number of users."""
+    scores = np.random.default_rng(0).beta(0.4, 3, 100_000)
+    differences = []
+    for n in (100, 10_000, 100_000):
+        count, mean, _, length = moments(scores[:n], np.ones(n))
+        low, high = mean_interval(count, mean, length)
+        ends = mean_interval(count, mean, length, bounded=True)
+        differences.append(max(abs(ends[0] - low), abs(ends[1] - high)) / (high - low))
+    assert differences[0] > 5 * differences[1] > 10 * differences[2]
+    assert differences[2] < 2e-3
+
+
+@pytest.mark.parametrize("n", [10, 30, 100])
+def test_rates_are_covered_by_their_intervals(n: int) -> None:
+    """Counted exactly, for every rate: with the exact bound if all are 0, or all are 1."""
+    hits, rates = np.arange(n + 1), np.linspace(0.002, 0.998, 250)
+    length = np.sqrt(hits * (1 - hits / n))
+    probability = binom.pmf(hits, n, rates[:, None])
+
+    def coverage(*, bounded: bool) -> Any:
+        low, high = mean_interval(np.full(n + 1, n), hits / n, length, bounded=bounded)
+        return (probability * ((low <= rates[:, None]) & (rates[:, None] <= high))).sum(axis=1)
+
+    assert coverage(bounded=True).min() > 0.9
+    assert coverage(bounded=True).mean() > 0.95
+    assert coverage(bounded=False).min() < 0.2
+
+
+def test_scores_that_do_not_vary_have_no_interval_or_the_exact_bound() -> None:
+    """All 0 or all 1 in a bounded metric (Clopper & Pearson); rounding errors are no variance."""
+    bound = binom.pmf(0, 40, 1 - 0.025 ** (1 / 40))
+    assert bound == pytest.approx(0.025)  # all of 40 users miss with this probability
+    assert mean_interval(40, 0.0, 0.0, bounded=True) == (0, 1 - 0.025 ** (1 / 40))
+    assert mean_interval(40, 1.0, 0.0, bounded=True) == (0.025 ** (1 / 40), 1)
+    assert mean_interval(40, 1 - 1e-16, 1e-15, bounded=True)[1] == 1
+    for one in (
+        mean_interval(40, 0.0, 0.0),
+        mean_interval(40, 0.3, 0.0, bounded=True),
+        mean_interval(40, 0.3, 4e-16, bounded=True),
+        mean_interval(40, 2.5, 1e-14),
+        mean_interval(1, 0.0, 0.0, bounded=True),
+        ratio_interval(40, 0.0, 2.0, 0.0, bounded=True),
+    ):
+        assert np.isnan(one).all()
+    assert ratio_interval(40, 0.0, 2.0, 0.0, bounded=True, alike=True)[0] == 0
+
+
+def test_reports_and_comparisons_state_which_scores_do_not_vary() -> None:
+    """In a remark, instead of an interval [0, 0]."""
+    missed = {f"u{place}": [(4.0, 1), (3.0, 5)] for place in range(40)}
+    hit = {name: rows if int(name[1:]) % 4 else rows[::-1] for name, rows in missed.items()}
+    hit = {name: [(3.0 + (row == rows[0]), row[1]) for row in rows] for name, rows in hit.items()}
+    how: dict[str, Any] = {"metrics": ["hit@1", "ndcg@1", "rmse"], "threshold": 4}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rn.DataWarning)
+        report = rn.evaluate(missed, **how)
+        compared = rn.compare({"poor": missed, "good": hit}, **how)
+    high = 1 - 0.025 ** (1 / 40)
+    board, intervals = compared.leaderboards["hit@1"], report.intervals()
+    for ends in (
+        report.summary[["ci_low", "ci_high"]].to_numpy()[0],
+        intervals[["pooled_low", "pooled_high"]].to_numpy()[0],
+        board[["ci_low", "ci_high"]].to_numpy()[1],
+        board[["pooled_low", "pooled_high"]].to_numpy()[1],
+    ):
+        assert ends == pytest.approx([0, high])
+    assert report.summary.loc[["ndcg@1", "rmse"], ["ci_low", "ci_high"]].isna().all(axis=None)
+    exact = "score 0.0000 in hit@1: the interval is the exact binomial bound."
+    none = "score 0.0323 in ndcg@1: no interval can be computed from scores that do not vary."
+    for line in (f"All 40 users {exact}", f"All 40 users {none}"):
+        assert line in report.remarks
+    for line in (f"All 40 users of poor {exact}", f"All 40 users of poor {none}"):
+        assert line in compared.remarks
+    assert not [line for line in compared.remarks if "users of good" in line]
+    assert report.intervals(method="bca", draws=99).isna().all(axis=None)
+
+
+def test_numbers_of_all_lists_have_intervals_in_their_bounds() -> None:
+    """The jackknife's are cut off."""
+    results = {"ann": ["a"], "bob": ["a"], "cy": ["b"]}
+    lists = rn.RankedLists.from_labels({user: {"a"} for user in results}, results)
+    how: dict[str, Any] = {"metrics": "gini@1", "catalogue": ["a", "b", "c"]}
+    found = rn.compare({"a": rn.evaluate(lists, **how), "b": rn.evaluate(lists, **how)})
+    for table in (rn.evaluate(lists, **how).summary, found.leaderboard):
+        mean, *ends = table[["mean", "ci_low", "ci_high"]].to_numpy()[0]
+        assert 0 < mean < 1
+        assert ends == [0, 1]
+
+
+def test_numbers_that_are_sums_have_no_upper_bound(tmp_path: Path) -> None:
+    """Under list_over="one", also in a loaded report."""
+    train = [(f"u{user}", item) for user in range(6) for item in "abc"[: 1 + user % 3]]
+    results = {f"u{user}": ["a", "b", "c", "d"] for user in range(6)}
+    lists = rn.RankedLists.from_labels({user: {"d"} for user in results}, results)
+    how: dict[str, Any] = {"metrics": ["seen@4", "gini@2"], "train": train, "catalogue": [*"abcde"]}
+    report = rn.evaluate(lists, convention=rn.Convention(list_over="one"), **how)
+    report.save(tmp_path / "r.json")
+    loaded = rn.Report.load(tmp_path / "r.json")
+    assert report.mean["seen@4"] == 2
+    for one in (report, loaded):
+        assert one.bounded.tolist() == [False, True]
+        assert one.summary["ci_high"].iloc[0] > 2
+    assert loaded.summary.equals(report.summary)
+
+
+# The adjusted score
+
+
+def test_the_adjusted_score_has_the_interval_of_a_ratio(tmp_path: Path) -> None:
+    """Of score - chance over best - chance, mapped from the place of the mean below the best."""
+    rows = drawn_lists(60, 0)
+    report = rn.evaluate(rows, k=3, metrics=["ndcg", "precision", "dcg"], threshold=4)
+    for name, row in report.summary.iterrows():
+        users = report.per_user_audit(str(name))
+        above = (users["score"] - users["chance"]).tolist()
+        room = (users["best"] - users["chance"]).tolist()
+        adjusted = sum(above) / sum(room)
+        assert row["adjusted"] == pytest.approx(adjusted, rel=1e-12)
+        squares = sum((one - adjusted * other) ** 2 for one, other in zip(above, room, strict=True))
+        error = math.sqrt(squares / 59 / 60) / fmean(room)
+        reach = float(t.ppf(0.975, 59)) * error
+        expected = [adjusted - reach, adjusted + reach]
+        if name != "dcg@3":
+            share = fmean(room) / users["best"].mean()
+            place = users["score"].mean() / users["best"].mean()
+            factor = math.exp(reach * share / (place * (1 - place)))
+            odds = [place / (1 - place) / factor, place / (1 - place) * factor]
+            expected = [1 - 1 / (1 + one) / share for one in odds]
+        found = [row["adjusted_low"], row["adjusted_high"]]
+        assert found == pytest.approx(expected, rel=1e-9)
+        assert found[0] < adjusted < found[1] <= (math.inf if name == "dcg@3" else 1)
+    ends = ["adjusted_low", "adjusted_high"]
+    assert report.audit[ends].equals(report.summary[ends])
+    report.save(tmp_path / "r.json")
+    loaded = rn.Report.load(tmp_path / "r.json")
+    assert loaded.summary.equals(report.summary)
+    board = rn.compare({"a": report, "b": loaded}).leaderboards["ndcg@3"]
+    assert board[ends].to_numpy()[0] == pytest.approx(report.summary[ends].to_numpy()[0])
+
+
+def test_intervals_of_batches_are_those_of_all_users() -> None:
+    """From merged moments, without any user's score."""
+    rows = drawn_lists(60, 0)
+    how: dict[str, Any] = {"metrics": ["ndcg@3", "recall@3", "hit@3"], "threshold": 4}
+    batches = rn.Accumulator(**how)
+    for _, part in rows.groupby(rows["user"].factorize()[0] % 3):
+        batches.update(*(part[name].to_numpy() for name in ("user", "estimated", "true")))
+    found, known = batches.report().summary, rn.evaluate(rows, **how).summary
+    assert known[["adjusted_low", "adjusted_high"]].notna().all(axis=None)
+    columns = known.columns.drop("median")
+    pd.testing.assert_frame_equal(found[columns], known[columns], rtol=1e-12)
+
+
+def test_there_is_no_adjusted_interval_if_chance_is_unknown_for_some_users() -> None:
+    """The means of score and chance are then over different users."""
+    report = rn.evaluate(drawn_lists(60, 0), k=3, metrics="ndcg")
+    scores = report.audit_data.scores_to_save
+    chance = scores.roles["chance"].copy()
+    chance[0] = np.nan
+    scores = scores.replace_roles({**scores.roles, "chance": chance})
+    partial = rn.Report(Audit(dict(report.signatures), Totals.of(scores), scores))
+    board = rn.compare({"a": partial, "b": report}).leaderboard.loc[["a", "b"]]
+    columns = ["adjusted", "adjusted_low", "adjusted_high"]
+    for table in (partial.summary, board):
+        assert np.isnan(table[columns].to_numpy()[0]).tolist() == [False, True, True]
+    assert board[columns].notna().to_numpy()[1].all()
+
+
+def test_a_model_without_hits_has_no_adjusted_interval() -> None:
+    """Scores that do not vary; below chance it is Student's."""
+    rows = {f"u{one}": [(4.0, 0), (3.0, 1), (2.0, one % 2)] for one in range(20)}
+    with pytest.warns(rn.DataWarning):
+        report = rn.evaluate(rows, metrics=["precision@1", "ndcg@2"], threshold=1)
+    first, second = report.summary[["adjusted", "adjusted_low", "adjusted_high"]].to_numpy()
+    assert first[0] < 0
+    assert np.isnan(first[1:]).all()
+    assert second[0] < 0
+    assert second[0] - second[1] == pytest.approx(second[2] - second[0])

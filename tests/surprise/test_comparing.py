@@ -10,7 +10,16 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.significance import estimate_optimism
-from recsys_ndcg.surprise import SVD, BaselineOnly, GridSearchCV, KFold, KNNBaseline, cross_validate
+from recsys_ndcg.surprise import (
+    SVD,
+    BaselineOnly,
+    GridSearchCV,
+    KFold,
+    KNNBaseline,
+    RepeatedKFold,
+    ShuffleSplit,
+    cross_validate,
+)
 from tests.errors import assert_rejected, rejects
 from tests.surprise.samples import DATA, THREE, mean_error
 
@@ -46,8 +55,33 @@ def test_scores_are_averaged_within_each_user(models: dict[str, Any]) -> None:
         assert (board["ci_high"] - board["ci_low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
     assert found.leaderboard["users"].max() == len(found.users) < sum(models["SVD"].n_users)
     n_users = len(found.users)
-    text = f"over 3 folds or seeds, so the tests have one score for each of {n_users} users"
+    text = f"over 3 folds or runs, so the tests have one score for each of {n_users} users"
     assert text in " ".join(found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("splits", "runs"),
+    [
+        (KFold(3, random_state=0), 0),
+        (RepeatedKFold(3, 2, random_state=0), 2),
+        (ShuffleSplit(3, test_size=0.5, random_state=0), 3),
+    ],
+)
+def test_folds_of_one_partition_are_one_run(splits: Any, runs: int) -> None:
+    """A run begins with the fold that tests a rating again."""
+    names = {"SVD": SVD(random_state=0), "base": BaselineOnly(verbose=False)}
+    models = {
+        name: cross_validate(algo, DATA, ["ndcg@10"], cv=splits) for name, algo in names.items()
+    }
+    pair = rn.compare(models).pairwise.iloc[0]
+    assert pair["runs"] == runs
+    means = np.array([one["test_ndcg@10"] for one in models.values()])
+    if runs == 3:
+        complete = [one.averaged_scores.run_scores[:, :, 0] for one in models.values()]
+        known = ~np.isnan(complete[0]).any(axis=0)
+        own = np.diff([one[:, known].mean(axis=1) for one in complete], axis=0)
+        assert pair["sd_runs"] == pytest.approx(own.std(ddof=1))
+        assert means.shape == (2, 3)
 
 
 def test_chance_is_averaged_within_each_user_too(models: dict[str, Any]) -> None:

@@ -153,7 +153,12 @@ def _describe_models(name: str, models: pd.DataFrame, rules: dict[str, float], l
 
 
 def plot_score_by_activity(
-    frame: pd.DataFrame, metric: str, *, lower_is_better: bool = False, level: float = 0.95
+    frame: pd.DataFrame,
+    metric: str,
+    *,
+    lower_is_better: bool = False,
+    bounded: bool = False,
+    level: float = 0.95,
 ) -> alt.LayerChart:
     """Draw the mean of users grouped by their number of ratings, a line per model.
 
@@ -166,6 +171,8 @@ def plot_score_by_activity(
         The name of the metric.
     lower_is_better : bool
         Whether the models with the lowest means come first.
+    bounded : bool
+        Whether every score is in [0, 1].
     level : float
         Level of the intervals.
 
@@ -179,7 +186,9 @@ def plot_score_by_activity(
     mean = mean.sort_values(ascending=lower_is_better, kind="stable")
     group, groups = _group_users(known["activity"].to_numpy(np.float64), len(mean))
     names = dict(zip(mean.index, make_labels(mean.index), strict=True))
-    table = _summarise(known.assign(group=group), level).loc[mean.index].reset_index()
+    table = (
+        _summarise(known.assign(group=group), level, bounded=bounded).loc[mean.index].reset_index()
+    )
     table["model"], table["group"] = table["model"].map(names), table["group"].map(groups)
     name = make_label(metric)
     title = f"mean {name}{vega.describe_interval(table, level)}"
@@ -201,11 +210,11 @@ def _group_users(activity: Floats, models: int) -> tuple[Positions, dict[int, st
     }
 
 
-def _summarise(known: pd.DataFrame, level: float) -> pd.DataFrame:
+def _summarise(known: pd.DataFrame, level: float, *, bounded: bool) -> pd.DataFrame:
     """Return the mean, its interval and the number of users by model and group."""
     table = known.groupby(["model", "group"], sort=True)["score"].agg(["mean", "std", "size"])
     ends = [
-        mean_interval(int(n), mean, deviation * np.sqrt(n - 1), level)
+        mean_interval(int(n), mean, deviation * np.sqrt(n - 1), level, bounded=bounded)
         for mean, deviation, n in table.itertuples(index=False, name=None)
     ]
     table["low"], table["high"] = zip(*ends, strict=True)
