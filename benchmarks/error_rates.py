@@ -20,7 +20,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from populations import Population, measure_populations
@@ -49,8 +49,8 @@ class Column:
         The heading.
     size, samples : int
         Users in a sample, and the number of samples.
-    population : list of Population
-        Those of the section.
+    populations : list of Population
+        Those of these ratings.
     found : dict
         For each population, metric and row: the sums that give the rate and its standard error.
     """
@@ -84,10 +84,15 @@ def count_outcomes(
         for number in numbers:
             sample = Sample(population, metric, size, number)
             for row, happened in SECTIONS[section].count(sample):
-                top, bottom = float(np.sum(happened)), float(np.size(happened))
-                part = np.array([top, bottom, top * top, top * bottom, bottom * bottom])
-                sums[row] = sums.get(row, 0.0) + part
+                add_outcome(sums, row, happened)
     return sums
+
+
+def add_outcome(sums: Sums, row: str, happened: Any) -> None:
+    """Add whether something happened in a sample, once or several times."""
+    top, bottom = float(np.sum(happened)), float(np.size(happened))
+    part = np.array([top, bottom, top * top, top * bottom, bottom * bottom])
+    sums[row] = sums.get(row, 0.0) + part
 
 
 def plan_columns(small: list[Population], real: list[Population], samples: int) -> list[Column]:
@@ -103,7 +108,7 @@ def plan_columns(small: list[Population], real: list[Population], samples: int) 
 
 
 def fill_columns(pool: Executor, columns: list[Column]) -> None:
-    """Count all outcomes, those that take longest first."""
+    """Count all outcomes."""
     tasks = []
     for column in columns:
         by_name = {one.name: one for one in column.populations}
@@ -131,7 +136,7 @@ def format_table(columns: list[Column]) -> Iterator[str]:
         rows = dict.fromkeys(row for one in columns for row in one.found[scores])
         for row in rows:
             cells = [_format_cell(one, scores, row) for one in columns]
-            yield f"| {' '.join(scores)} | {row} | {' | '.join(cells)} |"
+            yield f"| {': '.join(scores)} | {row} | {' | '.join(cells)} |"
     yield ""
 
 
@@ -157,12 +162,16 @@ def find_failures(columns: list[Column]) -> list[str]:
                 continue
             for row in sums:
                 rate, _ = column.rate(scores, row)
+                if math.isnan(rate):
+                    continue
                 spread = sums[row][4] / sums[row][1] ** 2  # 1 / samples, or more
                 promise = section.promise or 0.0
                 missed = section.is_worse(rate, 3.5 * math.sqrt(promise * (1 - promise) * spread))
                 is_control = row == section.too_high
                 if missed if section.is_promised(row) else is_control and not missed:
-                    found.append(f"{section.title}, {' '.join(scores)}, {row}, {column.name}: {rate:.3f}")
+                    found.append(
+                        f"{section.title}, {' '.join(scores)}, {row}, {column.name}: {rate:.3f}"
+                    )
     return found
 
 

@@ -226,7 +226,7 @@ def _measure_configurations(data: ImplicitRatings) -> Iterator[Population]:
     found = [_estimate_by_neighbours(data, data.train, *grid[place]) for place in order]
     for name in METRICS:
         scores = [data.score_lists(one, catalogue=name == "catalogue") for one in found]
-        yield _collect(f"{name}, configurations", scores)
+        yield _collect(f"item-kNN, {name}", scores)
 
 
 def _measure_runs(data: ImplicitRatings) -> Iterator[Population]:

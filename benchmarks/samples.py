@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from populations import Population
 from scipy import stats
 
 from recsys_ndcg.significance.paired import PairResults, compare_pairs
@@ -16,6 +15,8 @@ from recsys_ndcg.significance.testing import CORRECTIONS, Testing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from populations import Population
 
     from recsys_ndcg.arrays import Flags, Floats, Positions
 

@@ -27,10 +27,11 @@ from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios, rat
 from recsys_ndcg.significance.ranks import find_rank_intervals
 from recsys_ndcg.significance.selection import estimate_optimism
 from recsys_ndcg.significance.student import power
-from recsys_ndcg.significance.testing import TESTS
+from recsys_ndcg.significance.testing import TESTS, Testing
 
 if TYPE_CHECKING:
-    from recsys_ndcg.arrays import Floats, Positions
+    from recsys_ndcg.arrays import Floats
+    from recsys_ndcg.significance.paired import PairResults
 
 POWER = 0.8
 PAIRS = list_pairs(len(MODELS))
@@ -40,10 +41,11 @@ PAIR = [NAMES.index(one) for one in ("PMF", "PMF of 10 epochs")]  # differences 
 SOME = 3  # models that get equal means in one section; the others keep theirs
 BY_T = [("t", "none"), ("t", "max-T")]
 RESAMPLED = [("randomisation", "max-T"), ("bootstrap", "max-T")]
+LOGIT = "t, logit scale"
 BEFORE = "(before)"  # at the end of a row: nothing is promised
 RATED, RECALL = ("rated", "ndcg@10"), ("rated", "recall@5")
 CATALOGUE, HIT = ("catalogue", "ndcg@10"), ("catalogue", "hit@10")
-CONFIGURATIONS = [(f"{name}, configurations", "ndcg@10") for name in ("rated", "catalogue")]
+CONFIGURATIONS = [(f"item-kNN, {name}", "ndcg@10") for name in ("rated", "catalogue")]
 ALGORITHMS = [(f"runs of {name}", "ndcg@10") for name in ("item-kNN", "item means")]
 #: a row, and whether it happened: once or several times, or numbers to be averaged
 Outcomes = Iterator[tuple[str, Any]]
@@ -131,14 +133,13 @@ def _find_interval(top: Floats, bottom: Floats, *, pooled: bool) -> tuple[float,
 def _check_intervals(sample: Sample, *, pooled: bool) -> Outcomes:
     top, bottom, truth = _take_parts(sample, MODEL, pooled=pooled)
     found = {f"Student's t {BEFORE}": find_t_interval(top, bottom)}
-    found["t, logit scale"] = _find_interval(top, bottom, pooled=pooled)
+    found[LOGIT] = _find_interval(top, bottom, pooled=pooled)
     how: dict[str, Any] = {"level": 1 - ALPHA, "draws": DRAWS, "seed": sample.number}
     for method in BOOTSTRAPS:
         (low,), (high,) = bootstrap_ratios(top[:, None], bottom[:, None], method=method, **how)
         found[f"bootstrap, {method}"] = low, high
     for method, (low, high) in found.items():
-        if not np.isnan(low):
-            yield method, low <= truth <= high
+        yield method, [low <= truth <= high] * (not np.isnan(low))
 
 
 def check_means(sample: Sample) -> Outcomes:
@@ -151,15 +152,22 @@ def check_pooled(sample: Sample) -> Outcomes:
     return _check_intervals(sample, pooled=True)
 
 
-def check_zeros(sample: Sample) -> Outcomes:
-    """Check the intervals of samples in which no user has a hit."""
+def check_rare_hits(sample: Sample) -> Outcomes:
+    """Check the intervals of a model that few users have a hit from."""
+    for name, (low, high), truth in _find_rare_hits(sample):
+        yield name, low <= truth <= high
+
+
+def check_lengths(sample: Sample) -> Outcomes:
+    """Count intervals without a length: of samples in which no user has a hit."""
+    for name, (low, high), _ in _find_rare_hits(sample):
+        yield name, low == high
+
+
+def _find_rare_hits(sample: Sample) -> Iterator[tuple[str, tuple[float, float], float]]:
     top, bottom, truth = _take_parts(sample, POOR, pooled=False)
-    if not top.any():
-        for name, (low, high) in (
-            (f"Student's t {BEFORE}", find_t_interval(top, bottom)),
-            ("binomial bound", _find_interval(top, bottom, pooled=False)),
-        ):
-            yield name, low <= truth <= high
+    yield f"Student's t {BEFORE}", find_t_interval(top, bottom), truth
+    yield LOGIT, _find_interval(top, bottom, pooled=False), truth
 
 
 def check_differences(sample: Sample) -> Outcomes:
@@ -171,8 +179,8 @@ def check_differences(sample: Sample) -> Outcomes:
         yield f"difference, {test}", contains(found, apart.mean())
         if test == "t":
             truth, low = apart.mean() / scores[:, 1].mean(), found.relative_low
-            if not np.isnan(low[0]):
-                yield "relative, Fieller", (low <= truth) & (truth <= found.relative_high)
+            is_inside = (low <= truth) & (truth <= found.relative_high)
+            yield "relative, Fieller", is_inside[~np.isnan(low)]
             truth = apart.mean() / apart.std()
             yield "d_z", (found.d_z_low <= truth) & (truth <= found.d_z_high)
 
@@ -227,9 +235,9 @@ def check_gates(sample: Sample) -> Outcomes:
         margin = float(means[better] - means[worse])
         found = sample.test(scores[sample.users], [(worse, better)], margin=margin)
         passed.append(bool(found.p_not_worse[0] <= ALPHA))
-        rough.append(bool(explain_roughness(SimpleNamespace(mean_tests=found), 0)))
+        rough.append(_is_rough(found, 0))
     is_passed, is_rough = np.array(passed), np.array(rough)
-    yield f"all {BEFORE}", is_passed
+    yield f"all; none called rough {BEFORE}", is_passed
     yield "called rough", is_passed[is_rough]
     yield "not called rough", is_passed[~is_rough]
 
@@ -237,12 +245,14 @@ def check_gates(sample: Sample) -> Outcomes:
 def count_rough(sample: Sample) -> Outcomes:
     """Count the pairs of models whose p and interval are called rough."""
     found = sample.test(sample.everyone()[sample.users], PAIRS)
-    result = SimpleNamespace(mean_tests=found)
     yield f"fewer than 30 users {BEFORE}", sample.size < 30
-    yield (
-        "few users who differ, or skewness",
-        [bool(explain_roughness(result, pair)) for pair in range(len(PAIRS))],
-    )
+    row = "fewer than 30 users who differ, or skewness"
+    yield row, [_is_rough(found, pair) for pair in range(len(PAIRS))]
+
+
+def _is_rough(found: PairResults, pair: int) -> bool:
+    result: Any = SimpleNamespace(mean_tests=found, testing=Testing())
+    return bool(explain_roughness(result, pair))
 
 
 # Tests of many models
@@ -410,19 +420,19 @@ def check_order(sample: Sample) -> Outcomes:
 
 def check_bars(sample: Sample) -> Outcomes:
     """Count the significant pairs whose intervals overlap in the chart."""
-    scores = sample.everyone()[sample.users]
-    means, ones = scores.mean(axis=0), np.ones(len(scores))
-    found = sample.test(scores, PAIRS, correction="max-T")
-    better = find_better(found, found.p_corrected)
+    scores = sample.everyone()[sample.users][:, :20]
+    means, ones, pairs = scores.mean(axis=0), np.ones(len(scores)), list_pairs(scores.shape[1])
+    found = sample.test(scores, pairs, correction="max-T")
     low, high = np.array([_find_interval(one, ones, pooled=False) for one in scores.T]).T
-    overlaps = np.maximum(*low[PAIRS.T]) <= np.minimum(*high[PAIRS.T])
-    with_best = (PAIRS == means.argmax()).any(axis=1)
-    yield f"intervals of the means, all pairs {BEFORE}", overlaps[better != 0]
-    yield f"intervals of the means, pairs with the best {BEFORE}", overlaps[with_best & (better != 0)]
-    sign = np.where(PAIRS[:, 0] == means.argmax(), -1, 1)
-    ends = np.sort(sign * [found.low, found.high], axis=0) + means.max()
-    inside = (ends[0] <= means.max()) & (means.max() <= ends[1])
-    yield "bars around the difference from the best", inside[with_best & (better != 0)]
+    overlaps = np.maximum(*low[pairs.T]) <= np.minimum(*high[pairs.T])
+    is_significant, best = found.p_corrected <= ALPHA, means.argmax()
+    yield f"intervals of means, all pairs {BEFORE}", overlaps[is_significant]
+    some = is_significant & (pairs == best).any(axis=1)
+    yield f"intervals of means, pairs with the best {BEFORE}", overlaps[some]
+    sign = np.where(pairs[:, 0] == best, -1, 1)  # of the difference from the best
+    ends = means[best] + np.sort(sign * np.array([found.low, found.high]), axis=0)
+    inside = (ends[0] <= means[best]) & (means[best] <= ends[1])
+    yield "bars of differences from the best", inside[some]
 
 
 def measure_optimism(sample: Sample) -> Outcomes:
@@ -454,11 +464,20 @@ SECTIONS = [
         excused=[f"bootstrap, {method}" for method in BOOTSTRAPS],
     ),
     Section(
-        "No user has a hit, and the interval of the mean contains the truth",
-        check_zeros,
+        "The interval of a mean contains the truth, but few users have a hit",
+        check_rare_hits,
         1 - ALPHA,
         scores=(CATALOGUE, HIT),
-        sizes=(30, 50),
+        sizes=(30, 50, 100),
+        small=20,
+        holds={"catalogue": 30},
+    ),
+    Section(
+        "The interval of a mean has no length",
+        check_lengths,
+        0.0,
+        scores=(CATALOGUE, HIT),
+        sizes=(30, 50, 100),
         small=20,
         holds={"catalogue": 0},
     ),
@@ -469,9 +488,15 @@ SECTIONS = [
         1 - ALPHA,
         excused=NONE,
     ),
-    Section("Two equal means differ significantly", check_equal_means, ALPHA,
-            excused=("wilcoxon", "sign")),
-    Section("Two models swapped at random for each user differ significantly", check_swapped, ALPHA),
+    Section(
+        "Two equal means differ significantly",
+        check_equal_means,
+        ALPHA,
+        excused=("wilcoxon", "sign"),
+    ),
+    Section(
+        "Two models swapped at random for each user differ significantly", check_swapped, ALPHA
+    ),
     Section("A difference of the detectable size is significant", check_power, POWER),
     Section(
         "A gate passes a model that is worse by the margin",
@@ -481,40 +506,130 @@ SECTIONS = [
         excused=("called rough",),
         share=0.25,
     ),
-    Section("p and interval of a pair are called rough", count_rough, sizes=(30, 100, 300, 1000),
-            share=0.25),
-    Section("Any of 15 pairs of equal means is significant", check_any_equal, ALPHA,
-            excused=NONE, too_high=NONE[0]),
-    Section("Any of 15 pairs of models swapped at random for each user is significant",
-            check_any_swapped, ALPHA, excused=NONE),
-    Section("Three of six means are equal, and any of their 3 pairs is significant",
-            check_some_equal, ALPHA, excused=(*NONE, "t, bh")),
-    Section("Any of 190 pairs of 20 equal means is significant", check_twenty, ALPHA,
-            scores=CONFIGURATIONS, sizes=MANY_USERS, excused=NONE, share=0.5),
-    Section("All 6 rank intervals contain the truth", check_ranks, 1 - ALPHA,
-            excused=(*NONE, "t, bh")),
-    Section("Half of the means are equal, and all rank intervals contain the truth",
-            check_many_ranks, 1 - ALPHA, scores=CONFIGURATIONS, sizes=MANY_USERS,
-            excused=[f"{n} models, {one}" for n in (20, 50) for one in ("none", "bh")], share=0.25),
-    Section("Two models of different tiers do not differ significantly", check_tiers,
-            scores=(RATED, CATALOGUE, *CONFIGURATIONS), sizes=MANY_USERS, share=0.25),
-    Section("A model that differs from the baseline is found", check_family_power,
-            scores=(RATED, CATALOGUE, *CONFIGURATIONS), sizes=MANY_USERS, share=0.25),
-    Section("Any of the models is found to differ from the baseline, but all are equal",
-            check_family_errors, ALPHA, scores=(RATED, CATALOGUE, *CONFIGURATIONS),
-            sizes=MANY_USERS, share=0.5),
-    Section("Any difference in six metrics is significant, but all models are equal",
-            check_metrics, ALPHA, sizes=MANY_USERS, share=0.5),
-    Section("Any group of users drawn by lot differs from the others", check_groups, ALPHA,
-            scores=(RATED, CATALOGUE, HIT), sizes=MANY_USERS, holds=EVERYWHERE, share=0.5),
-    Section("An algorithm is better than itself, each trained in several runs", check_runs, ALPHA,
-            scores=ALGORITHMS, sizes=(1000, 2000, 5000), small=1000),
-    Section("A single run is better than another of the same algorithm", check_single_runs,
-            scores=ALGORITHMS, sizes=(1000, 2000, 5000), small=1000),
-    Section("NDCG and recall are said to order ten equal models differently", check_order, ALPHA,
-            scores=CONFIGURATIONS, sizes=MANY_USERS, share=0.5),
-    Section("The intervals of two models that differ significantly overlap in the chart of tiers",
-            check_bars, 0.0, sizes=MANY_USERS, holds=EVERYWHERE, share=0.5),
-    Section("By how much the best of 24 configurations is too good", measure_optimism,
-            scores=CONFIGURATIONS, sizes=(100, 300), small=100, unit=1, share=0.5),
+    Section(
+        "p and interval of a pair are called rough",
+        count_rough,
+        sizes=(30, 100, 300, 1000),
+        share=0.25,
+    ),
+    Section(
+        "Any of 15 pairs of equal means is significant",
+        check_any_equal,
+        ALPHA,
+        excused=NONE,
+        too_high=NONE[0],
+    ),
+    Section(
+        "Any of 15 pairs of models swapped at random for each user is significant",
+        check_any_swapped,
+        ALPHA,
+        excused=NONE,
+    ),
+    Section(
+        "Three of six means are equal, and any of their 3 pairs is significant",
+        check_some_equal,
+        ALPHA,
+        excused=(*NONE, "t, bh"),
+    ),
+    Section(
+        "Any of 190 pairs of 20 equal means is significant",
+        check_twenty,
+        ALPHA,
+        scores=CONFIGURATIONS,
+        sizes=MANY_USERS,
+        excused=NONE,
+        share=0.5,
+    ),
+    Section(
+        "All 6 rank intervals contain the truth", check_ranks, 1 - ALPHA, excused=(*NONE, "t, bh")
+    ),
+    Section(
+        "Half of the means are equal, and all rank intervals contain the truth",
+        check_many_ranks,
+        1 - ALPHA,
+        scores=CONFIGURATIONS,
+        sizes=MANY_USERS,
+        excused=[f"{n} models, {one}" for n in (20, 50) for one in ("none", "bh")],
+        share=0.25,
+    ),
+    Section(
+        "Two models of different tiers do not differ significantly",
+        check_tiers,
+        scores=(RATED, CATALOGUE, *CONFIGURATIONS),
+        sizes=MANY_USERS,
+        share=0.25,
+    ),
+    Section(
+        "A model that differs from the baseline is found",
+        check_family_power,
+        scores=(RATED, CATALOGUE, *CONFIGURATIONS),
+        sizes=MANY_USERS,
+        share=0.25,
+    ),
+    Section(
+        "Any of the models is found to differ from the baseline, but all are equal",
+        check_family_errors,
+        ALPHA,
+        scores=(RATED, CATALOGUE, *CONFIGURATIONS),
+        sizes=MANY_USERS,
+        share=0.5,
+    ),
+    Section(
+        "Any difference in six metrics is significant, but all models are equal",
+        check_metrics,
+        ALPHA,
+        scores=[(one, "six metrics") for one in ("rated", "catalogue")],
+        sizes=MANY_USERS,
+        share=0.5,
+    ),
+    Section(
+        "Any group of users drawn by lot differs from the others",
+        check_groups,
+        ALPHA,
+        scores=(RATED, CATALOGUE, HIT),
+        sizes=MANY_USERS,
+        holds=EVERYWHERE,
+        share=0.5,
+    ),
+    Section(
+        "An algorithm is better than itself, each trained in several runs",
+        check_runs,
+        ALPHA,
+        scores=ALGORITHMS,
+        sizes=(1000, 2000, 5000),
+        small=1000,
+    ),
+    Section(
+        "A single run is better than another of the same algorithm",
+        check_single_runs,
+        scores=ALGORITHMS,
+        sizes=(1000, 2000, 5000),
+        small=1000,
+    ),
+    Section(
+        "NDCG and recall are said to order ten equal models differently",
+        check_order,
+        ALPHA,
+        scores=[(name, "two metrics") for name, _ in CONFIGURATIONS],
+        sizes=MANY_USERS,
+        share=0.5,
+    ),
+    Section(
+        "The intervals of two models that differ significantly overlap in the chart of tiers",
+        check_bars,
+        0.0,
+        scores=(RATED, CATALOGUE, *CONFIGURATIONS),
+        sizes=MANY_USERS,
+        holds=EVERYWHERE,
+        share=0.25,
+    ),
+    Section(
+        "By how much the best of 24 configurations is too good",
+        measure_optimism,
+        scores=CONFIGURATIONS,
+        sizes=(100, 300),
+        small=100,
+        unit=1,
+        share=0.5,
+    ),
 ]
