@@ -4,7 +4,8 @@
 
 Draws samples of users, with replacement, from real users, who are taken as the whole population, so
 that the truth is known. Computes the intervals and tests of reports and comparisons for each
-sample, and counts. Fails if a rate misses its promise by more than chance.
+sample, and counts. Prints a table per section, with a last column for the sample ratings of the
+package: with --small, only this column. Fails if a rate misses its promise by more than chance.
 """
 
 from __future__ import annotations
@@ -14,104 +15,192 @@ import math
 import os
 import platform
 import sys
-from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from populations import Population, measure_populations
-from samples import ANY, SECTIONS, Sample, is_promised
+from samples import Sample
+from sections import SECTIONS, Section
 
 from recsys_ndcg.parallel import limit_threads
 
-SIZES, SAMPLES, MANY = (50, 200, 1000), 2000, 200
-#: a control: without a correction, this rate must be too high, or the counting is broken
-CONTROL = ANY, "t, none"
-Rates = dict[tuple[int, str], float]  # by (section, row)
+if TYPE_CHECKING:
+    from recsys_ndcg.arrays import Floats
+
+SAMPLES, FEW = 2000, 200
+AT_ONCE = 25  # samples of a task
+Sums = dict[str, "Floats"]  # by row
 
 
-def count_outcomes(population: Population, size: int, numbers: range) -> Counter[tuple[int, str]]:
-    """Count how often each outcome happens in the samples with these numbers."""
-    found: Counter[tuple[int, str]] = Counter()
+@dataclass(frozen=True)
+class Column:
+    """The rates of one section in samples of one size.
+
+    Parameters
+    ----------
+    section : Section
+        What is counted.
+    name : str
+        The heading.
+    size, samples : int
+        Users in a sample, and the number of samples.
+    populations : list of Population
+        Those of these ratings.
+    found : dict
+        For each population, metric and row: the sums that give the rate and its standard error.
+    """
+
+    section: Section
+    name: str
+    size: int
+    samples: int
+    populations: list[Population]
+    found: dict[tuple[str, str], Sums] = field(default_factory=dict)
+
+    def rate(self, scores: tuple[str, str], row: str) -> tuple[float, float]:
+        """Return a rate and its standard error; NaN if no sample has any such outcome.
+
+        A sample can have several outcomes: the rate is a ratio of sums over samples.
+        """
+        top, bottom, squared, product, weight = self.found[scores].get(row, np.zeros(5))
+        if not bottom:
+            return math.nan, math.nan
+        rate = top / bottom
+        square = squared - 2 * rate * product + rate * rate * weight
+        return float(rate), math.sqrt(max(square, 0.0)) / float(bottom)
+
+
+def count_outcomes(
+    section: int, population: Population, metric: str, size: int, numbers: range
+) -> Sums:
+    """Sum up the outcomes in the samples with these numbers."""
+    sums: Sums = {}
     with limit_threads(1):  # one core for each process
         for number in numbers:
-            for section, row, happened in Sample(population, size, number).outcomes():
-                found[section, row] += happened
-    return found
+            sample = Sample(population, metric, size, number)
+            for row, happened in SECTIONS[section].count(sample):
+                add_outcome(sums, row, happened)
+    return sums
 
 
-def compute_rates(pool: Executor, population: Population, size: int, samples: int) -> Rates:
-    """Return the share of samples in which each outcome happens."""
-    parts = [range(start, min(start + 25, samples)) for start in range(0, samples, 25)]
-    found = list(pool.map(partial(count_outcomes, population, size), parts))
-    return {key: sum(one[key] for one in found) / samples for key in found[0]}
+def add_outcome(sums: Sums, row: str, happened: Any) -> None:
+    """Add whether something happened in a sample, once or several times."""
+    top, bottom = float(np.sum(happened)), float(np.size(happened))
+    part = np.array([top, bottom, top * top, top * bottom, bottom * bottom])
+    sums[row] = sums.get(row, 0.0) + part
 
 
-def is_worse(section: int, rate: float, chance: float = 0.0) -> bool:
-    """Return whether a rate is worse than promised by more than 0.01 + chance."""
-    expected = SECTIONS[section][1]
-    return (expected - rate if expected > 0.5 else rate - expected) > 0.01 + chance
+def plan_columns(small: list[Population], real: list[Population], samples: int) -> list[Column]:
+    """Return the columns of all sections, still empty."""
+    columns = []
+    for section in SECTIONS:
+        count = max(AT_ONCE, round(section.share * samples))
+        sizes = section.sizes if real else ()
+        columns += [Column(section, f"n = {size:,}", size, count, real) for size in sizes]
+        few = max(AT_ONCE, round(section.share * FEW))
+        columns.append(Column(section, f"sample, n = {section.small:,}", section.small, few, small))
+    return columns
 
 
-def print_table(columns: dict[tuple[str, int], Rates], samples: int) -> None:
-    """Print a line per row, a column per population and size, in percent."""
-    for place, text in enumerate(("", "n =")):
-        heads = (f"{text} {one[place]}".strip() for one in columns)
-        print(f"{'':28}" + "".join(f"{head:>13}" for head in heads))
-    before = None
-    for section, row in sorted(next(iter(columns.values())), key=lambda key: key[0]):
-        if section != before:
-            words, expected = SECTIONS[section]
-            least = "at least" if expected > 0.5 else "at most"
-            print(f"{words}: {least} {100 * expected:.0f} %")
-            before = section
-        cells = ""
-        for found in columns.values():
-            rate = found[section, row]
-            error = math.sqrt(rate * (1 - rate) / samples)
-            mark = "!" if is_worse(section, rate) else " "
-            cells += f"{100 * rate:7.1f} ±{100 * error:.1f}{mark} "
-        print(f"  {row:26}{cells}".rstrip())
+def fill_columns(pool: Executor, columns: list[Column]) -> None:
+    """Count all outcomes."""
+    tasks = []
+    for column in columns:
+        by_name = {one.name: one for one in column.populations}
+        for scores in column.section.scores:
+            sums = column.found.setdefault(scores, {})
+            place, population = SECTIONS.index(column.section), by_name[scores[0]]
+            run = partial(count_outcomes, place, population, scores[1], column.size)
+            tasks += [
+                (sums, pool.submit(run, range(start, min(start + AT_ONCE, column.samples))))
+                for start in range(0, column.samples, AT_ONCE)
+            ]
+    for sums, task in tasks:
+        for row, part in task.result().items():
+            sums[row] = sums.get(row, 0.0) + part
 
 
-def find_failures(columns: dict[tuple[str, int], Rates], samples: int) -> list[str]:
-    """Return the rates that break a promise, for the rated items of many users.
+def format_table(columns: list[Column]) -> Iterator[str]:
+    """Yield the lines of one section: its heading, and a Markdown table."""
+    section = columns[0].section
+    yield f"### {section.heading}\n"
+    heads = ["scores", "procedure", *(one.name for one in columns)]
+    yield f"| {' | '.join(heads)} |"
+    yield f"|---|---|{'---|' * len(columns)}"
+    for scores in section.scores:
+        rows = dict.fromkeys(row for one in columns for row in one.found[scores])
+        for row in rows:
+            cells = [_format_cell(one, scores, row) for one in columns]
+            yield f"| {': '.join(scores)} | {row} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _format_cell(column: Column, scores: tuple[str, str], row: str) -> str:
+    (rate, error), section = column.rate(scores, row), column.section
+    if math.isnan(rate):
+        return "–"
+    mark = " !" if section.is_promised(row) and section.is_worse(rate) else ""
+    digits = 1 if section.unit == 100 else 4
+    return f"{section.unit * rate:.{digits}f} ±{section.unit * error:.{digits}f}{mark}"
+
+
+def find_failures(columns: list[Column]) -> list[str]:
+    """Return the rates that break a promise.
 
     About one in several thousand correct rates is also returned.
     """
     found = []
-    for (name, size), one in columns.items():
-        for key, rate in one.items() if name == "rated" and size >= MANY else ():
-            expected = SECTIONS[key[0]][1]
-            missed = is_worse(key[0], rate, 3.5 * math.sqrt(expected * (1 - expected) / samples))
-            if missed if is_promised(*key) else key == CONTROL and not missed:
-                found.append(f"{SECTIONS[key[0]][0]}, {key[1]}, n = {size}: {rate:.3f}")
+    for column in columns:
+        section = column.section
+        for scores, sums in column.found.items():
+            if column.size < section.holds.get(scores[0], math.inf):
+                continue
+            for row in sums:
+                rate, _ = column.rate(scores, row)
+                if math.isnan(rate):
+                    continue
+                spread = sums[row][4] / sums[row][1] ** 2  # 1 / samples, or more
+                promise = section.promise or 0.0
+                missed = section.is_worse(rate, 3.5 * math.sqrt(promise * (1 - promise) * spread))
+                is_control = row == section.too_high
+                if missed if section.is_promised(row) else is_control and not missed:
+                    found.append(
+                        f"{section.title}, {' '.join(scores)}, {row}, {column.name}: {rate:.3f}"
+                    )
     return found
 
 
+def measure_rates(*, small: bool) -> tuple[str, list[Column]]:
+    """Return a description of the data, and all columns."""
+    description, of_sample = measure_populations(real=False)
+    real: list[Population] = []
+    if not small:
+        description, real = measure_populations(real=True)
+    users = ", ".join(f"{one.name}: {one.n_users:,}" for one in real or of_sample)
+    columns = plan_columns(of_sample, real, SAMPLES)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # in the new processes, one for each core
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        fill_columns(pool, columns)
+    return f"{description}; users: {users}", columns
+
+
 def main() -> None:
-    """Print the table, and fail if a promise is broken."""
+    """Print the tables, and fail if a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--small", action="store_true", help="few samples, from the ratings in the package"
     )
-    small = parser.parse_args().small
-    sizes, samples = ((MANY,), 200) if small else (SIZES, SAMPLES)
+    description, columns = measure_rates(small=parser.parse_args().small)
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
-    description, found = measure_populations(real=not small)
-    users = ", ".join(f"{one.name}: {len(one.denominator):,}" for one in found)
-    print(f"{description}\n{samples:,} samples of n users from all users ({users})")
-    print("percent ± standard error; !: more than one percentage point worse than promised\n")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # in the new processes, one for each core
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        columns = {
-            (one.name, size): compute_rates(pool, one, size, samples)
-            for one in found[: 1 if small else None]
-            for size in sizes
-        }
-    print_table(columns, samples)
-    if broken := find_failures(columns, samples):
+    print(f"{description}\n")
+    for section in SECTIONS:
+        print("\n".join(format_table([one for one in columns if one.section is section])))
+    if broken := find_failures(columns):
         sys.exit("Not as promised: " + "; ".join(broken))
 
 
