@@ -179,6 +179,8 @@ def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, str]:
     low, high = result.ranks
     top = [column for column in order if low[column] == 1]
     names = [result.models[column] for column in top]
+    if not top:  # as of three models of which each wins against the next by signs
+        return f"No model is in the first tier {where}: each is worse than another.", ""
     if len(top) == 1:
         answer = f"Of {count} models, only {names[0]} is in the first tier {where}."
         if high[top[0]] == 1:

@@ -146,7 +146,7 @@ def draw_probabilities(
         np.where(is_known, side.mean(axis=0), np.nan)
         for side in (means <= -margin, means >= margin)
     )
-    return worse, 1 - worse - better, better
+    return worse, np.maximum(1 - worse - better, 0.0), better
 
 
 def _weigh_users(scores: PairedScores, seed: int, block: int) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -82,7 +83,7 @@ def _check_remarks(found: rn.Comparison) -> list[str]:
     return [template for (template,) in made]
 
 
-def _draw(seeds: range) -> Counter[str]:
+def _draw(seeds: Iterable[int]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for seed in seeds:
         with restore_metrics():
@@ -98,6 +99,6 @@ def test_sentences_are_true() -> None:
 @pytest.mark.slow
 def test_every_sentence_is_drawn_and_true() -> None:
     """In five hundred scenarios or more."""
-    counts = _draw(range(1000))
+    counts = _draw([*range(1000), 3401])  # the last has more than three models in one remark
     missing = [template for template in TABLE if not counts[template]]
     assert not missing, counts

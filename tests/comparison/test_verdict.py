@@ -114,6 +114,19 @@ def test_a_rank_test_may_contradict_the_mean() -> None:
     )
 
 
+def test_each_of_three_models_may_be_worse_than_another() -> None:
+    """With each, more users are ahead than with the next one: no model is in the first tier."""
+    ranks = ([1, 2, 3], [2, 3, 1], [3, 1, 2])
+    models = {
+        name: {u: [(-one, one == ranks[u % 3][place]) for one in (1, 2, 3)] for u in range(90)}
+        for place, name in enumerate("abc")
+    }
+    with pytest.warns(rn.DataWarning, match="disputed"):
+        found = rn.compare(models, metrics="rr", test="sign")
+    assert found.leaderboard["tier"].tolist() == [2, 2, 2]
+    assert found.verdict.startswith("No model is in the first tier in rr (90 users; sign test")
+
+
 CLAIMS = {
     "They are equivalent within the margin of 0.05.": (400, 0.05, [1.0, 1.01]),
     "Either may be worse than the other by 0.001 or more.": (8, 0.001, [1.0, 1.5]),
