@@ -120,7 +120,8 @@ def fill_columns(pool: Executor, columns: list[Column]) -> None:
                 (sums, pool.submit(run, range(start, min(start + AT_ONCE, column.samples))))
                 for start in range(0, column.samples, AT_ONCE)
             ]
-    for sums, task in tasks:
+    for done, (sums, task) in enumerate(tasks):
+        print(f"\r{done} of {len(tasks)} tasks", end="", file=sys.stderr)
         for row, part in task.result().items():
             sums[row] = sums.get(row, 0.0) + part
 

@@ -251,7 +251,8 @@ def count_rough(sample: Sample) -> Outcomes:
 
 
 def _is_rough(found: PairResults, pair: int) -> bool:
-    result: Any = SimpleNamespace(mean_tests=found, testing=Testing())
+    per_user = SimpleNamespace(per_user=True)
+    result: Any = SimpleNamespace(mean_tests=found, testing=Testing(), metric=per_user)
     return bool(explain_roughness(result, pair))
 
 
