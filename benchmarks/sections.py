@@ -24,6 +24,7 @@ from samples import (
 from recsys_ndcg.comparison.verdict import explain_roughness
 from recsys_ndcg.significance.groups import compare_groups
 from recsys_ndcg.significance.intervals import BOOTSTRAPS, bootstrap_ratios, ratio_interval
+from recsys_ndcg.significance.random_effects import combine_effects
 from recsys_ndcg.significance.ranks import find_rank_intervals
 from recsys_ndcg.significance.selection import estimate_optimism
 from recsys_ndcg.significance.student import power
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.significance.paired import PairResults
 
 POWER = 0.8
+MEAN_D_Z = 0.2
 PAIRS = list_pairs(len(MODELS))
 NAMES = [*MODELS]
 BASELINE, MODEL, POOR = (NAMES.index(one) for one in ("BaselineOnly", "SVD", "KNNBaseline"))
@@ -235,7 +237,7 @@ def check_gates(sample: Sample) -> Outcomes:
         margin = float(means[better] - means[worse])
         found = sample.test(scores[sample.users], [(worse, better)], margin=margin)
         passed.append(bool(found.p_not_worse[0] <= ALPHA))
-        rough.append(_is_rough(found, 0))
+        rough.append(_is_rough(found, 0, margin))
     is_passed, is_rough = np.array(passed), np.array(rough)
     yield f"all; none called rough {BEFORE}", is_passed
     yield "called rough", is_passed[is_rough]
@@ -250,9 +252,11 @@ def count_rough(sample: Sample) -> Outcomes:
     yield row, [_is_rough(found, pair) for pair in range(len(PAIRS))]
 
 
-def _is_rough(found: PairResults, pair: int) -> bool:
-    per_user = SimpleNamespace(per_user=True)
-    result: Any = SimpleNamespace(mean_tests=found, testing=Testing(), metric=per_user)
+def _is_rough(found: PairResults, pair: int, margin: float | None = None) -> bool:
+    metric = SimpleNamespace(per_user=True)
+    result: Any = SimpleNamespace(
+        mean_tests=found, testing=Testing(), metric=metric, margin=margin
+    )
     return bool(explain_roughness(result, pair))
 
 
@@ -447,6 +451,26 @@ def measure_optimism(sample: Sample) -> Outcomes:
         yield f"{row}: estimate", estimate_optimism(some, draws=200, seed=sample.number)
 
 
+def check_data_sets(sample: Sample) -> Outcomes:
+    """Check the interval of a mean d_z over data sets, each of other users and of another d_z."""
+    scores = sample.everyone()[:, PAIR]
+    apart = scores[:, 0] - scores[:, 1]
+    apart = (apart - apart.mean()) / apart.std()
+    for count in (2, 3, 5):
+        for tau in (0.0, 0.05, 0.2):
+            found = []
+            for d_z in sample.random.normal(MEAN_D_Z, tau, count):
+                users = sample.random.integers(0, len(apart), sample.size)
+                values = np.column_stack([apart[users] + d_z, np.zeros(sample.size)])
+                found.append(sample.test(values, [(0, 1)]))
+            effects, errors = (
+                np.concatenate([getattr(one, name) for one in found])
+                for name in ("d_z", "d_z_error")
+            )
+            mean = combine_effects(effects, errors**2, ALPHA)
+            yield f"{count} data sets, tau = {tau}", mean.low <= MEAN_D_Z <= mean.high
+
+
 NONE = ("t, none",)
 EVERYWHERE = {"rated": 200, "catalogue": 200}
 MANY_USERS = (300, 1000)
@@ -632,5 +656,11 @@ SECTIONS = [
         small=100,
         unit=1,
         share=0.5,
+    ),
+    Section(
+        "The interval of the mean d_z over data sets contains the truth",
+        check_data_sets,
+        1 - ALPHA,
+        sizes=(200, 1000),
     ),
 ]
