@@ -163,13 +163,19 @@ class Comparison(Renderable):
     def by_metric(self) -> dict[str, MetricComparison]:
         """The comparison in each metric."""
         each = {name: MetricComparison.from_comparison(self, name) for name in self.metrics}
-        if self.testing.family != "metrics":
+        if self.testing.family != "metrics" or len(each) == 1:
             return each
         tests = test_metrics([*each.values()])
         return {
             name: replace(one, known_tests=found)
             for (name, one), found in zip(each.items(), tests, strict=True)
         }
+
+    @property
+    def size_of_family(self) -> int:
+        """The largest number of tests that are corrected for each other."""
+        pairs = max(map(len, MetricComparison.from_comparison(self, self.metrics[0]).families))
+        return pairs * (len(self.metrics) if self.testing.family == "metrics" else 1)
 
     @property
     def first_metric_comparison(self) -> MetricComparison:
