@@ -110,7 +110,7 @@ class Comparison(Renderable):
     progress: bool = True
 
     def __post_init__(self) -> None:
-        """Raise if a test of users' medians or signs is asked of a number of all lists."""
+        """Raise if the test cannot be of a number of all lists, or has too few draws."""
         together = [name for name in self.metrics if name not in self.metrics_of_users]
         if together and not self.testing.test_kind.is_test_of_mean:
             msg = (
@@ -118,6 +118,7 @@ class Comparison(Renderable):
                 "number of all lists together. Choose 't', 'randomisation' or 'bootstrap'."
             )
             raise InvalidInputError(msg)
+        self.testing.check_pairs(self.size_of_family)
         if together and (self.testing.test, self.testing.family) == ("randomisation", "metrics"):
             msg = (
                 "family='metrics' is not possible with test='randomisation', which swaps lists for "

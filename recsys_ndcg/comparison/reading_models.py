@@ -186,7 +186,7 @@ def compare(  # noqa: PLR0913 - the contract
         inputs = models.values() if isinstance(models, Mapping) else ()
         tables = (one for one in inputs if not (is_evaluated(one) or _is_saved(one)))
         segment_of_user = assign_segments(by, first, tables=tables, train=train, columns=columns)
-    comparison = Comparison(
+    return Comparison(
         aligned,
         testing,
         name if baseline is None else baseline,
@@ -196,8 +196,6 @@ def compare(  # noqa: PLR0913 - the contract
         other_metrics=tuple(other_metrics),
         progress=progress,
     )
-    testing.check_pairs(comparison.size_of_family)
-    return comparison
 
 
 def check_test_options(
