@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
-_ENOUGH_RUNS = 5  # with two, tests at a level of 5 % err in up to 11 %, with three in up to 7 %
+_ENOUGH_RUNS = 5  # docs/statistics.md counts how often tests of fewer runs err
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "

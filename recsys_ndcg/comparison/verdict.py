@@ -291,18 +291,20 @@ def _describe_detectable(result: MetricComparison, pairs: Sequence[int] | Positi
 def explain_roughness(result: MetricComparison, pair: int) -> str:
     """Return why a pair's p and interval are rough; empty if they are not.
 
-    The mean of few different scores, or of skewed differences, is far from normal.
+    The mean of few different scores, or of skewed differences, is far from normal. If no scores
+    differ, p is 1 and there is no interval: only the tests against a margin are rough.
     """
     tests = result.mean_tests
     users, skewness = int(tests.users[pair]), float(tests.skewness[pair])
     different = int(tests.wins[pair] + tests.losses[pair])
-    if users < 2 or not different or not result.testing.test_kind.is_test_of_mean:
+    if users < 2 or not result.testing.test_kind.is_test_of_mean:
         return ""
+    what = "scores" if result.metric.per_user else "jackknife values"
+    if not different:
+        return "" if result.margin is None else f"no user has different {what}"
     if different < _MIN_DIFFERENT:
-        few = format_count(different, "user")
         verb = "has" if different == 1 else "have"
-        what = "scores" if result.metric.per_user else "jackknife values"
-        return f"only {few} {verb} different {what}"
+        return f"only {format_count(different, 'user')} {verb} different {what}"
     needed = _PER_SKEWNESS * skewness**2
     if users < needed:
         return (

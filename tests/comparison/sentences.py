@@ -573,12 +573,15 @@ def _(gate: Gate, words: str = "1 user", **names: str) -> bool:
 
 @claim(
     "rough",
+    "This p is rough: no user has different scores.",
     "This p is rough: only {text} different scores.",
     "This p is rough: the differences are skewed (skewness {text}).",
 )
-def _(gate: Gate, text: str) -> bool:
-    return (different := int((gate.gains.abs() > 1e-9).sum())) > 0 and (
-        (text.startswith(f"{different} user") and different < 30)
+def _(gate: Gate, text: str = "") -> bool:
+    different = int((gate.gains.abs() > 1e-9).sum())
+    return (different == 0) == (not text) and (
+        not text
+        or (text.startswith(f"{different} user") and different < 30)
         or len(gate.gains) < 25 * stats.skew(gate.gains) ** 2
     )  # fmt: skip
 
@@ -731,7 +734,9 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
         apart[apart.abs() < 1e-9] = 0
         different, varies = int((apart != 0).sum()), len(apart) > 1 and apart.std() > 1e-9
         needed = 25 * stats.skew(apart) ** 2 if varies else 0
-        if 0 < different < 30 and len(apart) > 1:
+        if not different and len(apart) > 1 and found.margin is not None:
+            rough.append((a, b, []))
+        elif 0 < different < 30 and len(apart) > 1:
             rough.append((a, b, [f"{different}"]))
         elif different and len(apart) < needed:
             rough.append((a, b, [f"{stats.skew(apart):.1f}", f"{needed:.0f}", f"{len(apart)}"]))
@@ -747,11 +752,13 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
         for many in ("", " ({n_rough} of {n_pairs} pairs)")
         for reason in (
             *("only {n_1} users have different {words}", "only {n_1} user has different {words}"),
+            "no user has different {words}",
             (
                 "the differences are skewed (skewness {number}: {n_2} users are needed, and there "
                 "are {n_3})"
             ),
         )
+        if "margin" in words or "no user" not in reason  # otherwise p is 1, without an interval
     ),
 )
 def _(found: rn.Comparison, metric: str, first: str, second: str, n_rough: str = "1",

@@ -158,6 +158,18 @@ def test_a_margin_is_answered_in_the_verdict(claim: str) -> None:
     assert re.search(claim, rn.compare(data, margin=margin).verdict)
 
 
+def test_equal_scores_show_little_about_a_margin() -> None:
+    """A gate lets the same lists pass, and says that its p is rough; without a margin p is 1."""
+    data = {"a": models(40, a=1.0)["a"], "b": models(40, a=1.0)["a"]}
+    gate = rn.compare(data, metrics="ndcg@5").not_worse("a", "b", margin=0.01)
+    assert gate.passed
+    assert gate.reason.endswith(" This p is rough: no user has different scores.")
+    line = "margins in ndcg@5 are rough; for a and b: no user has different scores."
+    for margin, is_said in ((None, False), (0.01, True)):
+        remarks = rn.compare(data, metrics="ndcg@5", margin=margin).remarks
+        assert any(line in one for one in remarks) == is_said
+
+
 @pytest.mark.parametrize(("metric", "margin"), [("ndcg@10", 0.05), ("rmse", 0.2)])
 @pytest.mark.parametrize("correction", [None, "bonferroni"])
 def test_a_gate_is_one_one_sided_test(metric: str, margin: float, correction: str | None) -> None:
