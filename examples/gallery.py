@@ -25,7 +25,7 @@ from recsys_ndcg.surprise import (
     train_test_split,
 )
 
-WIDTH, HEIGHT = 1180, 940
+WIDTH, HEIGHT = 1180, 1180
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 

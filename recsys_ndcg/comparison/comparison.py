@@ -110,7 +110,7 @@ class Comparison(Renderable):
     progress: bool = True
 
     def __post_init__(self) -> None:
-        """Raise if a test of users' medians or signs is asked of a number of all lists."""
+        """Raise if the test cannot be of a number of all lists, or has too few draws."""
         together = [name for name in self.metrics if name not in self.metrics_of_users]
         if together and not self.testing.test_kind.is_test_of_mean:
             msg = (
@@ -118,6 +118,7 @@ class Comparison(Renderable):
                 "number of all lists together. Choose 't', 'randomisation' or 'bootstrap'."
             )
             raise InvalidInputError(msg)
+        self.testing.check_pairs(self.size_of_family)
         if together and (self.testing.test, self.testing.family) == ("randomisation", "metrics"):
             msg = (
                 "family='metrics' is not possible with test='randomisation', which swaps lists for "
@@ -163,13 +164,19 @@ class Comparison(Renderable):
     def by_metric(self) -> dict[str, MetricComparison]:
         """The comparison in each metric."""
         each = {name: MetricComparison.from_comparison(self, name) for name in self.metrics}
-        if self.testing.family != "metrics":
+        if self.testing.family != "metrics" or len(each) == 1:
             return each
         tests = test_metrics([*each.values()])
         return {
             name: replace(one, known_tests=found)
             for (name, one), found in zip(each.items(), tests, strict=True)
         }
+
+    @property
+    def size_of_family(self) -> int:
+        """The largest number of tests that are corrected for each other."""
+        pairs = max(map(len, MetricComparison.from_comparison(self, self.metrics[0]).families))
+        return pairs * (len(self.metrics) if self.testing.family == "metrics" else 1)
 
     @property
     def first_metric_comparison(self) -> MetricComparison:

@@ -17,10 +17,10 @@ from recsys_ndcg.rendering import (
     Document,
     Section,
     ShownTable,
+    format_difference,
     format_number,
     format_p_value,
     format_range,
-    format_signed,
     list_first,
 )
 from recsys_ndcg.report import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
-_ENOUGH_RUNS = 5  # with two, tests at a level of 5 % err in up to 11 %, with three in up to 7 %
+_ENOUGH_RUNS = 5  # docs/statistics.md counts how often tests of fewer runs err
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
 _DISPUTED = (
     "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
@@ -118,7 +118,10 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     board = boards[metric]
     ranks = zip(board["rank_low"], board["rank_high"], strict=True)
     table = board.reset_index().assign(
-        rank=[str(low) if low == high else f"{low}–{high}" for low, high in ranks]
+        rank=[
+            "-" if low is pd.NA else str(low) if low == high else f"{low}–{high}"
+            for low, high in ranks
+        ]
     )
     for name in ("chance", "adjusted", "won", "tied", "lost", "trivial", "spread"):
         if table[name].isna().all():
@@ -132,9 +135,10 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     names += ["won", "tied", "lost", "trivial", *tested]
     names += [*_users_column_if_it_varies(table), "spread"]
     note = f"{metric}; users won, tied and lost against {comparison.baseline}"
-    best, letters = np.flatnonzero(board["tier"] == 1).tolist(), board["letters"].tolist()
+    best = np.flatnonzero(board["tier"].fillna(0) == 1).tolist()
+    letters = board["letters"].tolist()
     if is_against_baseline:
-        names.remove("letters")
+        names = [name for name in names if name not in {"tier", "letters"}]
         best, letters = [], []
     table = _add_interval(table).filter(names)
     shown = _to_shown_table(comparison, metric, "Models", table, note, bold=best, letters=letters)
@@ -159,10 +163,13 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     names = ["a", "b", "difference_interval", "relative", "d_z", "outcome", "p", "p_corrected"]
     margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
-    if len(table) > 1 and (table["interval"] == "per pair").any():
-        note += f"; each interval is for one pair, not simultaneous for all {len(table)}"
-    elif len(table) > 1:
-        note += f"; intervals are simultaneous for all {len(table)} pairs"
+    if (table["interval"] == "per pair").any():
+        note += "; each interval is for one pair alone"
+    elif comparison.size_of_family > 1:
+        which = "in all metrics" if comparison.testing.family == "metrics" else "in the table"
+        note += f"; intervals are simultaneous for all pairs {which}"
+        if comparison.by_metric[metric].has_chance.any():
+            note += ", those with chance apart"
     table = table.assign(
         difference_interval=_format_differences(table, "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
@@ -202,12 +209,11 @@ _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
         (
-            "A tier is 1 + the number of models that are significantly better. Models of one tier "
-            "are not told apart by it, and models of different tiers may not be significantly "
-            "different either: only models without a common letter are. In the chart, a dot is a "
-            "mean over users and a thin line its interval; a wide bar is the interval of the "
-            "difference from the best model, significant if it misses the best model's dot; dashed "
-            "lines are baselines that need no model."
+            "A tier is 1 + the number of models that are significantly better. Tiers are not "
+            "groups: models differ significantly if they have no letter in common. In the chart, a "
+            "dot is a mean over users and a thin line its interval; a wide bar is the interval of "
+            "the difference from the best model, significant if it misses the best model's dot; "
+            "dashed lines are baselines that need no model."
         ),
         build_leaderboard_table,
     ),
@@ -250,14 +256,7 @@ def _users_column_if_it_varies(table: pd.DataFrame) -> list[str]:
 
 
 def _format_differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
-    """Format the differences with the ends of their intervals."""
-    ends = zip(table["difference"], table[low], table[high], strict=True)
-    return [
-        "-"
-        if np.isnan(middle)
-        else f"{format_signed(middle)} [{format_signed(first)}, {format_signed(last)}]"
-        for middle, first, last in ends
-    ]
+    return [*map(format_difference, table["difference"], table[low], table[high])]
 
 
 def write_remarks(comparison: Comparison) -> list[str]:
@@ -354,8 +353,8 @@ def _find_runs_remarks(
         )
     if min(n_runs.values()) > 1 and comparison.testing.test == "t":
         yield (
-            "The standard errors include the variation between runs, so the results are about the "
-            "models, not about these runs of them; pooled scores have the variation between users "
+            "The standard errors include the variation between runs, so the results hold for other "
+            "seeds or splits of the same ratings. Pooled scores have the variation between users "
             "only."
         )
         if min(n_runs.values()) < _ENOUGH_RUNS:
@@ -413,9 +412,9 @@ def _find_search_remarks(comparison: Comparison) -> Iterator[str]:
             yield (
                 f"{best} is the best of {count} models that a search tried on the same users: its "
                 f"mean {result.name} of {mean} is about {format_size(optimism)} too "
-                f"{'high' if result.sign > 0 else 'low'} (resampled users), and its lead over a "
-                "model chosen beforehand is too large by as much. For a fair number, measure it on "
-                "other users."
+                f"{'high' if result.sign > 0 else 'low'} (by users split into halves at random), "
+                "and its lead over a model chosen beforehand is too large by as much. For a fair "
+                "number, measure it on other users."
             )
 
 

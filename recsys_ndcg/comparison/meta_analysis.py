@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -30,9 +29,10 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
+    format_difference,
     format_number,
     format_p_value,
-    format_signed,
+    format_range,
     list_first,
     plot,
     pluralise,
@@ -139,6 +139,9 @@ class MetaAnalysis(Renderable):
             tests.sd_difference > 0, find_critical_t(self.alpha, tests.freedom), np.nan
         )
         half, d_z_half = reach * tests.standard_error, reach * tests.d_z_error
+        ends = np.sort([difference - half, difference + half], axis=0)
+        if result.is_bounded:
+            ends = ends.clip(-1, 1)
         better = np.where(leader > 0, a, np.where(leader < 0, b, None))
         return pd.DataFrame(
             {
@@ -147,8 +150,8 @@ class MetaAnalysis(Renderable):
                 "dataset": dataset,
                 "users": tests.users,
                 "difference": difference,
-                "ci_low": difference - half,
-                "ci_high": difference + half,
+                "ci_low": ends[0],
+                "ci_high": ends[1],
                 "d_z": d_z,
                 "d_z_error": tests.d_z_error,
                 "d_z_low": d_z - d_z_half,
@@ -507,12 +510,8 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
     for field, (first, mine, name, theirs) in _find_differences(read, found.metric):
         yield f"{field} is {mine} for {first} and {theirs} for {name}."
     tests = {name: one.tested_by for name, one in read.items()}
-    if (
-        len(
-            {(one.testing.test, one.testing.correction, one.testing.alpha) for one in read.values()}
-        )
-        > 1
-    ):
+    testings = [one.testing for one in read.values()]
+    if len({(one.test, one.correction, one.family, one.alpha) for one in testings}) > 1:
         every = "; ".join(f"{name}: {text}" for name, text in tests.items())
         yield f"The data sets are tested in different ways, so wins do not mean the same ({every})."
     unknown = found.pairs.loc[found.pairs["reason"] != "", ["a", "b"]]
@@ -596,8 +595,8 @@ def _build_pairs_table(found: MetaAnalysis) -> ShownTable:
         "a better": rows["wins_a"].map(str),
         "neither": rows["tied"].map(str),
         "b better": rows["wins_b"].map(str),
-        f"mean d_z [{level}]": _format_intervals(rows, *_COMBINED[:3]),
-        "prediction": _format_ends(rows, *_COMBINED[3:]),
+        f"mean d_z [{level}]": _format_differences(rows, *_COMBINED[:3]),
+        "prediction": [*map(format_range, rows["prediction_low"], rows["prediction_high"])],
         "tau": rows["tau"].map(format_number),
         "p": rows["p"].map(format_p_value),
         "corrected p": rows["p_corrected"].map(format_p_value),
@@ -618,8 +617,8 @@ def _build_differences_table(found: MetaAnalysis) -> ShownTable:
         **{name: rows[name].map(escape_invisible) for name in ("a", "b")},
         "data set": rows["dataset"].map(escape_invisible),
         "users": rows["users"].map(str),
-        f"difference [{level}]": _format_intervals(rows, "difference", "ci_low", "ci_high"),
-        f"d_z [{level}]": _format_intervals(rows, "d_z", "d_z_low", "d_z_high"),
+        f"difference [{level}]": _format_differences(rows, "difference", "ci_low", "ci_high"),
+        f"d_z [{level}]": _format_differences(rows, "d_z", "d_z_low", "d_z_high"),
         "better": rows["better"].map(lambda name: escape_invisible(name) if name else "-"),
     }
     note = f"{found.metric}; difference: a minus b; each interval is for one pair in one data set"
@@ -639,14 +638,5 @@ def _to_table(
     )
 
 
-def _format_intervals(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[str]:
-    ends = _format_ends(rows, low, high)
-    texts = map(format_signed, rows[middle])
-    return [one if end == "-" else f"{one} {end}" for one, end in zip(texts, ends, strict=True)]
-
-
-def _format_ends(rows: pd.DataFrame, low: str, high: str) -> list[str]:
-    return [
-        "-" if math.isnan(first) else f"[{format_signed(first)}, {format_signed(last)}]"
-        for first, last in zip(rows[low], rows[high], strict=True)
-    ]
+def _format_differences(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[str]:
+    return [*map(format_difference, rows[middle], rows[low], rows[high])]

@@ -48,19 +48,23 @@ if TYPE_CHECKING:
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.significance import Testing
 
-#: Arrays of `PairResults` that become columns, in this order.
+#: The columns of pairs, in this order; `_MARGIN_COLUMNS` if there is a margin.
 _PAIR_COLUMNS = (
-    *("users", "difference", "low", "high", "standard_error", "statistic", "freedom"),
-    *("relative", "relative_low", "relative_high"),
+    *("metric", "a", "b", "users", "difference", "ci_low", "ci_high", "interval"),
+    *("standard_error", "statistic", "df", "relative", "relative_low", "relative_high"),
     *("sd_difference", "d_z", "d_z_low", "d_z_high", "sd_runs", "runs"),
-    *("wins", "ties", "losses"),
+    *("wins", "ties", "losses", "trivial", "common_language"),
+    *("better", "direction", "p", "p_corrected", "detectable"),
 )
-_POOLED_COLUMNS = ("difference", "low", "high", "p", "p_corrected")
 _MARGIN_COLUMNS = (
-    *("p_not_worse", "p_not_better", "p_equivalent"),
+    *("p_a_not_worse", "p_b_not_worse", "p_equivalent"),
     *("probability_worse", "probability_equivalent", "probability_better"),
 )
-#: Their names as columns, if different.
+_POOLED_COLUMNS = (
+    *("pooled_difference", "pooled_low", "pooled_high"),
+    *("pooled_p", "pooled_p_corrected"),
+)
+#: Columns whose names differ from the attributes of `PairResults`.
 _RENAMED = {
     "freedom": "df",
     "p_not_worse": "p_a_not_worse",
@@ -222,7 +226,7 @@ class MetricComparison(ReadOnlyArrays):
             np.int64
         )
 
-    def restore_sign(self, results: PairResults, names: Sequence[str]) -> pd.DataFrame:
+    def restore_sign(self, results: PairResults) -> pd.DataFrame:
         """Return test results as a table, with differences of the metric itself.
 
         Tests are of sign · score, so that more is better for every metric.
@@ -231,8 +235,6 @@ class MetricComparison(ReadOnlyArrays):
         ----------
         results : PairResults
             The results; a positive difference means that the first model is better.
-        names : sequence of str
-            The arrays that become columns.
         """
         arrays = dict(vars(results))
         if self.sign < 0:
@@ -240,7 +242,7 @@ class MetricComparison(ReadOnlyArrays):
                 arrays |= {low: -arrays[high], high: -arrays[low]}
             of_means = ["statistic"] if self.testing.test_kind.is_test_of_mean else []
             arrays |= {name: -arrays[name] for name in ("difference", "d_z", *of_means)}
-        return pd.DataFrame({name: arrays[name] for name in names}).rename(columns=_RENAMED)
+        return pd.DataFrame(arrays).rename(columns=_RENAMED)
 
     @property
     def sign(self) -> int:
@@ -270,8 +272,16 @@ class MetricComparison(ReadOnlyArrays):
     @property
     def families(self) -> list[Positions]:
         """The pairs that are corrected for each other; those with chance are a family apart."""
-        sides = (np.flatnonzero(self.has_chance == side) for side in (False, True))
-        return [family for family in sides if len(family)]
+        return _split_families(self.has_chance)
+
+    @property
+    def is_alone(self) -> Flags:
+        """Whether each pair is the only test of its family."""
+        alone = np.zeros(len(self.pairs), dtype=bool)
+        if self.known_tests is None:
+            for family in self.families:
+                alone[family] = len(family) == 1
+        return alone
 
     @property
     def ranks(self) -> tuple[Positions, Positions]:
@@ -409,9 +419,7 @@ def test_metrics(results: Sequence[MetricComparison]) -> list[PairResults]:
     scores = np.hstack([one.sign * one.scores for one in results])
     runs = [one.sign * run for one in results for run in one.runs]
     pairs = np.concatenate([one.pairs + place * n_models for place, one in enumerate(results)])
-    # of all metrics: the pairs without chance, and those with chance
-    has_chance = np.concatenate([one.has_chance for one in results])
-    families = [np.flatnonzero(has_chance == side) for side in dict.fromkeys(has_chance.tolist())]
+    families = _split_families(np.concatenate([one.has_chance for one in results]))
     is_slow = first.progress and first.testing.test_kind.is_resampling
     with progress_bar(enabled=is_slow) as show:
         advance = partial(show, f"Testing {', '.join(one.name for one in results)}")
@@ -422,6 +430,11 @@ def test_metrics(results: Sequence[MetricComparison]) -> list[PairResults]:
     joined, n_pairs = PairResults.join(parts, families), len(first.pairs)
     each = [joined.take(slice(n, n + n_pairs)) for n in range(0, len(pairs), n_pairs)]
     return [one.clip_differences(found) for one, found in zip(results, each, strict=True)]
+
+
+def _split_families(has_chance: Flags) -> list[Positions]:
+    """Return the places of the pairs with chance, and of the others, if there are any."""
+    return [np.flatnonzero(has_chance == side) for side in dict.fromkeys(has_chance.tolist())]
 
 
 # Tables
@@ -455,6 +468,10 @@ def make_leaderboard(comparison: Comparison, metric: str) -> pd.DataFrame:
             _compute_spread(model.run_means[:, model.index_of_metric(metric)]) for model in models
         ],
     )
+    ranks = ["rank_low", "rank_high", "tier"]
+    has_no_mean = table["mean"].isna()  # chance, in a metric that has no chance level
+    table[ranks] = table[ranks].astype("Int64").mask(has_no_mean, pd.NA)
+    table["letters"] = table["letters"].mask(has_no_mean, "")
     return table.iloc[order].sort_values("tier", kind="stable")
 
 
@@ -500,32 +517,27 @@ def make_intervals(
 
 def make_pairwise(result: MetricComparison) -> pd.DataFrame:
     """Return a row per tested pair of models: a minus b, in the units of the metric."""
-    margin_columns = () if result.margin is None else _MARGIN_COLUMNS
-    tests = result.restore_sign(
-        result.mean_tests, (*_PAIR_COLUMNS, "p", "p_corrected", "detectable", *margin_columns)
-    )
+    tests = result.restore_sign(result.mean_tests)
     tests = tests.rename(columns={"low": "ci_low", "high": "ci_high"})
-    outcome = ["wins", "ties", "losses"]
-    trivial = result.count_trivial()
-    tests.insert([*tests].index("losses") + 1, "trivial", trivial)
-    share = (tests["wins"] + tests["ties"] / 2) / tests["users"]
-    tests.insert([*tests].index("trivial") + 1, "common_language", share)
-    tests["ties"] -= trivial
-    if not result.metric.per_user:  # no user wins or loses
-        tests[[*outcome, "trivial"]], tests["common_language"] = 0, np.nan
-    tests.insert([*tests].index("p"), "direction", result.mean_tests.direction)
-    pooled = result.restore_sign(result.pooled_tests, _POOLED_COLUMNS).add_prefix("pooled_")
+    pooled = result.restore_sign(result.pooled_tests).add_prefix("pooled_")
     models = pd.DataFrame(result.named_pairs, columns=["a", "b"])
-    table = pd.concat([models, tests, pooled], axis=1)
     sides = zip(result.significant_direction.tolist(), result.named_pairs, strict=True)
     better = [(None, one, other)[direction] for direction, (one, other) in sides]
-    table.insert([*table].index("direction"), "better", pd.Series(better, dtype=object))
-    is_simultaneous = result.testing.corrected_by.is_simultaneous or len(table) == 1
+    is_simultaneous = result.is_alone | result.testing.corrected_by.is_simultaneous
     is_simultaneous &= result.testing.test_kind.is_test_of_mean
-    table.insert(0, "metric", result.name)
-    interval = "simultaneous" if is_simultaneous else "per pair"
-    table.insert([*table].index("ci_high") + 1, "interval", interval)
-    return table
+    trivial = result.count_trivial()
+    table = pd.concat([models, tests, pooled], axis=1).assign(
+        metric=result.name,
+        interval=np.where(is_simultaneous, "simultaneous", "per pair").astype(object),
+        ties=tests["ties"] - trivial,
+        trivial=trivial,
+        common_language=(tests["wins"] + tests["ties"] / 2) / tests["users"],
+        better=pd.Series(better, dtype=object),
+    )
+    if not result.metric.per_user:  # no user wins or loses
+        table[["wins", "ties", "losses", "trivial"]], table["common_language"] = 0, np.nan
+    with_margin = () if result.margin is None else _MARGIN_COLUMNS
+    return table[[*_PAIR_COLUMNS, *with_margin, *_POOLED_COLUMNS]]
 
 
 def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
@@ -631,8 +643,9 @@ def _compare_segment(result: MetricComparison, users: Flags, baseline: str) -> p
     pairs = [(part.models.index(name), part.models.index(baseline)) for name in others]
     testing, runs = replace(part.testing, correction="none"), [part.sign * one for one in part.runs]
     tests = compare_pairs(part.sign * part.scores, pairs, testing, runs=runs)
+    tests = part.clip_differences(tests)
     columns = ["difference", "low", "high", "d_z", "p"]
-    differences = part.restore_sign(tests, columns).set_axis(others)
+    differences = part.restore_sign(tests)[columns].set_axis(others)
     table = make_models_table(part)
     differences.insert(4, "pooled_difference", table["pooled"] - table["pooled"][baseline])
     names = {"low": "difference_low", "high": "difference_high"}

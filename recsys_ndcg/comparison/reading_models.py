@@ -169,7 +169,7 @@ def compare(  # noqa: PLR0913 - the contract
     metrics = [*metrics] if isinstance(metrics, Iterator) else metrics
     k = [*k] if isinstance(k, Iterator) else k
     known = {"catalogue": catalogue, "features": features, "base": base, "groups": groups}
-    known = {name: one for name, one in {"train": train, **known}.items() if one is not None}
+    known = {"train": train, **known}
     evaluation = EvaluationOptions(metrics, k, threshold, convention, columns, known)
     named = read_models(models, evaluation, progress=progress)
     if len(named) < 2 and not (named and baseline == CHANCE):  # chance is the second model
@@ -180,7 +180,6 @@ def compare(  # noqa: PLR0913 - the contract
     if baseline == CHANCE and CHANCE not in aligned:
         aligned = add_chance(aligned)
     check_baseline(baseline, aligned)
-    testing.check_pairs(_count_pairs(aligned, testing.family))
     name, first = next(iter(aligned.items()))
     segment_of_user = None
     if by is not None:
@@ -197,13 +196,6 @@ def compare(  # noqa: PLR0913 - the contract
         other_metrics=tuple(other_metrics),
         progress=progress,
     )
-
-
-def _count_pairs(models: Mapping[str, ModelScores], family: str) -> int:
-    """Return the number of tests in the largest family."""
-    others = max(len(models) - (CHANCE in models and len(models) > 2), 2)
-    pairs = others - 1 if family == "baseline" else others * (others - 1) // 2
-    return pairs * (len(next(iter(models.values())).names) if family == "metrics" else 1)
 
 
 def check_test_options(
@@ -265,9 +257,10 @@ class EvaluationOptions:
         InvalidInputError
             A threshold, a convention, or what is known besides the lists is given.
         """
-        choices = ("threshold", "convention")
-        given = [f"{choice}=" for choice in choices if getattr(self, choice) is not None]
-        given += [f"{name}=" for name in self.known if name != "train"]  # that gives segments, too
+        choices = {"threshold": self.threshold, "convention": self.convention, **self.known}
+        given = [  # train gives segments, too
+            f"{name}=" for name, one in choices.items() if not (one is None or name == "train")
+        ]
         if given:
             msg = (
                 f"{name!r} is evaluated already, so {' and '.join(given)} would have no effect. "

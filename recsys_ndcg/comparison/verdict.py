@@ -136,10 +136,10 @@ def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, str]:
         means = "The means are equal."
         if difference:
             leads = int(np.sign(difference))
-            verb = "agrees" if leads == direction else "points the other way"
-            better, worse = (one, other) if leads == direction else (other, one)
             size = _describe_size(result, pair, leads, inverts=leads < 0)
-            means = f"The mean {verb}: {better} is better than {worse} by {size}."
+            means = f"But {other} has the better mean, by {size}."
+            if leads == direction:
+                means = f"{one} also has the better mean, by {size}."
         first = f"{order} ({result.testing.test_kind.in_words}, {units}, {p}). {means}"
     return first, _describe_margin(result, pair) or _describe_effect(result, pair)
 
@@ -147,7 +147,8 @@ def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, str]:
 def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: bool = False) -> str:
     """Describe sign · difference and its interval, also in percent of a model's mean.
 
-    The percentage is of the second model's mean, or of the first model's if `inverts`.
+    The percentage is of the second model's mean, or of the first model's if `inverts`. It has the
+    sign of the difference: a model that is better by an error is so by a positive percentage.
     """
     tests = result.mean_tests
     low, high = sorted((sign * float(tests.low[pair]), sign * float(tests.high[pair])))
@@ -161,7 +162,9 @@ def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: b
     ]
     if inverts:
         ratios = [1 / one if one > 0 else np.nan for one in (ratios[0], ratios[2], ratios[1])]
-    middle, low, high = (100 * (one - 1) for one in ratios)
+    turn = sign * result.sign * (-1 if inverts else 1)
+    middle, *ends = (100 * turn * (one - 1) for one in ratios)
+    low, high = ends[::turn]
     if np.isfinite(middle):
         span = "" if np.isnan([low, high]).any() else f", {low:+.3g} to {high:+.3g} %"
         notes.append(f"relative {middle:+.3g} %{span}")
@@ -212,7 +215,10 @@ def _judge_against_baseline(result: MetricComparison, apart: Positions) -> tuple
 
 def _describe_chance(result: MetricComparison) -> str:
     """Describe which models are better than random order: tests apart from the other pairs."""
-    groups = _group_by_outcome(result, np.flatnonzero(result.has_chance), CHANCE)
+    with_chance = np.flatnonzero(result.has_chance & ~np.isnan(result.mean_tests.p_corrected))
+    if not len(with_chance):  # a metric without a chance level, such as RMSE
+        return ""
+    groups = _group_by_outcome(result, with_chance, CHANCE)
     if len(groups["better than"]) == len(result.models) - 1:
         both = "Both" if len(result.models) == 3 else f"All {len(result.models) - 1} models"
         return f"{both} are better than chance."
@@ -285,18 +291,20 @@ def _describe_detectable(result: MetricComparison, pairs: Sequence[int] | Positi
 def explain_roughness(result: MetricComparison, pair: int) -> str:
     """Return why a pair's p and interval are rough; empty if they are not.
 
-    The mean of few different scores, or of skewed differences, is far from normal.
+    The mean of few different scores, or of skewed differences, is far from normal. If no scores
+    differ, p is 1 and there is no interval: only the tests against a margin are rough.
     """
     tests = result.mean_tests
     users, skewness = int(tests.users[pair]), float(tests.skewness[pair])
     different = int(tests.wins[pair] + tests.losses[pair])
-    if users < 2 or not different or not result.testing.test_kind.is_test_of_mean:
+    if users < 2 or not result.testing.test_kind.is_test_of_mean:
         return ""
+    what = "scores" if result.metric.per_user else "jackknife values"
+    if not different:
+        return "" if result.margin is None else f"no user has different {what}"
     if different < _MIN_DIFFERENT:
-        few = format_count(different, "user")
         verb = "has" if different == 1 else "have"
-        what = "scores" if result.metric.per_user else "jackknife values"
-        return f"only {few} {verb} different {what}"
+        return f"only {format_count(different, 'user')} {verb} different {what}"
     needed = _PER_SKEWNESS * skewness**2
     if users < needed:
         return (
@@ -338,7 +346,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
             not_worse.append(result.models[one if other == best else other])
     name, margin = result.models[best], f"{result.margin:g}"
     if not not_worse:
-        return f"No other model is shown to be less than {margin} worse than {name}."
+        return f"Every other model may be worse than {name} by {margin} or more."
     verb = "is" if len(not_worse) == 1 else "are"
     return f"{_join_names(not_worse)} {verb} less than {margin} worse than {name}."
 
@@ -405,7 +413,7 @@ def decide_gate(result: MetricComparison) -> Gate:
         needed = power(difference + margin, deviation=deviation, alpha=two_sided)
         if not deviation:  # p is that of random signs
             needed = math.ceil(-math.log2(alpha))
-        enough = f"If the difference stays the same, about {needed} are enough."
+        enough = f"If the difference stays the same, about {needed} users would be enough."
         reason = (
             f"{what}. {model} may still be worse by {margin:g} or more ({level}): too few users"
             f"{' or runs' if runs else ''}.{'' if runs else f' {enough}'}"

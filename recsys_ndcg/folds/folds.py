@@ -259,7 +259,11 @@ class PreparedFold(NamedTuple):
 
 
 def _hash_pairs(testset: list[Any]) -> frozenset[int]:
-    """Return the lowest hashes of (user, item): testsets that overlap have some in common."""
+    """Return the lowest hashes of (user, item): testsets that overlap have some in common.
+
+    Two of n pairs with a share f in common have about 256 f hashes in common: an overlap of 2 % is
+    missed once in two hundred times.
+    """
     columns = (list(map(itemgetter(side), testset)) for side in (0, 1))
     users, items = (hash_ids(to_column(one, "id")) for one in columns)
     return frozenset(np.sort(users * np.uint64(31) + items)[:_HASHES].tolist())

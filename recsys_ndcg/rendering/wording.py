@@ -77,6 +77,19 @@ def format_range(low: float, high: float) -> str:
     return f"{format_number(low)}–{format_number(high)}"
 
 
+def format_difference(middle: float, low: float, high: float) -> str:
+    """Format a difference for a table, with the ends of its interval if there is one.
+
+    Examples
+    --------
+    >>> format_difference(0.25, 0.125, 0.375), format_difference(0.25, np.nan, np.nan)
+    ('+0.2500 [+0.1250, +0.3750]', '+0.2500')
+    """
+    if np.isnan(low) or np.isnan(high):
+        return format_signed(middle)
+    return f"{format_signed(middle)} [{format_signed(low)}, {format_signed(high)}]"
+
+
 def name_interval(level: float) -> str:
     """Return the name of an interval: ``95 % interval``."""
     return f"{100 * level:.10g} % interval"

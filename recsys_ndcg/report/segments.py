@@ -67,8 +67,8 @@ def _format_table(segments: Segments) -> pd.DataFrame:
     rows["metric"] = rows["metric"].map(escape_invisible)
     rows["difference"] = rows["difference"].map(format_signed)
     rows["p_corrected"] = rows["p_corrected"].map(format_p_value)
-    less_chance = " (less chance)" if segments.metrics_less_chance else ""
-    headings = {"difference": f"vs others{less_chance}", "p_corrected": "p (max-T)"}
+    minus_chance = " (minus chance)" if segments.metrics_minus_chance else ""
+    headings = {"difference": f"vs others{minus_chance}", "p_corrected": "p (max-T)"}
     rows = rows[[*_COLUMNS, *headings]].rename(columns=headings)
     return format_cells(rows.iloc[order].set_index("metric"))
 
@@ -80,15 +80,15 @@ def _format_label(label: Any) -> str:
 
 def _write_lead(segments: Segments) -> str:
     """Return the sentence above the table: what the last two columns compare."""
-    names, metrics = segments.metrics_less_chance, segments.whole.metrics
+    names, metrics = segments.metrics_minus_chance, segments.whole.metrics
     shown = ", ".join(list_first(map(escape_invisible, names), _MAX_NAMED))
-    less_chance = (
-        "" if not names else " less chance" if names == metrics else " (less chance in {})"
+    minus_chance = (
+        "" if not names else " minus chance" if names == metrics else " (minus chance in {})"
     )
     return (
         f"Each segment against all others together: the difference of the mean scores"
-        f"{less_chance.format(shown)}, and its p-value from {segments.draws:,} permutations of the "
-        "users' segments, corrected for the number of segments (max-T)."
+        f"{minus_chance.format(shown)}, and its p-value from {segments.draws:,} permutations of "
+        "the users' segments, corrected for the number of segments (max-T)."
     )
 
 
@@ -130,7 +130,7 @@ def _remark_on_difference(segments: Segments, metric: str, table: pd.DataFrame) 
     ]
     if differences:
         yield (
-            f"In {metric}{' less chance' if metric in segments.metrics_less_chance else ''}, "
+            f"In {metric}{' minus chance' if metric in segments.metrics_minus_chance else ''}, "
             f"{len(differences)} of {len(table)} segments "
             f"{'differs' if len(differences) == 1 else 'differ'} from the others together "
             "(permuted labels, max-T over the segments): "
@@ -224,8 +224,8 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     summary : pandas.DataFrame
         A row per segment and metric: the columns of `Report.summary`, and the comparison with
         the other segments: difference, p and p_corrected.
-    metrics_less_chance : list of str
-        The metrics of which this comparison is of each user's score less chance.
+    metrics_minus_chance : list of str
+        The metrics of which this comparison is of each user's score minus chance.
     draws : int
         The number of permutations that p-values come from.
     remarks : list of str
@@ -306,7 +306,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         The columns of `Report.summary`, and: difference, the mean of the segment minus the mean
         of all users in other segments; its p from permutations of the users' segments, NaN if the
         segment has fewer than ten scores; and p_corrected, for the number of segments (max-T).
-        Differences and p are of each user's score less chance, the mean score in random order, if
+        Differences and p are of each user's score minus chance, the mean score in random order, if
         every user with a score has a chance level, else of the score: chance may differ between
         segments, for example if one has shorter lists. There are 9,999 permutations for up to
         10,000 users, and at least 999 (`draws`).
@@ -331,11 +331,11 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         return table.set_axis(index, axis=0)
 
     @property
-    def metrics_less_chance(self) -> list[str]:
-        """The metrics of which the differences are of each user's score less chance."""
+    def metrics_minus_chance(self) -> list[str]:
+        """The metrics of which the differences are of each user's score minus chance."""
         return [
             name
-            for name, known in zip(self.whole.metrics, self._is_less_chance, strict=True)
+            for name, known in zip(self.whole.metrics, self._is_minus_chance, strict=True)
             if known
         ]
 
@@ -345,7 +345,7 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
         return self._tests.draws
 
     @lazy_property
-    def _is_less_chance(self) -> Flags:
+    def _is_minus_chance(self) -> Flags:
         """Whether every user with a score has a chance level, by metric."""
         scores = self.whole.audit_data.scores_with_orders
         is_scored = ~np.isnan(scores.per_user)
@@ -355,8 +355,8 @@ class Segments(ReadOnlyArrays, Renderable, Mapping[Any, "Report"]):
     @lazy_property
     def _tests(self) -> GroupResults:
         scores = self.whole.audit_data.scores_with_orders
-        less_chance = subtract_scores(scores.per_user, scores.roles["chance"])
-        values = np.where(self._is_less_chance, less_chance, scores.per_user)
+        minus_chance = subtract_scores(scores.per_user, scores.roles["chance"])
+        values = np.where(self._is_minus_chance, minus_chance, scores.per_user)
         with progress_bar(enabled=True) as show:
             return _compare(self, values, partial(show, "Permuting segments"))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from recsys_ndcg.arrays import Flags, Floats, divide
 from recsys_ndcg.parallel import map_in_threads
-from recsys_ndcg.significance.exact_sums import multiply
+from recsys_ndcg.significance.exact_sums import make_generator, multiply
 
 if TYPE_CHECKING:
     from recsys_ndcg.significance.paired_scores import PairedScores
@@ -117,7 +117,8 @@ def draw_probabilities(
     """Return the probabilities that first models are worse by a margin, equivalent, and better.
 
     The Bayesian bootstrap: the users' shares in the population are unknown, and each draw of them
-    from a flat Dirichlet distribution gives the pairs' mean differences.
+    from a flat Dirichlet distribution gives the pairs' mean differences. If there are runs, each
+    draw also gets a deviation due to them: Student's t, with runs - 1 degrees of freedom.
 
     Parameters
     ----------
@@ -141,6 +142,10 @@ def draw_probabilities(
     draws = min(draws, max(_FEWEST, _CELLS // max(users, 1)))
     blocks = map_in_threads(partial(_weigh_users, scores, seed), range(-(-draws // _AT_ONCE)))
     means = np.concatenate(blocks)[:draws] if blocks else np.zeros((1, len(scores.pairs)))
+    if scores.run_variance.added.any():
+        random = make_generator(seed, len(blocks))
+        freedom = np.maximum(scores.run_variance.count - 1, 1)
+        means += np.sqrt(scores.run_variance.added) * random.standard_t(freedom, means.shape)
     is_known = scores.users > 1
     worse, better = (
         np.where(is_known, side.mean(axis=0), np.nan)
@@ -153,7 +158,7 @@ def _weigh_users(scores: PairedScores, seed: int, block: int) -> Floats:
     """Return the mean differences of some draws: shape (n_draws, n_pairs)."""
     table = scores.table.T
     is_known = (~np.isnan(table)).astype(np.float64)
-    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
+    random = make_generator(seed, block)
     first, second = scores.pairs.T
     sums = np.zeros((2, _AT_ONCE, len(scores.pairs)))
     for start in range(0, len(table), _USERS):

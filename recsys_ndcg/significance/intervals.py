@@ -178,7 +178,9 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     It is the interval of a ratio of sums, of score - chance over best - chance. If scores are in
     [0, 1], then A is between -chance / (best - chance) and 1, and mean / best is its place between
     these: if A is not negative, the interval of this place, on the logit scale and with the
-    standard error of A, is mapped back. It is NaN if all scores are 0, or all are the best.
+    standard error of A, is mapped back. If A is negative, this place may be almost 0 while its
+    standard error, to which chance contributes, is not: the interval is Student's t, cut off at the
+    bounds. It is NaN if all scores are 0, or all are the best.
 
     Parameters
     ----------
@@ -208,7 +210,8 @@ def adjusted_interval(  # noqa: PLR0913 - all are inputs
     is_at_end = has_ends & ((place <= _SAME) | (place >= 1 - _SAME))
     residual = np.where(is_at_end, 0.0, residual)
     is_skewed = has_ends & (ratio >= 0)
-    low, high = ratio_interval(count, place, room / share, residual, level, bounded=is_skewed)
+    ends = ratio_interval(count, place, room / share, residual, level, bounded=is_skewed)
+    low, high = clip_ends(ends, has_ends)
     return 1 - (1 - low) / share, 1 - (1 - high) / share
 
 

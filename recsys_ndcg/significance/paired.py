@@ -467,7 +467,7 @@ def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -
 
 
 def count_draws(how: Testing, users: int) -> int:
-    """Return the number of draws: all signs but the observed ones, if they are no more.
+    """Return the number of draws; or that of all signs but the observed ones, if it is smaller.
 
     Examples
     --------
@@ -475,7 +475,7 @@ def count_draws(how: Testing, users: int) -> int:
     (63, 10000)
     """
     if how.test == "randomisation" and users < how.draws.bit_length():
-        return int(min(2**users - 1, how.draws)) or 1
+        return int(max(2**users - 1, 1))
     return how.draws
 
 

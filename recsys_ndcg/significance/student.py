@@ -219,8 +219,8 @@ def power(  # noqa: PLR0913 - all are inputs
     difference : float, optional
         The true mean of the users' differences, of either sign.
     deviation : float
-        The standard deviation of the users' differences, at least 0: `deviation` in a comparison's
-        pairs.
+        The standard deviation of the users' differences, at least 0: the column
+        sd_difference of `Comparison.pairwise`.
     users : int, optional
         Number of users with a score in both models, at least 2.
     power : float, optional

@@ -179,7 +179,8 @@ class Testing:
         The level, between 0 and 1, and at least 1e-12 away from both.
     draws : int
         Random signs, resamples or draws of the largest t; no p of these is below 1 / (draws + 1).
-        If there are no more than this many signs in all, each counts once.
+        If the users are so few that there are no more than this many signs in all, each is taken
+        once.
     seed : int
         The seed of the draws, at least 0.
     family : {'pairs', 'baseline', 'metrics'}

@@ -202,13 +202,15 @@ class Numbers:
         relative = re.search(rf"relative {number} %(?:, {number} to {number} %)?\)", text)
         assert bool(relative) == math.isfinite(pair.relative[0])
         if relative:
-            values = [pair.relative[0], *sorted(pair.relative[1:])]
+            signed = [turn * self.sign * value for value in pair.relative]
+            values = [signed[0], *sorted(signed[1:])]
             for found, value in zip(relative.groups(), values, strict=True):
                 assert (found is None) == (value is not values[0] and np.isnan(values).any())
                 assert found is None or math.isclose(float(found), value, rel_tol=0.006)
             if self.scores is not None:  # the relative difference of the means themselves
                 means = self.scores[[one, other]].dropna().mean()
-                assert np.isclose(means[one] / means[other] - 1, values[0] / 100)
+                expected = turn * self.sign * (means[one] / means[other] - 1)
+                assert np.isclose(expected, values[0] / 100)
         return True
 
     def has_test(self, text: str) -> bool:
@@ -313,19 +315,21 @@ _RANKS = (
         for order in (_MORE, _RANKS)
         for means in (
             "The means are equal.",
-            "The mean agrees: {better} is better than {worse} by {size}.",
-            "The mean points the other way: {better} is better than {worse} by {size}.",
+            "{winner_} also has the better mean, by {size}.",
+            "But {loser_} has the better mean, by {size}.",
         )
     ),
 )
 def _(one: Numbers, winner: str, loser: str, metric: str, test: str, units: str, p: str,
-      better: str = "", worse: str = "", size: str = "") -> bool:  # fmt: skip
+      size: str = "", **again: str) -> bool:  # fmt: skip
     pair = one.pair(winner, loser)
     assert pair.direction > 0 and metric == one.metric and one.has_test(test)
     assert _has_p(p, pair.row["p_corrected"]) and one.has_units(units)
     assert test == {"sign": "sign test", "wilcoxon": "Wilcoxon signed-rank test"}[one.test]
-    if not better:
+    if not again:
         return pair.gain == 0
+    better, worse = (winner, loser) if "winner_" in again else (loser, winner)
+    assert again.popitem()[1] == better
     return one.pair(better, worse).gain > 0 and one.has_size(size, better, worse)
 
 
@@ -473,7 +477,7 @@ def _(one: Numbers, number: str, good: str = "", bad: str = "") -> bool:
     "margin",
     "{names} is less than {number} worse than {best}.",
     "{names} are less than {number} worse than {best}.",
-    "No other model is shown to be less than {number} worse than {best}.",
+    "Every other model may be worse than {best} by {number} or more.",
 )
 def _(one: Numbers, number: str, best: str, names: str = "") -> bool:
     assert float(number) == one.margin
@@ -529,7 +533,8 @@ class Gate:
     f"{_GATE}. {{model_}} may still be worse by {{number_2}} or more ({{p}}, alpha {{number_3}}): "
     "too few users or runs.",
     f"{_GATE}. {{model_}} may still be worse by {{number_2}} or more ({{p}}, alpha {{number_3}}): "
-    "too few users. If the difference stays the same, about {n} are enough.",
+    "too few users. If the difference stays the same, about {n} users "
+    "would be enough.",
 )
 def _(gate: Gate, model_: str, number_2: str, number_3: str, n: str = "", **what: str) -> bool:
     assert model_ == gate.model and gate.check(**what)
@@ -568,12 +573,15 @@ def _(gate: Gate, words: str = "1 user", **names: str) -> bool:
 
 @claim(
     "rough",
+    "This p is rough: no user has different scores.",
     "This p is rough: only {text} different scores.",
     "This p is rough: the differences are skewed (skewness {text}).",
 )
-def _(gate: Gate, text: str) -> bool:
-    return (different := int((gate.gains.abs() > 1e-9).sum())) > 0 and (
-        (text.startswith(f"{different} user") and different < 30)
+def _(gate: Gate, text: str = "") -> bool:
+    different = int((gate.gains.abs() > 1e-9).sum())
+    return (different == 0) == (not text) and (
+        not text
+        or (text.startswith(f"{different} user") and different < 30)
         or len(gate.gains) < 25 * stats.skew(gate.gains) ** 2
     )  # fmt: skip
 
@@ -681,8 +689,8 @@ def _(found: rn.Comparison, n_users: str, n_low: str, n_high: str = "") -> bool:
 
 @claim(
     "remark",
-    "The standard errors include the variation between runs, so the results are about the models, "
-    "not about these runs of them; pooled scores have the variation between users only.",
+    "The standard errors include the variation between runs, so the results hold for other seeds "
+    "or splits of the same ratings. Pooled scores have the variation between users only.",
 )
 def _(found: rn.Comparison) -> bool:
     return bool((found.pairwise["runs"] > 1).all())
@@ -726,7 +734,9 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
         apart[apart.abs() < 1e-9] = 0
         different, varies = int((apart != 0).sum()), len(apart) > 1 and apart.std() > 1e-9
         needed = 25 * stats.skew(apart) ** 2 if varies else 0
-        if 0 < different < 30 and len(apart) > 1:
+        if not different and len(apart) > 1 and found.margin is not None:
+            rough.append((a, b, []))
+        elif 0 < different < 30 and len(apart) > 1:
             rough.append((a, b, [f"{different}"]))
         elif different and len(apart) < needed:
             rough.append((a, b, [f"{stats.skew(apart):.1f}", f"{needed:.0f}", f"{len(apart)}"]))
@@ -742,11 +752,13 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
         for many in ("", " ({n_rough} of {n_pairs} pairs)")
         for reason in (
             *("only {n_1} users have different {words}", "only {n_1} user has different {words}"),
+            "no user has different {words}",
             (
                 "the differences are skewed (skewness {number}: {n_2} users are needed, and there "
                 "are {n_3})"
             ),
         )
+        if "margin" in words or "no user" not in reason  # otherwise p is 1, without an interval
     ),
 )
 def _(found: rn.Comparison, metric: str, first: str, second: str, n_rough: str = "1",
@@ -785,9 +797,9 @@ def _(found: rn.Comparison) -> bool:
 @claim(
     "remark",
     *(f"{{best}} is the best of {{n}} models that a search tried on the same users: its mean "
-      f"{{metric}} of {{number}} is about {{number_2}} too {side} (resampled users), and its lead "
-      "over a model chosen beforehand is too large by as much. For a fair number, measure it on "
-      "other users." for side in ("high", "low")),
+      f"{{metric}} of {{number}} is about {{number_2}} too {side} (by users split into halves "
+      "at random), and its lead over a model chosen beforehand is too large by as much. For a fair "
+      "number, measure it on other users." for side in ("high", "low")),
 )  # fmt: skip
 def _(found: rn.Comparison, best: str, n: str, metric: str, number: str, number_2: str) -> bool:
     search = best.split(": ", maxsplit=1)[0]
@@ -973,7 +985,7 @@ def _(found: Any, metric: str, number_1: str, low: str, number_2: str, high: str
     "segments",
     *(f"In {{metric}}{less}, {{n}} of {{n_all}} segments {{words}} from the others together "
       "(permuted labels, max-T over the segments): {text}."
-      for less in ("", " less chance")),
+      for less in ("", " minus chance")),
 )  # fmt: skip
 def _(found: Any, metric: str, n: str, n_all: str, words: str, text: str) -> bool:
     table = found.summary.xs(metric, level="metric")

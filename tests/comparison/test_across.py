@@ -221,6 +221,20 @@ def test_different_tests_are_a_remark() -> None:
     other = rn.compare(models(70, 3), metrics=METRICS, alpha=0.01)
     lines = rn.across({"small": SMALL, "x": other}).remarks
     assert any("tested in different ways" in line and "alpha 0.01" in line for line in lines)
+    other = rn.compare(models(70, 3), metrics=METRICS, family="baseline")
+    assert "models against good" in " ".join(rn.across({"small": SMALL, "x": other}).remarks)
+
+
+def test_intervals_of_differences_in_the_unit_interval_end_at_1() -> None:
+    """Two users are not enough for ±1.9."""
+    few = {"good": {1: [(2, 1), (1, 0)], 2: [(2, 1), (1, 0)]}}
+    few["bad"] = {1: [(1, 1), (2, 0)], 2: [(2, 1), (1, 0)]}
+    small = rn.compare(few, metrics="precision@1", threshold=1, by={1: "all", 2: "all"})
+    large = rn.compare(models(40, good=1.0, bad=6.0), metrics="precision@1", threshold=4)
+    row = rn.across({"few": small, "many": large}).differences.iloc[0]
+    assert row[["difference", "ci_low", "ci_high"]].tolist() == [0.5, -1, 1]
+    row = small.segments.xs("bad", level="model").iloc[0]
+    assert row[["difference", "difference_low", "difference_high"]].tolist() == [-0.5, -1, 1]
 
 
 def test_it_is_printed_like_a_comparison(tmp_path: Path) -> None:

@@ -126,9 +126,9 @@ def test_the_note_tells_whether_intervals_are_simultaneous() -> None:
         return rn.compare(data, **how).to_markdown(pairs=True)
 
     data = models(60)
-    assert "intervals are simultaneous for all 3 pairs" in pairs(data)
+    assert "intervals are simultaneous for all pairs in the table" in pairs(data)
     own = pairs(data, correction="holm")
-    assert "each interval is for one pair, not simultaneous for all 3" in own
+    assert "each interval is for one pair alone" in own
     del data["poor"]
     pair = pairs(data, correction="holm", alpha=0.1)
     assert "simultaneous" not in pair

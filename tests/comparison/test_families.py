@@ -110,6 +110,53 @@ def test_chance_changes_nothing_about_other_pairs(how: dict[str, Any]) -> None:
     assert alone.verdict.startswith("one is better than chance in ndcg@5: by ")
 
 
+def test_a_metric_without_chance_has_no_verdict_on_chance() -> None:
+    """Chance has no score there, and so no rank; the other models have theirs."""
+    data = models(50, one=1.0, two=1.3, bad=5.0)
+    without = rn.compare(data, metrics="rmse")
+    found = rn.compare(data, metrics=["rmse", "ndcg@5"], baseline="chance")
+    assert found.verdict == without.verdict
+    board = found.leaderboard
+    assert board.index[-1] == "chance"
+    assert board.loc["chance", ["mean", "rank_low", "rank_high", "tier"]].isna().all()
+    assert board["letters"].tolist() == [*without.leaderboard["letters"], ""]
+    line = next(line for line in str(found).splitlines() if "chance" in line.split()[:2])
+    assert line.split()[0] == "-"
+
+
+def test_intervals_hold_for_the_family() -> None:
+    """Of one pair alone, or of all metrics together."""
+    data = models(60, one=1.0, two=1.3)
+    for family, expected in (("pairs", "simultaneous"), ("metrics", "per pair")):
+        found = rn.compare(data, metrics=METRICS, threshold=4, family=family, correction="holm")
+        assert found.pairwise["interval"].eq(expected).all()
+    found = rn.compare(data, metrics=METRICS, threshold=4, family="metrics")
+    assert found.pairwise["interval"].eq("simultaneous").all()
+    assert "simultaneous for all pairs in all metrics" in found.to_markdown(pairs=True)
+    with_chance = rn.compare(data, metrics="ndcg@5", baseline="chance", correction="holm")
+    pairs = with_chance.pairwise.set_index(["a", "b"])["interval"]
+    assert pairs.pop(("one", "two")) == "simultaneous"  # the only pair without chance
+    assert pairs.eq("per pair").all()
+
+
+@pytest.mark.parametrize(
+    ("how", "most"),
+    [
+        ({}, 3),
+        ({"baseline": "chance"}, 3),  # three pairs without it, three with it
+        ({"family": "baseline"}, 2),
+        ({"family": "baseline", "baseline": "chance"}, 3),
+        ({"family": "metrics"}, 6),
+    ],
+)
+def test_there_are_enough_draws_for_the_largest_family(how: dict[str, Any], most: int) -> None:
+    """Bonferroni's p can be as small as (the number of pairs) / (draws + 1)."""
+    data = models(30, one=1.0, two=1.3, bad=5.0)
+    how |= {"metrics": ["ndcg@5", "ndcg@2"], "correction": "bonferroni", "test": "bootstrap"}
+    rn.compare(data, draws=20 * most - 1, **how)
+    assert_rejected(f"number of pairs: {most}", rn.compare, data, draws=20 * most - 2, **how)
+
+
 def test_a_family_is_checked_and_saved(tmp_path: Path) -> None:
     """Numbers of all lists are tested by swaps, metric by metric."""
     found = _compare(family="metrics", draws=500)

@@ -109,9 +109,21 @@ def test_a_rank_test_may_contradict_the_mean() -> None:
     with pytest.warns(rn.DataWarning, match="disputed"):
         verdict = rn.compare(models, metrics="rr", test="sign", margin=0.5).verdict
     assert verdict.startswith(
-        "More users are ahead with a than with b in rr (sign test, 60 users, p < 0.0001). The mean "
-        "points the other way: b is better than a by 0.0139 (95 % t interval -"
+        "More users are ahead with a than with b in rr (sign test, 60 users, p < 0.0001). But b "
+        "has the better mean, by 0.0139 (95 % t interval -"
     )
+
+
+@pytest.mark.parametrize("order", ["good bad", "bad good"])
+def test_the_relative_difference_has_the_sign_of_the_difference(order: str) -> None:
+    """For an error, too: better by a positive percentage."""
+    data = models(60, good=0.8, bad=2.0)
+    found = rn.compare({name: data[name] for name in order.split()}, metrics="rmse")
+    mean = found.leaderboard["mean"]
+    share = 100 * (1 - mean["good"] / mean["bad"])
+    assert f"good is better than bad in rmse: by {mean['bad'] - mean['good']:.4f}" in found.verdict
+    low, high = re.findall(rf"relative \{share:+.3g} %, \+(\S+) to \+(\S+) %", found.verdict)[0]
+    assert float(low) < share < float(high)
 
 
 def test_each_of_three_models_may_be_worse_than_another() -> None:
@@ -134,7 +146,7 @@ CLAIMS = {
     r"p = 0.017\. b may be worse by the margin of 0.05 or more\.": (40, 0.05, [1.0, 2.5]),
     r"\w is not worse by the margin of 0.02 or more; \w may be\.": (30, 0.02, [1.0, 1.4]),
     r"\w is less than 0.05 worse than \w\.": (300, 0.05, [1.0, 1.01, 9.0]),
-    "No other model is shown to be less than 0.001 worse than": (8, 0.001, [1.0, 1.2, 1.4]),
+    r"Every other model may be worse than \w by 0.001 or more\.": (8, 0.001, [1.0, 1.2, 1.4]),
 }
 
 
@@ -144,6 +156,18 @@ def test_a_margin_is_answered_in_the_verdict(claim: str) -> None:
     users, margin, noise = CLAIMS[claim]
     data = models(users, 0, **dict(zip("abc", noise, strict=False)))
     assert re.search(claim, rn.compare(data, margin=margin).verdict)
+
+
+def test_equal_scores_show_little_about_a_margin() -> None:
+    """A gate lets the same lists pass, and says that its p is rough; without a margin p is 1."""
+    data = {"a": models(40, a=1.0)["a"], "b": models(40, a=1.0)["a"]}
+    gate = rn.compare(data, metrics="ndcg@5").not_worse("a", "b", margin=0.01)
+    assert gate.passed
+    assert gate.reason.endswith(" This p is rough: no user has different scores.")
+    line = "margins in ndcg@5 are rough; for a and b: no user has different scores."
+    for margin, is_said in ((None, False), (0.01, True)):
+        remarks = rn.compare(data, metrics="ndcg@5", margin=margin).remarks
+        assert any(line in one for one in remarks) == is_said
 
 
 @pytest.mark.parametrize(("metric", "margin"), [("ndcg@10", 0.05), ("rmse", 0.2)])

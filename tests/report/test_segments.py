@@ -349,7 +349,7 @@ grades = st.lists(st.integers(0, 5), min_size=1, max_size=4)
 
 @examples(0.4)
 @given(st.lists(st.tuples(st.integers(0, 3), grades), min_size=25, max_size=40))
-def test_differences_are_of_scores_less_chance(drawn: list[tuple[int, list[int]]]) -> None:
+def test_differences_are_of_scores_minus_chance(drawn: list[tuple[int, list[int]]]) -> None:
     """Users with a score in the segment against users with one in others; RMSE has no chance."""
     assume(len({grade for _, one in drawn for grade in one}) > 1 and any(one for one, _ in drawn))
     rows = {user: [*enumerate(grades)] for user, (_, grades) in enumerate(drawn)}
@@ -357,11 +357,11 @@ def test_differences_are_of_scores_less_chance(drawn: list[tuple[int, list[int]]
     report = rn.evaluate(rows, metrics=["ndcg@3", "rmse", "recall@2"], threshold=3)
     segments = report.by(groups)
     scored = report.per_user[["ndcg@3", "recall@2"]].notna().any()  # chance is known if scores are
-    assert segments.metrics_less_chance == [*scored[scored].index]
+    assert segments.metrics_minus_chance == [*scored[scored].index]
     codes = [segments.labels.index(group) if group else -1 for group, _ in drawn]
     for metric in report.metrics:
         score = report.per_user[metric].to_numpy()
-        if metric in segments.metrics_less_chance:
+        if metric in segments.metrics_minus_chance:
             score = score - [report.take([user]).summary["chance"][metric] for user in rows]
         score = np.where(np.abs(score) < 1e-12, 0.0, score)
         results = compare_groups(score[:, None], codes, len(segments), draws=segments.draws)
@@ -380,10 +380,10 @@ def test_metrics_of_all_lists_have_no_difference() -> None:
     segments = rn.evaluate(lists, metrics=["coverage@2", "recall@1"], catalogue=[*"abcd"]).by(
         lambda users: [*"xy"] * (len(users) // 2)
     )
-    assert segments.metrics_less_chance == ["recall@1"]
+    assert segments.metrics_minus_chance == ["recall@1"]
     coverage = segments.summary.xs("coverage@2", level="metric")
     assert np.isnan(coverage[["difference", "p", "p_corrected"]].to_numpy()).all()
-    assert "(less chance in recall@1)" in segments.document().sections[0].lead
+    assert "(minus chance in recall@1)" in segments.document().sections[0].lead
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e140])
@@ -424,7 +424,7 @@ def test_remarks_name_the_segments_that_differ_and_the_small_ones() -> None:
     report = _two_kinds()
     segments = report.by({user: user[0] for user in report.users})
     difference = segments.summary["difference"]["good", "ndcg@3"]
-    intro = "less chance, 2 of 2 segments differ from the others together (permuted labels, max-T"
+    intro = "minus chance, 2 of 2 segments differ from the others together (permuted labels, max-T"
     assert segments.remarks == [
         f"In ndcg@3 {intro} over the segments): bad (-{difference:.4f}), good (+{difference:.4f}).",
         f"In rr {intro} over the segments): bad (-0.5000), good (+0.5000).",
@@ -564,7 +564,7 @@ def test_the_text_has_all_users_and_every_segment() -> None:
     lines = str(segments).splitlines()
     assert lines[0] == "2 segments, 24 users"
     assert lines[1].split()[1:4] == ["segment", "users", "mean"]
-    assert lines[1].endswith("vs others (less chance) p (max-T)")
+    assert lines[1].endswith("vs others (minus chance) p (max-T)")
     assert [line.split()[:3] for line in lines[2:5]] == [
         ["ndcg@3", "(all)", "24"], ["ndcg@3", "bad", "11"], ["ndcg@3", "good", "11"],
     ]  # fmt: skip

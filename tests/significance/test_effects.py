@@ -76,6 +76,24 @@ def test_the_probabilities_of_many_users_are_near_the_normal_distributions(*, ga
     np.testing.assert_allclose(found.probability_worse, expected[1], atol=0.02)
 
 
+def test_the_probabilities_count_the_runs() -> None:
+    """Their standard error is wider than the users' alone, and Student's t has runs - 1 of freedom.
+
+    The users hardly differ, so the deviation is that of the runs.
+    """
+    stream = np.random.default_rng(0)
+    users, runs = 1e-6 * stream.normal(size=300), np.array([0.0, 0.01, 0.02, 0.05])
+    both = [runs[:, None] + users, np.zeros((4, 300))]
+    table = np.column_stack([one.mean(axis=0) for one in both])
+    how = Testing(draws=20_000)
+    found = compare_pairs(table, [(0, 1)], how, margin=0.03, runs=both)
+    t = stats.t(3, loc=0.02, scale=np.std(runs, ddof=1) / 2)
+    assert found.probability_better.tolist() == pytest.approx([t.sf(0.03)], abs=0.01)
+    assert found.probability_worse.tolist() == pytest.approx([t.cdf(-0.03)], abs=0.01)
+    alone = compare_pairs(table, [(0, 1)], how, margin=0.03)
+    assert alone.probability_better.tolist() == [0.0]
+
+
 @given(st.lists(st.lists(st.sampled_from(GRID), min_size=3, max_size=3), min_size=2, max_size=7))
 @examples(0.5)
 def test_all_signs_of_few_users_are_enumerated(rows: list[list[float]]) -> None:

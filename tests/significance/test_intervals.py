@@ -18,7 +18,7 @@ from scipy.stats import binom, t
 
 import recsys_ndcg as rn
 from recsys_ndcg.scoring import Audit, Totals
-from recsys_ndcg.significance.intervals import mean_interval, ratio_interval
+from recsys_ndcg.significance.intervals import adjusted_interval, mean_interval, ratio_interval
 from recsys_ndcg.significance.student import power
 from tests.comparison.models import models
 from tests.errors import rejects
@@ -320,3 +320,11 @@ def test_a_model_without_hits_has_no_adjusted_interval() -> None:
     assert np.isnan(first[1:]).all()
     assert second[0] < 0
     assert second[0] - second[1] == pytest.approx(second[2] - second[0])
+
+
+def test_an_adjusted_interval_below_chance_ends_at_the_least_score() -> None:
+    """Of 0 hits where chance has 0.5: A is at least -1."""
+    low, high = adjusted_interval(3, -0.6, 0.5, 0.8, 1.0, bounded=True)
+    assert (low, high > -0.6) == (-1.0, True)
+    low, _ = adjusted_interval(3, -0.6, 0.5, 0.8, 1.0)
+    assert low < -1

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_MODELS = 60  # in a chart, the best ones
 _STEP = 18  # pixels per model
-_TOP, _OTHER = "top tier: no model is significantly better", "other tiers"
+_TOP, _OTHER = "no model is significantly better", "some model is significantly better"
 _NUMBERS = ["mean", "low", "high"]
 _BAR = ["bar_low", "bar_high"]
 _CHANCE = "chance: random order"
@@ -57,7 +57,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns model, mean, low, high and tier (the lowest is the best); and bar_low and bar_high,
+        Columns model, mean, low, high and tier (1 is the best); and bar_low and bar_high,
         the interval of the difference from one model, from its mean on. Rows without a mean are
         left out, but not all rows; ends of intervals are NaN if there is none.
     metric : str
@@ -80,7 +80,7 @@ def plot_intervals_by_tier(  # noqa: PLR0913 - all but the first two have a defa
     """
     known = frame.dropna(subset="mean")
     known = known.sort_values("mean", ascending=lower_is_better, kind="stable")
-    top = np.where(known["tier"] == known["tier"].min(), _TOP, _OTHER)
+    top = np.where(known["tier"] == 1, _TOP, _OTHER)
     models = known.assign(model=make_labels(known["model"]), top=top)
     against = {"chance": chance, **(baselines or {})}
     named = zip(make_labels(against), against.values(), strict=True)
@@ -154,7 +154,7 @@ def _describe_models(name: str, models: pd.DataFrame, rules: dict[str, float], l
     against = "".join(f"; {one} {format_number(value)}" for one, value in rules.items())
     return (
         f"{pluralise(len(models), 'model')} by {name}, the best first: {' to '.join(texts)}; "
-        f"{top} in the top tier{against}."
+        f"no model is significantly better than {top} of them{against}."
     )
 
 

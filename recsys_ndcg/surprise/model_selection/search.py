@@ -123,9 +123,10 @@ class MeasuredSearch(BaseSearchCV):  # type: ignore[misc] # surprise has no type
     def optimism(self) -> dict[str, float]:
         """By how much the mean of the best combination is too good, by measure.
 
-        The best of many means is too good, because chance helped to choose it. The estimate is
-        from resampled users: the best for one half of them is scored on the other half. NaN for
-        measures without a score per user.
+        The best of many means is too good, because chance helped to choose it. Subtract this from
+        `best_score`, or add it if less is better. The users are split into halves at random, again
+        and again: the best for one half is scored on the other half. NaN for measures without a
+        score per user.
 
         Raises
         ------
