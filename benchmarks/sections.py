@@ -254,9 +254,7 @@ def count_rough(sample: Sample) -> Outcomes:
 
 def _is_rough(found: PairResults, pair: int, margin: float | None = None) -> bool:
     metric = SimpleNamespace(per_user=True)
-    result: Any = SimpleNamespace(
-        mean_tests=found, testing=Testing(), metric=metric, margin=margin
-    )
+    result: Any = SimpleNamespace(mean_tests=found, testing=Testing(), metric=metric, margin=margin)
     return bool(explain_roughness(result, pair))
 
 

@@ -17,10 +17,10 @@ from recsys_ndcg.rendering import (
     Document,
     Section,
     ShownTable,
-    format_difference,
     format_number,
     format_p_value,
     format_range,
+    format_signed,
     list_first,
 )
 from recsys_ndcg.report import (
@@ -256,7 +256,7 @@ def _users_column_if_it_varies(table: pd.DataFrame) -> list[str]:
 
 
 def _format_differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
-    return [*map(format_difference, table["difference"], table[low], table[high])]
+    return [*map(format_signed, table["difference"], table[low], table[high])]
 
 
 def write_remarks(comparison: Comparison) -> list[str]:

@@ -29,10 +29,10 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
-    format_difference,
     format_number,
     format_p_value,
     format_range,
+    format_signed,
     list_first,
     plot,
     pluralise,
@@ -639,4 +639,4 @@ def _to_table(
 
 
 def _format_differences(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[str]:
-    return [*map(format_difference, rows[middle], rows[low], rows[high])]
+    return [*map(format_signed, rows[middle], rows[low], rows[high])]

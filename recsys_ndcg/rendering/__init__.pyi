@@ -7,7 +7,6 @@ from recsys_ndcg.rendering.parts import Section as Section
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
 from recsys_ndcg.rendering.plots.vega import plot as plot
-from recsys_ndcg.rendering.wording import format_difference as format_difference
 from recsys_ndcg.rendering.wording import format_number as format_number
 from recsys_ndcg.rendering.wording import format_p_value as format_p_value
 from recsys_ndcg.rendering.wording import format_range as format_range

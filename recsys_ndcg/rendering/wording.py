@@ -35,15 +35,20 @@ def format_number(value: float, sign: str = "") -> str:
     return f"{value:{sign}z.4f}" if abs(value) < _HUGE else f"{value:{sign}.6g}"  # z: no -0.0000
 
 
-def format_signed(value: float) -> str:
-    """Format a difference with its sign, as `format_number` does.
+def format_signed(value: float, low: float = np.nan, high: float = np.nan) -> str:
+    """Format a difference with its sign, and the ends of its interval if there is one.
 
     Examples
     --------
     >>> format_signed(0.25), format_signed(-0.00001), format_signed(1.5e60)
     ('+0.2500', '+0.0000', '+1.5e+60')
+    >>> format_signed(0.25, 0.125, 0.375)
+    '+0.2500 [+0.1250, +0.3750]'
     """
-    return format_number(value, "+")
+    middle = format_number(value, "+")
+    if np.isnan(low) or np.isnan(high):
+        return middle
+    return f"{middle} [{format_signed(low)}, {format_signed(high)}]"
 
 
 def format_p_value(p: float) -> str:
@@ -75,19 +80,6 @@ def format_range(low: float, high: float) -> str:
     if np.isnan(low) or np.isnan(high):
         return "-"
     return f"{format_number(low)}–{format_number(high)}"
-
-
-def format_difference(middle: float, low: float, high: float) -> str:
-    """Format a difference for a table, with the ends of its interval if there is one.
-
-    Examples
-    --------
-    >>> format_difference(0.25, 0.125, 0.375), format_difference(0.25, np.nan, np.nan)
-    ('+0.2500 [+0.1250, +0.3750]', '+0.2500')
-    """
-    if np.isnan(low) or np.isnan(high):
-        return format_signed(middle)
-    return f"{format_signed(middle)} [{format_signed(low)}, {format_signed(high)}]"
 
 
 def name_interval(level: float) -> str:

@@ -728,7 +728,8 @@ def _(found: rn.Comparison, text: str = "", test: str = "") -> bool:
 
 def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[str]]]:
     """Return the pairs whose p is rough, with the numbers of the reason."""
-    one, rough = Numbers(found, metric), []
+    one = Numbers(found, metric)
+    rough: list[tuple[str, str, list[str]]] = []
     for a, b in one.rows[["a", "b"]].itertuples(index=False):
         apart = one.sign * (one.scores[a] - one.scores[b]).dropna()
         apart[apart.abs() < 1e-9] = 0
