@@ -156,21 +156,19 @@ def draw_probabilities(
 
 def _weigh_users(scores: PairedScores, seed: int, block: int) -> Floats:
     """Return the mean differences of some draws: shape (n_draws, n_pairs)."""
-    table = scores.table.T
-    is_known = (~np.isnan(table)).astype(np.float64)
-    random = make_generator(seed, block)
+    table, random = scores.table.T, make_generator(seed, block)
     first, second = scores.pairs.T
     sums = np.zeros((2, _AT_ONCE, len(scores.pairs)))
     for start in range(0, len(table), _USERS):
-        some, known = table[start : start + _USERS], is_known[start : start + _USERS]
+        some = table[start : start + _USERS]
         weights = random.standard_exponential((_AT_ONCE, len(some)))
         if scores.is_complete:
             of_models = multiply(weights, some)
             sums[0] += of_models[:, first] - of_models[:, second]
             sums[1] += weights.sum(axis=1)[:, None]
         else:
-            differences = np.nan_to_num(some[:, first] - some[:, second])
-            sums[0] += multiply(weights, differences)
-            sums[1] += multiply(weights, known[:, first] * known[:, second])
+            differences = some[:, first] - some[:, second]
+            sums[0] += multiply(weights, np.nan_to_num(differences))
+            sums[1] += multiply(weights, (~np.isnan(differences)).astype(np.float64))
     means: Floats = divide(sums[0], sums[1])
     return means

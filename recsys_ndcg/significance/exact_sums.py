@@ -298,7 +298,7 @@ def _sum_resampled(whole: Floats, seed: int, block: int) -> Floats:
 
 
 def multiply(weights: Floats, whole: Floats) -> Floats:
-    """Return the matrix product of two tables of whole numbers, in pieces.
+    """Return the matrix product of two tables, in pieces; of whole numbers it is exact.
 
     The pieces are so small that BLAS starts no threads, for which our own threads would wait.
 
