@@ -38,10 +38,12 @@ if TYPE_CHECKING:
 _MAX_LINES = 3  # about the same finding
 _MIN_RATIO = 1.05  # from this ratio of two models' mean list lengths on, there is a remark
 _ENOUGH_RUNS = 5  # docs/statistics.md counts how often tests of fewer runs err
+_SIGNED = ("difference", "difference_low", "difference_high")
 _VISIBLE = 0.00005  # a smaller optimism does not change four decimals
-_DISPUTED = (
-    "Wilcoxon and sign tests are disputed: Urbano, Lima & Hanjalic (SIGIR 2019) and Ihemelandu & "
-    "Ekstrand (SIGIR 2023) argue against them; Otero, Parapar & Barreiro (ECIR 2025) for Wilcoxon."
+DISPUTED = (
+    "Wilcoxon and sign tests are disputed, because they do not test the mean: Urbano, Lima & "
+    "Hanjalic (SIGIR 2019) and Ihemelandu & Ekstrand (SIGIR 2023) argue against them; Otero, "
+    "Parapar & Barreiro (ECIR 2025) for Wilcoxon."
 )
 
 
@@ -129,7 +131,7 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     if "trivial" in table and not table["trivial"].any():
         del table["trivial"]
     is_against_baseline = comparison.testing.family == "baseline"  # other pairs are not tested
-    table["difference_interval"] = _format_differences(table, "difference_low", "difference_high")
+    table["difference_interval"] = format_differences(table, *_SIGNED)
     tested = ["difference_interval", "p_corrected"] if is_against_baseline else ["rank"]
     names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
     names += ["won", "tied", "lost", "trivial", *tested]
@@ -171,7 +173,7 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
         if comparison.by_metric[metric].has_chance.any():
             note += ", those with chance apart"
     table = table.assign(
-        difference_interval=_format_differences(table, "ci_low", "ci_high"),
+        difference_interval=format_differences(table, "difference", "ci_low", "ci_high"),
         outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
     )
     if metric not in comparison.metrics_of_users:
@@ -188,7 +190,7 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     """
     table = comparison.segments.loc[[metric]].reset_index()
     opposite = table["opposite_to_all"] & (table["p_corrected"] <= comparison.testing.alpha)
-    differences = _format_differences(table, "difference_low", "difference_high")
+    differences = format_differences(table, *_SIGNED)
     stars = np.where(opposite, "*", "")
     table["difference_interval"] = [*map("".join, zip(differences, stars, strict=True))]
     names = ["segment", "model", "users", "mean", "interval", "pooled", "chance"]
@@ -255,8 +257,9 @@ def _users_column_if_it_varies(table: pd.DataFrame) -> list[str]:
     return ["users"] if (table["users"] != table["users"].iloc[0]).any() else []
 
 
-def _format_differences(table: pd.DataFrame, low: str, high: str) -> list[str]:
-    return [*map(format_signed, table["difference"], table[low], table[high])]
+def format_differences(table: pd.DataFrame, middle: str, low: str, high: str) -> list[str]:
+    """Format a column of differences with their intervals."""
+    return [*map(format_signed, table[middle], table[low], table[high])]
 
 
 def write_remarks(comparison: Comparison) -> list[str]:
@@ -364,11 +367,11 @@ def _find_runs_remarks(
             )
     elif any(one.significant_direction.any() for one in by_metric):
         alone = [name for name, count in n_runs.items() if count == 1]
-        names = ", ".join(list_first(alone, _MAX_LINES))
-        trained = f"Only one run is known of {names}" if len(alone) < len(models) else ""
-        trained = trained or "Each model was trained once"
+        trained = "Each model was trained once"
         if not alone:
             trained = f"The {comparison.testing.test} test has only users as units"
+        elif len(alone) < len(models):
+            trained = f"Only one run is known of {', '.join(list_first(alone, _MAX_LINES))}"
         yield (
             f"{trained}: better and worse are about the models as trained, and another seed or "
             "training sample may change the result."
@@ -399,7 +402,7 @@ def _find_test_remarks(
             "Holm for ranks."
         )
     if testing.test in {"wilcoxon", "sign"}:
-        yield _DISPUTED
+        yield DISPUTED
 
 
 def _find_search_remarks(comparison: Comparison) -> Iterator[str]:

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.comparison import Comparison
-from recsys_ndcg.comparison.verdict import format_size
+from recsys_ndcg.comparison.document import format_differences
+from recsys_ndcg.comparison.verdict import describe_interval, format_size
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_level,
@@ -32,7 +33,6 @@ from recsys_ndcg.rendering import (
     format_number,
     format_p_value,
     format_range,
-    format_signed,
     list_first,
     plot,
     pluralise,
@@ -533,12 +533,13 @@ def _judge_pair(found: MetaAnalysis) -> str:
     )
     if row["reason"]:
         return first
+    interval = describe_interval(row["mean_d_z_low"], row["mean_d_z_high"], found.alpha)
     end = "so which of them is better on other data sets is not known"
     if row["p_corrected"] <= found.alpha:
         end = f"so {_name_better(found, row)} is better on average over data sets like these"
     return (
         f"{first} The mean d_z of {a} minus {b} is {format_size(row['mean_d_z'])} "
-        f"({_describe_interval(found, row)}, p = {row['p_corrected']:.2g}), {end}."
+        f"({interval}, p = {row['p_corrected']:.2g}), {end}."
     )
 
 
@@ -578,11 +579,6 @@ def _name_better(found: MetaAnalysis, row: Mapping[str, Any]) -> str:
     return better
 
 
-def _describe_interval(found: MetaAnalysis, row: Mapping[str, Any]) -> str:
-    ends = f"{format_size(row['mean_d_z_low'])} to {format_size(row['mean_d_z_high'])}"
-    return f"{100 * (1 - found.alpha):.10g} % interval {ends}"
-
-
 # Tables
 
 
@@ -595,7 +591,7 @@ def _build_pairs_table(found: MetaAnalysis) -> ShownTable:
         "a better": rows["wins_a"].map(str),
         "neither": rows["tied"].map(str),
         "b better": rows["wins_b"].map(str),
-        f"mean d_z [{level}]": _format_differences(rows, *_COMBINED[:3]),
+        f"mean d_z [{level}]": format_differences(rows, *_COMBINED[:3]),
         "prediction": [*map(format_range, rows["prediction_low"], rows["prediction_high"])],
         "tau": rows["tau"].map(format_number),
         "p": rows["p"].map(format_p_value),
@@ -617,8 +613,8 @@ def _build_differences_table(found: MetaAnalysis) -> ShownTable:
         **{name: rows[name].map(escape_invisible) for name in ("a", "b")},
         "data set": rows["dataset"].map(escape_invisible),
         "users": rows["users"].map(str),
-        f"difference [{level}]": _format_differences(rows, "difference", "ci_low", "ci_high"),
-        f"d_z [{level}]": _format_differences(rows, "d_z", "d_z_low", "d_z_high"),
+        f"difference [{level}]": format_differences(rows, "difference", "ci_low", "ci_high"),
+        f"d_z [{level}]": format_differences(rows, "d_z", "d_z_low", "d_z_high"),
         "better": rows["better"].map(lambda name: escape_invisible(name) if name else "-"),
     }
     note = f"{found.metric}; difference: a minus b; each interval is for one pair in one data set"
@@ -636,7 +632,3 @@ def _to_table(
         note=escape_invisible(note),
         signature=escape_invisible(signature),
     )
-
-
-def _format_differences(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[str]:
-    return [*map(format_signed, rows[middle], rows[low], rows[high])]

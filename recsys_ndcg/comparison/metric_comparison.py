@@ -277,11 +277,9 @@ class MetricComparison(ReadOnlyArrays):
     @property
     def is_alone(self) -> Flags:
         """Whether each pair is the only test of its family."""
-        alone = np.zeros(len(self.pairs), dtype=bool)
-        if self.known_tests is None:
-            for family in self.families:
-                alone[family] = len(family) == 1
-        return alone
+        n_with_chance = int(self.has_chance.sum())
+        size = np.where(self.has_chance, n_with_chance, len(self.pairs) - n_with_chance)
+        return np.asarray((size == 1) & (self.known_tests is None))
 
     @property
     def ranks(self) -> tuple[Positions, Positions]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recsys_ndcg.comparison.comparison import Comparison
+from recsys_ndcg.comparison.document import DISPUTED
 from recsys_ndcg.comparison.model_scores import (
     CHANCE,
     USERS_CHOICES,
@@ -39,14 +40,6 @@ from recsys_ndcg.significance import Testing, check_margin
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
-
-_DISPUTED = (
-    "they do not test the mean, and on skewed differences they reject too often, all the "
-    "more with many users (Urbano, Lima & Hanjalic, SIGIR 2019; Ihemelandu & Ekstrand, "
-    "SIGIR 2023). In favour of Wilcoxon: corrected by Benjamini-Hochberg, it rejected no more "
-    "often than alpha and had the most power on TREC data (Otero, Parapar & Barreiro, ECIR 2025). "
-    "'t', 'randomisation' and 'bootstrap' test the mean."
-)
 
 
 def compare(  # noqa: PLR0913 - the contract
@@ -164,7 +157,7 @@ def compare(  # noqa: PLR0913 - the contract
     options = {"test": test, "correction": correction, "family": family, "alpha": alpha}
     testing = check_test_options(users=users, margin=margin, draws=draws, seed=seed, **options)
     if not testing.test_kind.is_test_of_mean:
-        warn(f"test={test!r} is disputed. Against Wilcoxon and sign tests: {_DISPUTED}")
+        warn(f"test={test!r}: {DISPUTED} Choose 't', 'randomisation' or 'bootstrap' for the mean.")
     # the first model would exhaust an iterator of metrics or cutoffs
     metrics = [*metrics] if isinstance(metrics, Iterator) else metrics
     k = [*k] if isinstance(k, Iterator) else k

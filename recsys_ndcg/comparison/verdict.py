@@ -31,6 +31,11 @@ def format_size(value: float) -> str:
     return f"{value:z.4f}" if value == 0 or 0.001 <= abs(value) < 1e6 else f"{value:.2g}"
 
 
+def describe_interval(low: float, high: float, alpha: float, kind: str = "interval") -> str:
+    """Return an interval's level, kind and ends, for a sentence."""
+    return f"{100 * (1 - alpha):.10g} % {kind} {format_size(low)} to {format_size(high)}"
+
+
 def _format_p(p: float) -> str:
     """Format a p-value for a sentence, with two digits."""
     return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
@@ -155,8 +160,7 @@ def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: b
     size, notes = format_size(sign * float(tests.difference[pair])), []
     if np.isfinite(low):
         kind = "interval" if result.testing.test_kind.is_test_of_mean else "t interval"
-        level = f"{100 * (1 - result.testing.alpha):.10g} %"
-        notes.append(f"{level} {kind} {format_size(low)} to {format_size(high)}")
+        notes.append(describe_interval(low, high, result.testing.alpha, kind))
     ratios = [
         1 + values[pair] for values in (tests.relative, tests.relative_low, tests.relative_high)
     ]
