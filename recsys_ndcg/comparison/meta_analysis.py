@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -32,7 +33,7 @@ from recsys_ndcg.rendering import (
     ShownTable,
     format_number,
     format_p_value,
-    format_range,
+    format_signed,
     list_first,
     plot,
     pluralise,
@@ -536,7 +537,8 @@ def _judge_pair(found: MetaAnalysis) -> str:
     interval = describe_interval(row["mean_d_z_low"], row["mean_d_z_high"], found.alpha)
     end = "so which of them is better on other data sets is not known"
     if row["p_corrected"] <= found.alpha:
-        end = f"so {_name_better(found, row)} is better on average over data sets like these"
+        better, _ = _name_better_first(found, row)
+        end = f"so {better} is better on average over data sets like these"
     return (
         f"{first} The mean d_z of {a} minus {b} is {format_size(row['mean_d_z'])} "
         f"({interval}, p = {row['p_corrected']:.2g}), {end}."
@@ -563,20 +565,16 @@ def _judge_pairs(found: MetaAnalysis) -> str:
             f"{first} On average over data sets like these, no model is shown to be better than "
             f"another (mean d_z, corrected p above {found.alpha:g})."
         )
-    names = [
-        f"{better} than {one['a'] if better == one['b'] else one['b']}"
-        for one in rows
-        for better in [_name_better(found, one)]
-    ]
+    names = [" than ".join(_name_better_first(found, one)) for one in rows]
     return (
         f"{first} Shown to be better on average over data sets like these (mean d_z, corrected p "
         f"at most {found.alpha:g}): {', '.join(list_first(names, _MAX_NAMED))}."
     )
 
 
-def _name_better(found: MetaAnalysis, row: Mapping[str, Any]) -> str:
-    better: str = row["a"] if row["mean_d_z"] * found._sign > 0 else row["b"]  # noqa: SLF001
-    return better
+def _name_better_first(found: MetaAnalysis, row: Mapping[str, Any]) -> tuple[str, str]:
+    a, b = row["a"], row["b"]
+    return (a, b) if row["mean_d_z"] * found._sign > 0 else (b, a)  # noqa: SLF001
 
 
 # Tables
@@ -592,7 +590,10 @@ def _build_pairs_table(found: MetaAnalysis) -> ShownTable:
         "neither": rows["tied"].map(str),
         "b better": rows["wins_b"].map(str),
         f"mean d_z [{level}]": format_differences(rows, *_COMBINED[:3]),
-        "prediction": [*map(format_range, rows["prediction_low"], rows["prediction_high"])],
+        "prediction": [
+            "-" if math.isnan(low) else f"[{format_signed(low)}, {format_signed(high)}]"
+            for low, high in zip(rows["prediction_low"], rows["prediction_high"], strict=True)
+        ],
         "tau": rows["tau"].map(format_number),
         "p": rows["p"].map(format_p_value),
         "corrected p": rows["p_corrected"].map(format_p_value),
