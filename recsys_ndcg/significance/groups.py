@@ -18,6 +18,7 @@ from recsys_ndcg.significance.paired import ShowShare, compute_drawn_p
 from recsys_ndcg.significance.paired_scores import equalise_near_ties
 
 _ROUNDING = 1e-12  # of the largest score: a smaller difference is rounding
+_OF_ALL = 40  # users that the variance of all scores counts as
 _BUDGET = 100_000_000  # permuted labels: they take about a second
 _CELLS = 1 << 18  # labels permuted at once
 
@@ -57,15 +58,19 @@ def compare_groups(  # noqa: PLR0913 - all are choices
     If it does not matter which group a user is in, every assignment of the labels to the users is
     equally likely. The statistic of group g is
 
-    .. math:: T_g = \frac{|\bar x_g - \bar x_{others}|}{s \sqrt{1/n_g + 1/n_{others}}}
+    .. math:: T_g = \frac{|\bar x_g - \bar x_{others}|}
+        {\sqrt{\hat s_g^2 / n_g + \hat s_{others}^2 / n_{others}}}, \qquad
+        \hat s_g^2 = \frac{(n_g - 1) s_g^2 + 40 s^2}{n_g - 1 + 40}
 
-    with s the standard deviation of all scores, which permutations do not change. p = (c + 1) /
+    with s_g the standard deviation of the group's scores, and s that of all. p = (c + 1) /
     (draws + 1), with c the number of permutations whose T_g is at least as large; for the corrected
-    p, the largest T of all groups (max-T). Both keep their level for any distribution, for
-    example if most scores are 0. Welch's test does not: it takes a small group's variance from
-    this group, and a group in which no user hits has none. But it is a test of equal
-    distributions: a small group with the same mean and three times the others' standard deviation
-    is found in a fifth of samples.
+    p, the largest T of all groups (max-T). If groups are drawn by lot, both keep their level for
+    any distribution, for example if most scores are 0. Welch's test does not: a small group in
+    which no user hits has no variance.
+
+    The variance of all scores counts as much as 40 users (a moderated t, as in Tusher et al. 2001).
+    Without it, groups without a hit would have such large T that nothing else is found; with
+    nothing else, groups of equal means would be found because their scores vary more or less.
 
     Parameters
     ----------
@@ -99,8 +104,8 @@ def compare_groups(  # noqa: PLR0913 - all are choices
 
     References
     ----------
-    Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Phipson & Smyth (2010),
-    doi:10.2202/1544-6115.1585
+    Westfall & Young (1993), Resampling-Based Multiple Testing, Wiley; Tusher, Tibshirani & Chu
+    (2001), doi:10.1073/pnas.091062498; Phipson & Smyth (2010), doi:10.2202/1544-6115.1585
 
     Examples
     --------
@@ -145,20 +150,27 @@ class _GroupedScores:
         Whether each user has a score.
     whole : float64 array, shape (n_users,)
         Scores as whole numbers of a unit, so that their sums are exact; 0 if there is none.
+    squares : float64 array, shape (n_users,)
+        Squared deviations from the mean, as whole numbers of another unit.
+    mean, deviation, unit_of_squares : float
+        Of all whole numbers; and the unit, if their deviation is 1.
     present, starts : int64 arrays, shape (n_present,)
         The groups with scores, and the place of the first score of each.
-    expected, weight : float64 arrays, shape (n_present,)
-        T = |sum of the group - expected| · weight. The weight of a group that is not tested is NaN.
+    sizes : float64 arrays, shape (2, n_present)
+        The number of scores in each group and in the others; NaN if a group is not tested.
     difference, least : float64 arrays, shape (n_groups,)
         The differences of the means, and the least T that counts as large as the observed one.
     """
 
     is_scored: Flags
     whole: Floats
+    squares: Floats
+    mean: float
+    deviation: float
+    unit_of_squares: float
     present: Positions
     starts: Positions
-    expected: Floats
-    weight: Floats
+    sizes: Floats
     difference: Floats
     least: Floats
 
@@ -176,31 +188,48 @@ class _GroupedScores:
         apart[np.abs(apart) <= _ROUNDING * np.abs(scores).max(initial=0.0)] = 0.0
         whole = np.zeros(len(column))
         whole[is_scored] = to_whole_numbers(centred[None], alike=True)[0][0]
-        deviation = whole[is_scored].std(ddof=1) if whole.any() else np.inf
-        # of two sums of rounded scores, at most
-        rounding = 2 * np.sqrt(count * (others / max(total, 1))).max(initial=0.0) / deviation
-        weight = np.sqrt(divide(total / np.maximum(count, 1), others)) / deviation
-        weight[count < min_users] = np.nan
+        mean, deviation = float(whole.sum()) / max(total, 1), np.inf
+        if whole.any():
+            deviation = float(whole[is_scored].std(ddof=1))
+        squares = np.where(is_scored, ((whole - mean) / deviation) ** 2, 0.0)
+        squares, unit = to_whole_numbers(squares[None], alike=True)
+        both = np.array([count, others], dtype=np.float64)
+        both[:, (count < min_users) | (others == 0)] = np.nan
         difference, least = np.full((2, n_groups), np.nan)
         difference[present] = apart
         one = cls(
-            is_scored=is_scored, whole=whole, present=present, starts=starts,
-            expected=count * (whole.sum() / max(total, 1)), weight=weight,
+            is_scored=is_scored, whole=whole, squares=squares[0], mean=mean, deviation=deviation,
+            unit_of_squares=float(unit[0]), present=present, starts=starts, sizes=both,
             difference=difference, least=least,
         )  # fmt: skip
-        least[present] = one.compute_statistics(np.flatnonzero(is_scored)[None])[0] - rounding
+        statistics, errors = one.compute_statistics(np.flatnonzero(is_scored)[None])
+        # the rounding of two sums of scores changes the means by 2 units at most
+        least[present] = statistics[0] * (1 - _ROUNDING) - 2 / deviation / errors[0]
         return one
 
-    def compute_statistics(self, orders: Positions) -> Floats:
+    def compute_statistics(self, orders: Positions) -> tuple[Floats, Floats]:
         """Return T of each group with scores, if groups are filled with users in these orders.
 
         Parameters
         ----------
         orders : int64 array, shape (n_draws, n_scored)
             The users with a score, in any order.
+
+        Returns
+        -------
+        statistics, errors : float64 arrays, shape (n_draws, n_present)
+            T, and its denominator in the unit of `deviation`.
         """
+        count, others = self.sizes
         sums = np.add.reduceat(self.whole[orders], self.starts, axis=1)
-        return np.abs(sums - self.expected) * self.weight
+        squares = np.add.reduceat(self.squares[orders], self.starts, axis=1)
+        apart = (sums - count * self.mean) / self.deviation
+        variance = np.zeros(apart.shape)
+        for size, total in ((count, squares), (others, self.squares.sum() - squares)):
+            rest = total * self.unit_of_squares - apart**2 / size
+            variance += (np.maximum(rest, 0.0) + _OF_ALL) / (size - 1 + _OF_ALL) / size
+        errors = np.sqrt(variance)
+        return np.abs(apart) * (1 / count + 1 / others) / errors, errors
 
 
 def _permute(
@@ -232,7 +261,7 @@ def _permute(
         key = one.is_scored.tobytes()
         if key not in orders_of:
             orders_of[key] = orders[one.is_scored[orders]].reshape(size, -1)
-        drawn = one.compute_statistics(orders_of[key])
+        drawn, _ = one.compute_statistics(orders_of[key])
         count = np.zeros(len(one.least))
         count[one.present] = (drawn >= one.least[one.present]).sum(axis=0)
         counts.append(count)

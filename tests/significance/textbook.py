@@ -171,14 +171,27 @@ def label_permutations(
 
 
 def _standardised(values: Numbers, codes: Sequence[int], group: int) -> float:
-    apart, n, own = mean_apart(values, codes, group), len(values), codes.count(group)
+    apart, n = mean_apart(values, codes, group), len(values)
     if math.isnan(apart):
         return math.nan
-    mean = math.fsum(values) / n
-    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (n - 1))
-    if deviation <= EQUAL * max(map(abs, values)):
+    whole = _squared_deviations(values) / (n - 1)
+    if math.sqrt(whole) <= EQUAL * max(map(abs, values)):
         return 0.0
-    return abs(apart) / (deviation * math.sqrt(1 / own + 1 / (n - own)))
+    sides = (
+        [one for one, code in zip(values, codes, strict=True) if (code == group) == side]
+        for side in (True, False)
+    )
+    return abs(apart) / math.sqrt(
+        sum(
+            (_squared_deviations(side) + 40 * whole) / (len(side) + 39) / len(side)
+            for side in sides
+        )
+    )
+
+
+def _squared_deviations(values: Numbers) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.fsum((one - mean) ** 2 for one in values)
 
 
 def _known(values: Iterable[float]) -> Numbers:
