@@ -386,6 +386,12 @@ def check_groups(sample: Sample) -> Outcomes:
         found = compare_groups(columns, groups, count, draws=DRAWS, seed=sample.number)
         for what, p in zip(("", " of a difference"), found.p_corrected.T, strict=True):
             yield f"{count} groups: permuted labels{what}", (p <= ALPHA).any()
+    groups = sample.random.integers(0, 4, sample.size)
+    everyone = sample.everyone()
+    apart = columns[:, [1]] - (everyone[:, PAIR[0]] - everyone[:, PAIR[1]]).mean()
+    apart *= 4.0 ** (1 - groups[:, None])  # all means are 0
+    found = compare_groups(apart, groups, 4, draws=DRAWS, seed=sample.number)
+    yield "4 groups that vary differently: permuted labels", (found.p_corrected <= ALPHA).any()
 
 
 def check_runs(sample: Sample) -> Outcomes:

@@ -11,7 +11,12 @@ import numpy as np
 import pandas as pd
 
 from recsys_ndcg.comparison.model_scores import CHANCE
-from recsys_ndcg.comparison.verdict import explain_roughness, format_size
+from recsys_ndcg.comparison.verdict import (
+    MIN_DIFFERENT,
+    explain_roughness,
+    format_percent,
+    format_size,
+)
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
     Document,
@@ -58,7 +63,7 @@ _FORMATS: dict[str, Any] = {
         lambda value: "-" if value is pd.NA else str(value),
     ),
     **dict.fromkeys(("p", "p_corrected", "p_interaction"), format_p_value),
-    "relative": lambda share: "-" if np.isnan(share) else f"{100 * share:+.3g} %",
+    "relative": lambda share: "-" if np.isnan(share) else f"{format_percent(share)} %",
     "letters": str,
     **dict.fromkeys(("p_a_not_worse", "p_b_not_worse", "p_equivalent"), format_p_value),
 }
@@ -66,7 +71,7 @@ _FORMATS: dict[str, Any] = {
 _HEADINGS = {
     "interval": "[{}]",
     "difference_interval": "difference [{}]",
-    "outcome": "wins/ties/losses",
+    "outcome": "wins/ties/losses/trivial",
     "p_corrected": "corrected p",
     "p_interaction": "p: differs from others",
     "p_a_not_worse": "p: a not worse",
@@ -95,9 +100,8 @@ def build_comparison_document(
         if kind != "segments" or metric in comparison.metrics_of_users
         for title, lead, table_of in [_SECTIONS[kind]]
     ]
-    if kinds[0] == "leaderboard" and comparison.testing.family == "baseline":
-        lead = _AGAINST_BASELINE.format(escape_invisible(comparison.baseline))
-        tables[0] = replace(tables[0], lead=lead)
+    if kinds[0] == "leaderboard":
+        tables[0] = replace(tables[0], lead=_write_lead(comparison.by_metric[metric]))
     n_models = len(comparison.models)
     n_users = format_count(len(comparison.users), "user")
     return Document(
@@ -136,7 +140,9 @@ def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     names = ["tier", "model", "mean", "interval", "letters", "pooled", "chance", "adjusted"]
     names += ["won", "tied", "lost", "trivial", *tested]
     names += [*_users_column_if_it_varies(table), "spread"]
-    note = f"{metric}; users won, tied and lost against {comparison.baseline}"
+    note = metric
+    if "won" in table:
+        note += f"; users won, tied and lost against {comparison.baseline}"
     best = np.flatnonzero(board["tier"].fillna(0) == 1).tolist()
     letters = board["letters"].tolist()
     if is_against_baseline:
@@ -160,8 +166,7 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the pairs of models in one metric."""
     pairs = comparison.pairwise
     table = pairs[pairs["metric"] == metric]
-    ties = table["ties"] + table["trivial"]
-    counts = zip(table["wins"], ties, table["losses"], strict=True)
+    counts = table[["wins", "ties", "losses", "trivial"]].to_numpy().tolist()
     names = ["a", "b", "difference_interval", "relative", "d_z", "outcome", "p", "p_corrected"]
     margins = ["p_a_not_worse", "p_b_not_worse", "p_equivalent"]
     note = f"{metric}; difference: a minus b; wins: users for whom a is better"
@@ -174,7 +179,7 @@ def build_pairs_table(comparison: Comparison, metric: str) -> ShownTable:
             note += ", those with chance apart"
     table = table.assign(
         difference_interval=format_differences(table, "difference", "ci_low", "ci_high"),
-        outcome=[f"{won}/{tied}/{lost}" for won, tied, lost in counts],
+        outcome=["/".join(map(str, row)) for row in counts],
     )
     if metric not in comparison.metrics_of_users:
         names.remove("outcome")
@@ -201,21 +206,28 @@ def _build_segments_table(comparison: Comparison, metric: str) -> ShownTable:
     return _to_shown_table(comparison, metric, "Segments of users", table, note)
 
 
-_AGAINST_BASELINE = (
-    "Each model is tested against {0} only, and not against the others. In the chart, a dot is a "
-    "mean over users and a thin line its interval; a wide bar is the interval of the difference "
-    "from {0}, significant if it misses the dot of {0}; dashed lines are baselines that need no "
-    "model."
-)
+def _write_lead(result: MetricComparison) -> str:
+    """Write what the leaderboard and its chart show."""
+    bars_from, lead = "the best model", _SECTIONS["leaderboard"][1]
+    if result.testing.family == "baseline":
+        bars_from = escape_invisible(result.baseline)
+        lead = f"Each model is tested against {bars_from} only, and not against the others."
+    bars = (
+        f"; a wide bar is the interval of the difference from {bars_from}, significant if it "
+        f"misses the dot of {bars_from}"
+    )
+    return (
+        f"{lead} In the chart, a dot is a mean over users and a thin line its interval"
+        f"{bars if result.intervals_agree else ''}; dashed lines are baselines that need no model."
+    )
+
+
 _SECTIONS = {
     "leaderboard": (
         "Leaderboard",
         (
             "A tier is 1 + the number of models that are significantly better. Tiers are not "
-            "groups: models differ significantly if they have no letter in common. In the chart, a "
-            "dot is a mean over users and a thin line its interval; a wide bar is the interval of "
-            "the difference from the best model, significant if it misses the best model's dot; "
-            "dashed lines are baselines that need no model."
+            "groups: models differ significantly if they have no letter in common."
         ),
         build_leaderboard_table,
     ),
@@ -349,10 +361,15 @@ def _find_runs_remarks(
     counts = {len(one.run_means) for one in models.values()}
     if max(counts) > 1:
         count = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+        parts = "folds or runs"
+        if max(n_runs.values()) == 1:
+            parts = "folds of one partition"
+        elif min(n_runs.values()) == count:
+            parts = "runs"
         yield (
-            f"Each user's scores are averaged over {count} folds or runs, so the tests have one "
-            f"score for each of {len(comparison.users)} users. The column spread is the standard "
-            "deviation between them."
+            f"Each user's scores are averaged over {count} {parts}, so the tests have one score "
+            f"for each of {len(comparison.users)} users. The column spread is the standard "
+            "deviation of the means of these parts."
         )
     if min(n_runs.values()) > 1 and comparison.testing.test == "t":
         yield (
@@ -367,7 +384,7 @@ def _find_runs_remarks(
             )
     elif any(one.significant_direction.any() for one in by_metric):
         alone = [name for name, count in n_runs.items() if count == 1]
-        trained = "Each model was trained once"
+        trained = "Each model has one run"
         if not alone:
             trained = f"The {comparison.testing.test} test has only users as units"
         elif len(alone) < len(models):
@@ -395,7 +412,8 @@ def _find_test_remarks(
             if comparison.margin is not None:
                 what = "p-values, intervals and margins"
             yield f"The {what} in {result.name} are rough{others}; for {rough[0]}."
-    if testing.correction in {"bh", "none"} and len(comparison.models) > 2:
+    has_ranks = testing.family != "baseline" and max(map(len, by_metric[0].families)) > 1
+    if testing.correction in {"bh", "none"} and has_ranks:
         yield (
             "The intervals of ranks are too narrow to hold together, because the correction "
             f"{testing.correction!r} does not bound the chance of a false finding. Use max-T or "
@@ -502,6 +520,13 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
     names = comparison.metrics_of_users
     if not names:
         return
+    sizes = segment_of_user.value_counts(sort=False)
+    few = [f"{name} ({size})" for name, size in sizes.items() if 0 < size < MIN_DIFFERENT]
+    if few:
+        yield (
+            "The p-values and intervals of segments with few users are rough (fewer than "
+            f"{MIN_DIFFERENT}): {', '.join(list_first(few, _MAX_LINES))}."
+        )
     table, alpha = comparison.segments, comparison.testing.alpha
     for metric in names:
         rows = table.loc[[metric]].droplevel("metric")

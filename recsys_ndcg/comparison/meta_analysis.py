@@ -519,7 +519,7 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
     if count > 1 and len(unknown):
         names = [f"{a} and {b}" for a, b in unknown.itertuples(index=False)]
         yield (
-            "No mean over data sets, because fewer than two have users who differ: "
+            "No mean over data sets, because fewer than two have a d_z with an interval: "
             f"{', '.join(list_first(names, _MAX_NAMED))}."
         )
 

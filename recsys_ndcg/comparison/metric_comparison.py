@@ -275,6 +275,14 @@ class MetricComparison(ReadOnlyArrays):
         return _split_families(self.has_chance)
 
     @property
+    def intervals_agree(self) -> bool:
+        """Whether the interval of a difference excludes 0 exactly if it is significant."""
+        correction = self.testing.corrected_by
+        is_same = correction.is_simultaneous or correction.function is None
+        is_same |= self.testing.correction == "none" or bool(self.is_alone.all())
+        return is_same and self.testing.test_kind.is_test_of_mean and not self.swaps_lists
+
+    @property
     def is_alone(self) -> Flags:
         """Whether each pair is the only test of its family."""
         n_with_chance = int(self.has_chance.sum())
@@ -551,6 +559,7 @@ def compare_with_model(result: MetricComparison, other: str) -> pd.DataFrame:
     first[signed] *= -1
     both = pd.concat([first.set_index("b"), second.set_index("a")]).reindex([*result.models])
     counts = both[["won", "tied", "lost", "trivial"]].astype("Int64")
+    counts[both["users"] == 0] = pd.NA  # against chance, in a metric that has no chance level
     if not result.metric.per_user:  # no user wins or loses
         counts.loc[:] = pd.NA
     return both[[*signed, "p_corrected"]].join(counts)
@@ -578,8 +587,9 @@ def make_segments(comparison: Comparison) -> pd.DataFrame:
     by_metric = {name: comparison.by_metric[name] for name in comparison.metrics_of_users}
     if segment_of_user is not None and not by_metric:
         msg = (
-            f"{', '.join(comparison.metrics)} are numbers of all lists together, which are not "
-            "compared by segment. Add a metric with a score per user, or use by() of each report."
+            "Numbers of all lists together are not compared by segment "
+            f"({', '.join(comparison.metrics)}). Add a metric with a score per user, or use by() "
+            "of each report."
         )
         raise InvalidInputError(msg)
     if segment_of_user is None:

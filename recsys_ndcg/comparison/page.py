@@ -218,7 +218,7 @@ def _find_bars(result: MetricComparison) -> tuple[str, pd.DataFrame]:
     if result.testing.family == "baseline":  # other differences are not tested
         best = result.baseline
     ends = compare_with_model(result, best)[["difference_low", "difference_high"]]
-    if not result.testing.test_kind.is_test_of_mean:
+    if not result.intervals_agree:
         ends = ends * np.nan
     return best, ends + result.means()[result.models.index(best)]
 

@@ -14,7 +14,6 @@ from recsys_ndcg.significance import (
     Testing,
     compute_drawn_p,
     count_draws,
-    exclude_zero,
     list_changes,
 )
 
@@ -95,9 +94,7 @@ def run_swap_test(  # noqa: PLR0913 - all are inputs
     else:
         largest = np.sort((np.abs(drawn) / error).max(axis=1))
         corrected = np.maximum(p, compute_drawn_p(largest, observed - slack))
-    sure = (corrected if correction.is_simultaneous else p) <= how.alpha
-    low, high = exclude_zero(results.low, results.high, results.difference, sure)
-    return replace(results, p=p, p_corrected=corrected, low=low, high=high)
+    return replace(results, p=p, p_corrected=corrected)
 
 
 class _SwappedLists:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_NAMES = 4
 _SMALLEST = 0.0001  # smaller p-values are written as p < 0.0001
-_MIN_DIFFERENT = 30  # users whose scores differ: with fewer, the mean is far from normal
+MIN_DIFFERENT = 30  # users whose scores differ: with fewer, the mean is far from normal
 _PER_SKEWNESS = 25  # users for each squared unit of skewness: Cochran (1977), section 2.15
 
 
@@ -57,9 +57,12 @@ def write_verdict(result: MetricComparison) -> str:
             f"Only {users} can be compared in {result.name}, too few for a test. "
             f"The scores: {', '.join(list_first(means, _MAX_NAMES))}."
         )
-    against_chance = _describe_chance(result) if result.has_chance.any() else ""
-    sentences = [] if result.has_chance.all() else _judge(result)
-    return escape_invisible(" ".join(filter(None, [*sentences, against_chance])))
+    sentences = [] if result.has_chance.all() else [*_judge(result)]
+    if result.has_chance.any():
+        sentences.append(_describe_chance(result))
+    if len(result.pairs) > 1 and not result.testing.test_kind.is_test_of_mean:
+        sentences.append(_name_contradictions(result))
+    return escape_invisible(" ".join(filter(None, sentences)))
 
 
 def _judge(result: MetricComparison) -> tuple[str, str]:
@@ -88,12 +91,14 @@ def _name_all(result: MetricComparison, columns: Positions) -> str:
 def _count_units(result: MetricComparison, pairs: Positions) -> str:
     """Return the number of users, and of runs if the tests count these, too."""
     tests = result.mean_tests.take(pairs)
-    users = format_count(int(tests.users.max()), "user")
-    runs = tests.runs[tests.runs > 0]
-    if not len(runs):
-        return users
-    low, high = int(runs.min()), int(runs.max())
-    return f"{users} and {low if low == high else f'{low} to {high}'} runs"
+    users, runs = _format_span(tests.users), tests.runs[tests.runs > 0]
+    users = f"{users} user{'' if users == '1' else 's'}"
+    return f"{users} and {_format_span(runs)} runs" if len(runs) else users
+
+
+def _format_span(counts: Positions) -> str:
+    low, high = int(counts.min()), int(counts.max())
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def describe_test(result: MetricComparison) -> str:
@@ -117,8 +122,12 @@ def _name_test(result: MetricComparison) -> str:
 def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, str]:
     tests, (one, other) = result.mean_tests, result.named_pairs[pair]
     direction = int(result.significant_direction[pair])
-    difference, p = float(tests.difference[pair]), _format_p(float(tests.p_corrected[pair]))
+    p = _format_p(float(tests.p_corrected[pair]))
     units = _count_units(result, np.array([pair]))
+    if not (direction or result.testing.test_kind.is_test_of_mean):
+        test = f"{result.testing.test_kind.in_words}, {units}, {p}"
+        first = f"The test favours neither {one} nor {other} in {result.name} ({test})."
+        return f"{first} {_describe_means(result, pair)}", _describe_margin(result, pair)
     if not direction:
         size = _describe_size(result, pair, result.sign)
         first = (
@@ -138,15 +147,31 @@ def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, str]:
             if result.testing.test == "sign"
             else f"The ranks of the users' differences favour {one} over {other} in {result.name}"
         )
-        means = "The means are equal."
-        if difference:
-            leads = int(np.sign(difference))
-            size = _describe_size(result, pair, leads, inverts=leads < 0)
-            means = f"But {other} has the better mean, by {size}."
-            if leads == direction:
-                means = f"{one} also has the better mean, by {size}."
-        first = f"{order} ({result.testing.test_kind.in_words}, {units}, {p}). {means}"
+        test = f"{result.testing.test_kind.in_words}, {units}, {p}"
+        first = f"{order} ({test}). {_describe_means(result, pair)}"
     return first, _describe_margin(result, pair) or _describe_effect(result, pair)
+
+
+def _describe_means(result: MetricComparison, pair: int) -> str:
+    """Describe the means of a pair, of which a test of ranks or signs says nothing."""
+    leads = int(np.sign(result.mean_tests.difference[pair]))
+    if not leads:
+        return "The means are equal."
+    better, direction = result.named_pairs[pair][leads < 0], result.significant_direction[pair]
+    size = _describe_size(result, pair, leads, inverts=leads < 0)
+    if leads == direction:
+        return f"{better} also has the better mean, by {size}."
+    return f"{'But ' if direction else ''}{better} has the better mean, by {size}."
+
+
+def _name_contradictions(result: MetricComparison) -> str:
+    """Name the pairs whose means point the other way than a test of ranks or signs."""
+    differs = result.significant_direction * np.sign(result.mean_tests.difference) < 0
+    texts = [
+        " above ".join(result.named_pairs[pair][:: -int(result.significant_direction[pair])])
+        for pair in np.flatnonzero(differs).tolist()
+    ]
+    return f"The means point the other way: {_join_names(texts)}." if texts else ""
 
 
 def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: bool = False) -> str:
@@ -167,12 +192,19 @@ def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: b
     if inverts:
         ratios = [1 / one if one > 0 else np.nan for one in (ratios[0], ratios[2], ratios[1])]
     turn = sign * result.sign * (-1 if inverts else 1)
-    middle, *ends = (100 * turn * (one - 1) for one in ratios)
+    middle, *ends = (turn * (one - 1) for one in ratios)
     low, high = ends[::turn]
     if np.isfinite(middle):
-        span = "" if np.isnan([low, high]).any() else f", {low:+.3g} to {high:+.3g} %"
-        notes.append(f"relative {middle:+.3g} %{span}")
+        shown = f"relative {format_percent(middle)} %"
+        if not np.isnan([low, high]).any():
+            shown += f", {format_percent(low)} to {format_percent(high)} %"
+        notes.append(shown)
     return f"{size} ({'; '.join(notes)})" if notes else size
+
+
+def format_percent(share: float) -> str:
+    """Format a relative difference in percent, with three digits or all."""
+    return f"{100 * share:+,.0f}" if abs(share) >= 10 else f"{100 * share:+.3g}"
 
 
 def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, str]:
@@ -260,7 +292,8 @@ def _describe_gap(result: MetricComparison, first: int, second: int) -> str:
     size = _describe_size(result, pair, sign, inverts=sign < 0)
     ahead = f"{result.models[first]} is ahead" if is_behind else "its mean is ahead"
     return (
-        f"{result.models[second]} comes next; {ahead} by {size}. {_describe_effect(result, pair)}"
+        f"{result.models[second]} comes next; {ahead} by {size}. "
+        f"{_describe_margin(result, pair) or _describe_effect(result, pair)}"
     )
 
 
@@ -306,7 +339,7 @@ def explain_roughness(result: MetricComparison, pair: int) -> str:
     what = "scores" if result.metric.per_user else "jackknife values"
     if not different:
         return "" if result.margin is None else f"no user has different {what}"
-    if different < _MIN_DIFFERENT:
+    if different < MIN_DIFFERENT:
         verb = "has" if different == 1 else "have"
         return f"only {format_count(different, 'user')} {verb} different {what}"
     needed = _PER_SKEWNESS * skewness**2
@@ -326,15 +359,18 @@ def _describe_margin(result: MetricComparison, pair: int) -> str:
     one, other = result.named_pairs[pair]
     not_worse, not_better = tests.p_not_worse[pair] <= alpha, tests.p_not_better[pair] <= alpha
     if not_worse and not_better:
-        return f"They are equivalent within the margin of {margin:g}."
+        return f"{one} and {other} are equivalent within the margin of {margin:g}."
     if not_worse or not_better:
         good, bad = (one, other) if not_worse else (other, one)
         if result.significant_direction[pair]:
-            is_sure = max(tests.low[pair], -tests.high[pair]) >= margin
+            least = max(tests.low[pair], -tests.high[pair])
+            if np.isnan(least):  # the differences of all users are the same
+                least = abs(tests.difference[pair])
+            is_sure = least >= margin
             verb = "is" if is_sure else "may be"
             return f"{bad} {verb} worse by the margin of {margin:g} or more."
         return f"{good} is not worse by the margin of {margin:g} or more; {bad} may be."
-    return f"Either may be worse than the other by {margin:g} or more."
+    return f"Either of {one} and {other} may be worse than the other by {margin:g} or more."
 
 
 def _describe_margins(result: MetricComparison, best: int) -> str:
@@ -350,7 +386,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
             not_worse.append(result.models[one if other == best else other])
     name, margin = result.models[best], f"{result.margin:g}"
     if not not_worse:
-        return f"Every other model may be worse than {name} by {margin} or more."
+        return f"No other model is shown to be less than {margin} worse than {name}."
     verb = "is" if len(not_worse) == 1 else "are"
     return f"{_join_names(not_worse)} {verb} less than {margin} worse than {name}."
 

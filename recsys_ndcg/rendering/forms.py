@@ -89,8 +89,12 @@ def to_markdown(document: Document) -> str:
     """Render a document as Markdown: tables with notes, the verdict, remarks as a list, code."""
     lines: list[str] = []
     for table in document.tables:
-        note = [f"{_escape_line(table.note)}.", ""] if table.note else []
-        lines += [_render_markdown_table(table), "", *note]
+        note = "; ".join(filter(None, [table.note, _LETTERS_NOTE if table.letters else ""]))
+        lines += [
+            _render_markdown_table(table),
+            "",
+            *([f"{_escape_line(note)}.", ""] if note else []),
+        ]
     if document.verdict:
         lines += [f"{_escape_line(document.facts)}.", "", _escape_line(document.verdict), ""]
     for part in document.parts:
@@ -143,7 +147,10 @@ _LATEX_SYNTAX = str.maketrans(
     }
 )
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
-_LETTERS_NOTE = "bold: the first tier; models that share a letter do not differ significantly"
+_LETTERS_NOTE = (
+    "bold: the first tier (no model is significantly better); models that share a letter do not "
+    "differ significantly"
+)
 
 
 def to_latex(document: Document) -> str:

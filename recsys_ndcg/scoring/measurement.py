@@ -111,8 +111,9 @@ class Measurement:
         if re.split(r"\W", name, maxsplit=1)[0].lower() in names:
             with suppress(RecsysNdcgError):
                 metric = parse_metrics(name)[0]
-                is_sum = metric.bounded and not stored["bounded"]
-                return cls(metric, rule.replace(list_over="one") if is_sum else rule)
+                if not stored["bounded"]:  # sums over lists, or counts
+                    rule = rule.replace(list_over="one", coverage_as="count")
+                return cls(metric, rule)
         if not stored["a_ratio"]:
             msg = (
                 f"{name} is not a built-in metric, and has its own formula for the score. Import "
@@ -160,8 +161,10 @@ class Measurement:
     @property
     def is_bounded(self) -> bool:
         """Whether every score is in [0, 1]: no sums over a list, as under ``list_over="one"``."""
-        is_sum = "list_over" in self.metric.reads and self.convention.list_over == "one"
-        return self.metric.bounded and not is_sum
+        reads, convention = self.metric.reads, self.convention
+        if "coverage_as" in reads:  # coverage can be a count of items
+            return convention.coverage_as == "share"
+        return self.metric.bounded and not ("list_over" in reads and convention.list_over == "one")
 
     @property
     def score_if_undefined(self) -> float:

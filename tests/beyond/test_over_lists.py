@@ -208,3 +208,29 @@ def test_worst_and_best_are_the_ends_of_all_lists(
     row = evaluate(drawn, f"{name}@{k}").audit.iloc[0]
     ends = (max(values), min(values)) if name == "gini" else (min(values), max(values))
     assert (row["worst"], row["best"]) == pytest.approx(ends, abs=1e-12)
+
+
+@pytest.mark.parametrize(("coverage_as", "most"), [("share", 1.0), ("percent", math.inf)])
+def test_intervals_of_coverage_end_where_coverage_does(
+    coverage_as: str, most: float, tmp_path: Any
+) -> None:
+    """At 1, if it is a share; a saved report knows."""
+    stream = np.random.default_rng(0)
+    rows = [
+        (user, int(item), float(-place))
+        for user in range(20)
+        for place, item in enumerate(stream.choice(60, 10, replace=False))
+    ]
+    convention = rn.Convention(coverage_as=coverage_as)
+    how: dict[str, Any] = {"metrics": "coverage@10", "catalogue": list(range(60))}
+    report = rn.evaluate({"labels": None, "results": rows}, convention=convention, **how)
+    report.save(tmp_path / "report.json")
+    loaded = rn.Report.load(tmp_path / "report.json")
+    (mean, low, high), again = (
+        one.summary[["mean", "ci_low", "ci_high"]].to_numpy()[0].tolist()
+        for one in (report, loaded)
+    )
+    assert [mean, low, high] == again
+    assert low < mean < high <= most
+    assert (high == most) == (coverage_as == "share")
+    assert (high - mean == pytest.approx(mean - low)) == (coverage_as == "percent")

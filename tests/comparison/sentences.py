@@ -28,7 +28,7 @@ PLACEHOLDERS = {
     "size": rf"{_NUMBER}(?: \([^()]*\))?",
     "number": rf"[+-]?{_NUMBER}|-",
     "n": r"\d+",
-    "units": r"\d+ users?(?: and \d+(?: to \d+)? runs)?",
+    "units": r"\d+(?: to \d+)? users?(?: and \d+(?: to \d+)? runs)?",
     "p": r"p (?:= [\d.e-]+|< 0\.0001)",
     "test": r"[^()]*",
     "words": r"[a-z -]+",
@@ -177,10 +177,13 @@ class Numbers:
         """Return whether these are the numbers of users and runs of the pairs."""
         rows = [self.pair(*pair).row for pair in pairs or self.pairs]
         runs = sorted({row["runs"] for row in rows if row["runs"]})
-        users = max(row["users"] for row in rows)
-        span = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else f"{runs[0]}" if runs else ""
-        noun = "user" if users == 1 else "users"
-        return text == f"{users} {noun}" + (f" and {span} runs" if runs else "")
+        users = sorted({row["users"] for row in rows})
+        n_users, n_runs = (
+            f"{one[0]} to {one[-1]}" if len(one) > 1 else f"{one[0]}" if one else ""
+            for one in (users, runs)
+        )
+        noun = "user" if users == [1] else "users"
+        return text == f"{n_users} {noun}" + (f" and {n_runs} runs" if runs else "")
 
     def has_size(self, text: str, one: str, other: str, turn: int = 1) -> bool:
         """Return whether a text is a difference with its interval, also in percent."""
@@ -198,7 +201,7 @@ class Numbers:
         assert bool(shown) == math.isfinite(ends[0])
         if shown:
             assert all(map(is_shown, shown.groups(), ends))
-        number = r"([+-][\d.e+-]+)"
+        number = r"([+-][\d.,e+-]+)"
         relative = re.search(rf"relative {number} %(?:, {number} to {number} %)?\)", text)
         assert bool(relative) == math.isfinite(pair.relative[0])
         if relative:
@@ -206,7 +209,8 @@ class Numbers:
             values = [signed[0], *sorted(signed[1:])]
             for found, value in zip(relative.groups(), values, strict=True):
                 assert (found is None) == (value is not values[0] and np.isnan(values).any())
-                assert found is None or math.isclose(float(found), value, rel_tol=0.006)
+                shown = math.nan if found is None else float(found.replace(",", ""))
+                assert found is None or math.isclose(shown, value, rel_tol=0.006)
             if self.scores is not None:  # the relative difference of the means themselves
                 means = self.scores[[one, other]].dropna().mean()
                 expected = turn * self.sign * (means[one] / means[other] - 1)
@@ -299,6 +303,38 @@ def _(one: Numbers, winner: str, loser: str, metric: str, size: str, units: str,
     assert len(one.pairs) == 1 and metric == one.metric and one.test not in {"sign", "wilcoxon"}
     assert pair.direction > 0 < pair.gain and _has_p(p, pair.row["p_corrected"])
     return one.has_size(size, winner, loser) and one.has_units(units)
+
+
+@claim(
+    "two",
+    "The test favours neither {first} nor {second} in {metric} ({test}, {units}, {p}). The means "
+    "are equal.",
+    "The test favours neither {first} nor {second} in {metric} ({test}, {units}, {p}). {better} "
+    "has the better mean, by {size}.",
+)
+def _(one: Numbers, first: str, second: str, metric: str, test: str, units: str, p: str,
+      better: str = "", size: str = "") -> bool:  # fmt: skip
+    pair = one.pair(first, second)
+    assert one.pairs == [(first, second)] and metric == one.metric and one.has_test(test)
+    assert one.test in {"sign", "wilcoxon"} and pair.row["p_corrected"] > one.alpha
+    assert _has_p(p, pair.row["p_corrected"]) and one.has_units(units)
+    if not better:
+        return pair.gain == 0
+    worse = second if better == first else first
+    return one.pair(better, worse).gain > 0 and one.has_size(size, better, worse)
+
+
+@claim("ranks", "The means point the other way: {text}.")
+def _(one: Numbers, text: str) -> bool:
+    rows = one.rows[["a", "b"]].itertuples(index=False)
+    pairs = {(a, b): one.pair(a, b) for a, b in rows}
+    due = [
+        " above ".join((a, b) if pair.gain > 0 else (b, a))
+        for (a, b), pair in pairs.items()
+        if pair.direction * pair.gain < 0
+    ]
+    assert one.test in {"sign", "wilcoxon"} and len(one.rows) > 1
+    return is_list(text, due, 4)
 
 
 _MORE = "More users are ahead with {winner} than with {loser} in {metric} ({test}, {units}, {p})."
@@ -449,9 +485,10 @@ def _(one: Numbers, number_1: str = "", number_2: str = "") -> bool:
 # Margins and gates
 
 
-@claim("margin", "They are equivalent within the margin of {number}.")
-def _(one: Numbers, number: str) -> bool:
+@claim("margin", "{first} and {second} are equivalent within the margin of {number}.")
+def _(one: Numbers, number: str, first: str, second: str) -> bool:
     pair = one.pair(*one.judged)
+    assert {first, second} == {*one.judged}
     return float(number) == one.margin and max(pair.p_not_worse, pair.p_not_better) <= one.alpha
 
 
@@ -460,11 +497,12 @@ def _(one: Numbers, number: str) -> bool:
     "{bad} is worse by the margin of {number} or more.",
     "{bad} may be worse by the margin of {number} or more.",
     "{good} is not worse by the margin of {number} or more; {bad} may be.",
-    "Either may be worse than the other by {number} or more.",
+    "Either of {first} and {second} may be worse than the other by {number} or more.",
 )
-def _(one: Numbers, number: str, good: str = "", bad: str = "") -> bool:
+def _(one: Numbers, number: str, good: str = "", bad: str = "", **both: str) -> bool:
     assert float(number) == one.margin
     a, b = one.judged
+    assert not both or {*both.values()} == {a, b}
     pair = one.pair(a, b)
     shown = [pair.p_not_worse <= one.alpha, pair.p_not_better <= one.alpha]
     if not bad:
@@ -477,7 +515,7 @@ def _(one: Numbers, number: str, good: str = "", bad: str = "") -> bool:
     "margin",
     "{names} is less than {number} worse than {best}.",
     "{names} are less than {number} worse than {best}.",
-    "Every other model may be worse than {best} by {number} or more.",
+    "No other model is shown to be less than {number} worse than {best}.",
 )
 def _(one: Numbers, number: str, best: str, names: str = "") -> bool:
     assert float(number) == one.margin
@@ -675,12 +713,16 @@ def _(found: rn.Comparison, n: str) -> bool:  # noqa: ARG001 - as all checks
 
 @claim(
     "remark",
-    *(f"Each user's scores are averaged over {span} folds or runs, so the tests have one score for "
-      "each of {n_users} users. The column spread is the standard deviation between them."
-      for span in ("{n_low}", "{n_low} to {n_high}")),
+    *(f"Each user's scores are averaged over {parts}, so the tests have one score for each of "
+      "{n_users} users. The column spread is the standard deviation of the means of these parts."
+      for parts in ("{n_low} runs",
+                    *(f"{span} {what}" for span in ("{n_low}", "{n_low} to {n_high}")
+                      for what in ("folds or runs", "{words} of one partition")))),
 )  # fmt: skip
-def _(found: rn.Comparison, n_users: str, n_low: str, n_high: str = "") -> bool:
-    counts = [len(one.run_means) for name, one in found.model_scores.items() if name != "chance"]
+def _(found: rn.Comparison, n_users: str, n_low: str, n_high: str = "", words: str = "") -> bool:
+    models = {name: one for name, one in found.model_scores.items() if name != "chance"}
+    counts = [len(one.run_means) for one in models.values()]
+    assert not words or (words == "folds" and not any(len(m.run_scores) for m in models.values()))
     assert any(board["spread"].notna().any() for board in found.leaderboards.values())
     return [int(n_low), int(n_high or n_low), int(n_users)] == [
         min(counts), max(counts), len(found.users)
@@ -713,7 +755,7 @@ _TRAINED = (
 
 @claim(
     "remark",
-    f"Each model was trained once{_TRAINED}",
+    f"Each model has one run{_TRAINED}",
     f"Only one run is known of {{text}}{_TRAINED}",
     f"The {{test}} test has only users as units{_TRAINED}",
 )
@@ -878,6 +920,15 @@ def _(found: rn.Comparison, best: str, text: str, ahead: str, metric: str) -> bo
 def _(found: rn.Comparison, n_outside: str, n_users: str) -> bool:
     segments = found.segment_of_user
     return 0 < int(n_outside) == segments.isna().sum() and int(n_users) == len(segments)
+
+
+@claim(
+    "remark",
+    "The p-values and intervals of segments with few users are rough (fewer than 30): {text}.",
+)
+def _(found: rn.Comparison, text: str) -> bool:
+    sizes = found.segment_of_user.value_counts(sort=False)
+    return is_list(text, [f"{name} ({n})" for name, n in sizes.items() if 0 < n < 30], 3)
 
 
 def _get_segments(found: rn.Comparison, model: str, metric: str) -> Any:
@@ -1137,7 +1188,8 @@ def _(found: Any, text: str) -> bool:
     )
 
 
-@claim("data sets", "No mean over data sets, because fewer than two have users who differ: {text}.")
+@claim("data sets", "No mean over data sets, because fewer than two have a d_z with an interval: "
+       "{text}.")  # fmt: skip
 def _(found: Any, text: str) -> bool:
     unknown = found.pairs[found.pairs["mean_d_z"].isna()]
     names = [f"{a} and {b}" for a, b in unknown[["a", "b"]].to_numpy()]

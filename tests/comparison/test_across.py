@@ -147,7 +147,7 @@ def test_users_who_never_differ_give_no_d_z() -> None:
     assert np.isnan([second["ci_low"], second["ci_high"], second["d_z"]]).all()
     row = found.pairs.iloc[0]
     assert (row["datasets"], row["tied"] >= 1, math.isnan(row["mean_d_z"])) == (2, True, True)
-    assert "fewer than two have users who differ: a and b." in found.remarks[-1]
+    assert "fewer than two have a d_z with an interval: a and b." in found.remarks[-1]
     assert "not known" not in found.verdict
 
 

@@ -104,14 +104,14 @@ def test_pairs_have_signed_differences_and_intervals() -> None:
     """The minus of LaTeX is one of mathematics."""
     table = FOUR.pairwise[FOUR.pairwise["metric"] == "ndcg@5"]
     heading, _, *rows = _rows(FOUR.to_markdown(pairs=True))
-    columns = r"a|b|difference \[95%\]|relative|d\_z|wins/ties/losses|p|corrected p"
+    columns = r"a|b|difference \[95%\]|relative|d\_z|wins/ties/losses/trivial|p|corrected p"
     assert "|".join(heading) == columns
     for cells, row in zip(rows, table.to_dict("records"), strict=True):
         assert cells[:2] == [row["a"], row["b"]]
         ends = [f"{row[one]:+.4f}" for one in ("difference", "ci_low", "ci_high")]
         assert cells[2] == rf"{ends[0]} \[{ends[1]}, {ends[2]}\]"
         assert cells[3].rstrip(" %") == f"{100 * row['relative']:+.3g}"
-        assert cells[5] == f"{row['wins']}/{row['ties'] + row['trivial']}/{row['losses']}"
+        assert cells[5] == f"{row['wins']}/{row['ties']}/{row['losses']}/{row['trivial']}"
         p = row["p_corrected"]
         assert cells[7] == (r"\<0.0001" if p < 0.0001 else f"{p:.4f}")
     latex = FOUR.to_latex(pairs=True)

@@ -140,6 +140,29 @@ def test_intervals_hold_for_the_family() -> None:
 
 
 @pytest.mark.parametrize(
+    ("how", "is_drawn"),
+    [
+        ({}, True),
+        ({"correction": "bonferroni"}, True),
+        ({"correction": "none"}, True),
+        ({"correction": "holm"}, False),
+        ({"correction": "bh"}, False),
+        ({"test": "sign"}, False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:test=")
+def test_bars_of_differences_say_what_is_significant(
+    how: dict[str, Any], *, is_drawn: bool
+) -> None:
+    """They are not drawn, and not described, if the interval of a pair does not."""
+    found = rn.compare(DATA, metrics="ndcg@5", **how)
+    chart = found.plot().to_dict()
+    (bars,) = (layer["data"] for layer in chart["layer"] if layer["mark"]["type"] == "bar")
+    assert bool(chart["datasets"].get(bars.get("name"))) == is_drawn
+    assert ("a wide bar" in found.document().sections[0].lead) == is_drawn
+
+
+@pytest.mark.parametrize(
     ("how", "most"),
     [
         ({}, 3),

@@ -42,7 +42,7 @@ def test_reports_of_the_same_ratings_are_runs(tmp_path: Path) -> None:
 def test_a_single_run_is_about_the_models_as_trained() -> None:
     """Of both models, or of one; a test without runs has only users as units."""
     single, both = rn.compare({"one": ONE[0], "other": OTHER[0]}), {"one": ONE, "other": OTHER[0]}
-    assert any(line.startswith("Each model was trained once: better") for line in single.remarks)
+    assert any(line.startswith("Each model has one run: better") for line in single.remarks)
     mixed = rn.compare(both)
     assert mixed.pairwise["runs"].tolist() == [0]
     assert any(line.startswith("Only one run is known of other: ") for line in mixed.remarks)
@@ -63,7 +63,7 @@ def test_folds_of_one_partition_are_no_runs() -> None:
     }
     found = rn.compare(folds)
     assert found.pairwise["runs"].tolist() == [0]
-    assert any("averaged over 2 folds or runs" in line for line in found.remarks)
+    assert any("averaged over 2 folds of one partition" in line for line in found.remarks)
 
 
 def test_equal_models_trained_again_are_rarely_called_different() -> None:

@@ -25,11 +25,11 @@ from tests.comparison.sentences import (
 from tests.registered import restore_metrics
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-_VERDICT = "empty|two|better|same|many|first|tied|baseline|power|margin|effect|chance"
+_VERDICT = "empty|two|better|same|many|first|tied|baseline|power|margin|effect|chance|ranks"
 #: The groups of the sentences of a verdict, in their order.
 _ORDER = re.compile(
-    r"(empty|same|chance|(two|many|tied) (power|margin)|better (effect|margin)|first effect"
-    r"|baseline( power| margin)?)( chance)?"
+    r"(empty|same|chance|(two|many|tied) (power|margin)|two|(better|first) (effect|margin)"
+    r"|baseline( power| margin)?)( chance)?( ranks)?"
 )
 
 

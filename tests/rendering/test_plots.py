@@ -175,8 +175,8 @@ def test_models_are_sorted_from_the_best() -> None:
     assert lines == {"chance 0.2000": 0.2, "MostPopular 0.3500": 0.35}
     assert described(chart) == (
         "3 models by ndcg@10, the best first: SVD 0.5000 (95 % interval 0.4800 to 0.5200) to "
-        "KNN 0.3000 (95 % interval 0.2800 to 0.3200); no model is significantly "
-        "better than 2 of them; chance 0.2000; MostPopular 0.3500."
+        "KNN 0.3000 (95 % interval 0.2800 to 0.3200); 2 in tier 1; "
+        "chance 0.2000; MostPopular 0.3500."
     )
     assert {"SVD", "SVD++", "KNN", "chance 0.2000"} <= {*texts(chart)}
 

@@ -128,6 +128,18 @@ def test_groups_without_variance_differ_as_often_as_others() -> None:
     assert 0.01 <= found / 200 <= 0.09
 
 
+def test_groups_that_only_vary_more_are_rarely_found() -> None:
+    """Of equal means; each varies three times as much as the next. By the variance of all: 23 %."""
+    found = 0
+    for seed in range(200):
+        stream = np.random.default_rng(seed)
+        codes = np.repeat(range(4), [40, 60, 70, 70])
+        scores = stream.normal(size=240) * 3.0**-codes
+        results = compare_groups(scores[:, None], codes, 4, draws=199, seed=seed)
+        found += bool((results.p_corrected <= 0.05).any())
+    assert found / 200 <= 0.12
+
+
 def test_a_group_that_differs_is_found() -> None:
     """Also in a table with a family of two columns, of which one shows nothing."""
     stream = np.random.default_rng(0)

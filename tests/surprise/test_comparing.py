@@ -55,7 +55,7 @@ def test_scores_are_averaged_within_each_user(models: dict[str, Any]) -> None:
         assert (board["ci_high"] - board["ci_low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
     assert found.leaderboard["users"].max() == len(found.users) < sum(models["SVD"].n_users)
     n_users = len(found.users)
-    text = f"over 3 folds or runs, so the tests have one score for each of {n_users} users"
+    text = f"over 3 folds of one partition, so the tests have one score for each of {n_users} users"
     assert text in " ".join(found.remarks)
 
 

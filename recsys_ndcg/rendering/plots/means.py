@@ -154,7 +154,7 @@ def _describe_models(name: str, models: pd.DataFrame, rules: dict[str, float], l
     against = "".join(f"; {one} {format_number(value)}" for one, value in rules.items())
     return (
         f"{pluralise(len(models), 'model')} by {name}, the best first: {' to '.join(texts)}; "
-        f"no model is significantly better than {top} of them{against}."
+        f"{top} in tier 1{against}."
     )
 
 
