@@ -23,6 +23,7 @@ ROOT = Path(recsys_ndcg.__file__).parent
 #: Will be removed with version 0.3; the fast one of two readers of text; subjects of their own.
 _MAY_BE_SHORT = {
     "files/earlier.py", "input/plain_text.py", "comparison/swaps.py", "report/rarefaction.py",
+    "significance/effects.py",
 }  # fmt: skip
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

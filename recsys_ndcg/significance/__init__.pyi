@@ -1,4 +1,3 @@
-from recsys_ndcg.significance.effects import exclude_zero as exclude_zero
 from recsys_ndcg.significance.exact_sums import list_changes as list_changes
 from recsys_ndcg.significance.groups import GroupResults as GroupResults
 from recsys_ndcg.significance.groups import compare_groups as compare_groups
