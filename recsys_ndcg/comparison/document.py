@@ -358,18 +358,15 @@ def _find_runs_remarks(
 ) -> Iterator[str]:
     models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
     n_runs = {name: max(len(one.run_scores), 1) for name, one in models.items()}
-    counts = {len(one.run_means) for one in models.values()}
-    if max(counts) > 1:
-        count = counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
-        parts = "folds or runs"
-        if max(n_runs.values()) == 1:
-            parts = "folds of one partition"
-        elif min(n_runs.values()) == count:
-            parts = "runs"
+    n_folds = max(len(one.run_means) for one in models.values())
+    if n_folds > 1:
+        low, high = min(n_runs.values()), max(n_runs.values())
+        parts = f"{low if low == high else f'{low} to {high}'} runs"
         yield (
-            f"Each user's scores are averaged over {count} {parts}, so the tests have one score "
-            f"for each of {len(comparison.users)} users. The column spread is the standard "
-            "deviation of the means of these parts."
+            "Each user's scores are averaged over "
+            f"{parts if high > 1 else f'{n_folds} folds of one partition'}, so the tests have one "
+            f"score for each of {len(comparison.users)} users. The column spread is the standard "
+            "deviation of the means of these folds or runs."
         )
     if min(n_runs.values()) > 1 and comparison.testing.test == "t":
         yield (

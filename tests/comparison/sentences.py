@@ -714,18 +714,18 @@ def _(found: rn.Comparison, n: str) -> bool:  # noqa: ARG001 - as all checks
 @claim(
     "remark",
     *(f"Each user's scores are averaged over {parts}, so the tests have one score for each of "
-      "{n_users} users. The column spread is the standard deviation of the means of these parts."
-      for parts in ("{n_low} runs",
-                    *(f"{span} {what}" for span in ("{n_low}", "{n_low} to {n_high}")
-                      for what in ("folds or runs", "{words} of one partition")))),
+      "{n_users} users. The column spread is the standard deviation of the means of these folds or "
+      "runs." for parts in ("{n_low} runs", "{n_low} to {n_high} runs",
+                            "{n_folds} folds of one partition")),
 )  # fmt: skip
-def _(found: rn.Comparison, n_users: str, n_low: str, n_high: str = "", words: str = "") -> bool:
-    models = {name: one for name, one in found.model_scores.items() if name != "chance"}
-    counts = [len(one.run_means) for one in models.values()]
-    assert not words or (words == "folds" and not any(len(m.run_scores) for m in models.values()))
+def _(found: rn.Comparison, n_users: str, n_low: str = "1", n_high: str = "",
+      n_folds: str = "") -> bool:  # fmt: skip
+    models = [one for name, one in found.model_scores.items() if name != "chance"]
+    runs = [max(len(one.run_scores), 1) for one in models]
     assert any(board["spread"].notna().any() for board in found.leaderboards.values())
+    assert not n_folds or {int(n_folds)} == {len(one.run_means) for one in models}
     return [int(n_low), int(n_high or n_low), int(n_users)] == [
-        min(counts), max(counts), len(found.users)
+        min(runs), max(runs), len(found.users)
     ]  # fmt: skip
 
 
