@@ -277,9 +277,8 @@ class MetricComparison(ReadOnlyArrays):
     @property
     def intervals_agree(self) -> bool:
         """Whether the interval of a difference excludes 0 exactly if it is significant."""
-        correction = self.testing.corrected_by
-        is_same = correction.is_simultaneous or correction.function is None
-        is_same |= self.testing.correction == "none" or bool(self.is_alone.all())
+        is_same = self.testing.corrected_by.is_simultaneous or self.testing.correction == "none"
+        is_same |= bool(self.is_alone.all())
         return is_same and self.testing.test_kind.is_test_of_mean and not self.swaps_lists
 
     @property
