@@ -636,7 +636,7 @@ SECTIONS = [
         small=1000,
     ),
     Section(
-        "NDCG and recall are said to order ten equal models differently",
+        "A remark claims that NDCG and recall order ten equal models differently",
         check_order,
         ALPHA,
         scores=[(name, "two metrics") for name, _ in CONFIGURATIONS],

@@ -15,6 +15,7 @@ from recsys_ndcg.arrays import Ids
 from recsys_ndcg.comparison.document import build_comparison_document, write_remarks
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
+    list_tested_pairs,
     make_intervals,
     make_leaderboard,
     make_pairwise,
@@ -175,8 +176,10 @@ class Comparison(Renderable):
     @property
     def size_of_family(self) -> int:
         """The largest number of tests that are corrected for each other."""
-        pairs = max(map(len, MetricComparison.from_comparison(self, self.metrics[0]).families))
-        return pairs * (len(self.metrics) if self.testing.family == "metrics" else 1)
+        family = self.testing.family
+        _, has_chance = list_tested_pairs(self.models, self.baseline, family)
+        pairs = max(int(has_chance.sum()), int((~has_chance).sum()))
+        return pairs * (len(self.metrics) if family == "metrics" else 1)
 
     @property
     def first_metric_comparison(self) -> MetricComparison:

@@ -16,6 +16,7 @@ from recsys_ndcg.comparison.verdict import (
     explain_roughness,
     format_percent,
     format_size,
+    format_span,
 )
 from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.rendering import (
@@ -360,13 +361,13 @@ def _find_runs_remarks(
     n_runs = {name: max(len(one.run_scores), 1) for name, one in models.items()}
     n_folds = max(len(one.run_means) for one in models.values())
     if n_folds > 1:
-        low, high = min(n_runs.values()), max(n_runs.values())
-        parts = f"{low if low == high else f'{low} to {high}'} runs"
+        parts = f"{format_span([*n_runs.values()])} runs"
+        if max(n_runs.values()) == 1:
+            parts = f"{n_folds} folds of one partition"
         yield (
-            "Each user's scores are averaged over "
-            f"{parts if high > 1 else f'{n_folds} folds of one partition'}, so the tests have one "
-            f"score for each of {len(comparison.users)} users. The column spread is the standard "
-            "deviation of the means of these folds or runs."
+            f"Each user's scores are averaged over {parts}, so the tests have one score for each "
+            f"of {len(comparison.users)} users. The column spread is the standard deviation of the "
+            "means of these folds or runs."
         )
     if min(n_runs.values()) > 1 and comparison.testing.test == "t":
         yield (

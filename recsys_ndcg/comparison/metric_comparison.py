@@ -217,7 +217,7 @@ class MetricComparison(ReadOnlyArrays):
         mean = self.means()
         return np.argsort(np.where(np.isnan(mean), np.inf, -self.sign * mean), kind="stable")
 
-    @property
+    @lazy_property
     def significant_direction(self) -> Positions:
         """1 for each pair whose first model is significantly better, -1 for the second, or 0."""
         with np.errstate(invalid="ignore"):
@@ -252,22 +252,17 @@ class MetricComparison(ReadOnlyArrays):
     @lazy_property
     def pairs(self) -> Positions:
         """The columns of both models of each tested pair, in the order of the models."""
-        every = np.array([*combinations(range(len(self.models)), 2)], dtype=np.int64).reshape(-1, 2)
-        if self.testing.family != "baseline":
-            return every
-        return np.asarray(every[(every == self.models.index(self.baseline)).any(axis=1)])
+        return list_tested_pairs(self.models, self.baseline, self.testing.family)[0]
 
-    @property
+    @lazy_property
     def named_pairs(self) -> list[tuple[str, str]]:
         """The names of both models of each tested pair."""
         return [(self.models[a], self.models[b]) for a, b in self.pairs.tolist()]
 
-    @property
+    @lazy_property
     def has_chance(self) -> Flags:
         """Whether one of a pair's models is chance, although there are two other models."""
-        if CHANCE not in self.models or len(self.models) < 3:
-            return np.zeros(len(self.pairs), dtype=bool)
-        return np.asarray((self.pairs == self.models.index(CHANCE)).any(axis=1))
+        return list_tested_pairs(self.models, self.baseline, self.testing.family)[1]
 
     @property
     def families(self) -> list[Positions]:
@@ -405,6 +400,16 @@ class MetricComparison(ReadOnlyArrays):
         step = _STEP * np.where(ratio == 0, 1.0, np.abs(ratio))
         score = self.metric.score
         return (score(ratio + step) - score(ratio - step)) / (2 * step)
+
+
+def list_tested_pairs(models: Sequence[str], baseline: str, family: str) -> tuple[Positions, Flags]:
+    """Return the columns of each tested pair, and whether it is with chance, a family apart."""
+    pairs = np.array([*combinations(range(len(models)), 2)], dtype=np.int64).reshape(-1, 2)
+    if family == "baseline":
+        pairs = pairs[(pairs == models.index(baseline)).any(axis=1)]
+    if CHANCE not in models or len(models) < 3:
+        return pairs, np.zeros(len(pairs), dtype=bool)
+    return pairs, (pairs == models.index(CHANCE)).any(axis=1)
 
 
 def test_metrics(results: Sequence[MetricComparison]) -> list[PairResults]:

@@ -91,13 +91,14 @@ def _name_all(result: MetricComparison, columns: Positions) -> str:
 def _count_units(result: MetricComparison, pairs: Positions) -> str:
     """Return the number of users, and of runs if the tests count these, too."""
     tests = result.mean_tests.take(pairs)
-    users, runs = _format_span(tests.users), tests.runs[tests.runs > 0]
+    users, runs = format_span(tests.users.tolist()), tests.runs[tests.runs > 0].tolist()
     users = f"{users} user{'' if users == '1' else 's'}"
-    return f"{users} and {_format_span(runs)} runs" if len(runs) else users
+    return f"{users} and {format_span(runs)} runs" if runs else users
 
 
-def _format_span(counts: Positions) -> str:
-    low, high = int(counts.min()), int(counts.max())
+def format_span(counts: Sequence[int]) -> str:
+    """Return the least and the largest number, or the only one."""
+    low, high = min(counts), max(counts)
     return str(low) if low == high else f"{low} to {high}"
 
 

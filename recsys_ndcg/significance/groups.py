@@ -62,7 +62,7 @@ def compare_groups(  # noqa: PLR0913 - all are choices
         {\sqrt{\hat s_g^2 / n_g + \hat s_{others}^2 / n_{others}}}, \qquad
         \hat s_g^2 = \frac{(n_g - 1) s_g^2 + 40 s^2}{n_g - 1 + 40}
 
-    with s_g the standard deviation of the group's scores, and s that of all. p = (c + 1) /
+    with s_g the standard deviation of the group's scores, and s of all scores. p = (c + 1) /
     (draws + 1), with c the number of permutations whose T_g is at least as large; for the corrected
     p, the largest T of all groups (max-T). If groups are drawn by lot, both keep their level for
     any distribution, for example if most scores are 0. Welch's test does not: a small group in

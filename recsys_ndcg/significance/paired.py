@@ -467,7 +467,7 @@ def _test_by_draws(scores: PairedScores, how: Testing, show: ShowShare | None) -
 
 
 def count_draws(how: Testing, users: int) -> int:
-    """Return the number of draws; or that of all signs but the observed ones, if it is smaller.
+    """Return the number of draws, or of all signs but the observed ones, if these are fewer.
 
     Examples
     --------

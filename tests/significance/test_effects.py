@@ -79,7 +79,7 @@ def test_the_probabilities_of_many_users_are_near_the_normal_distributions(*, ga
 def test_the_probabilities_count_the_runs() -> None:
     """Their standard error is wider than the users' alone, and Student's t has runs - 1 of freedom.
 
-    The users hardly differ, so the deviation is that of the runs.
+    The users hardly differ, so the runs make the deviation.
     """
     stream = np.random.default_rng(0)
     users, runs = 1e-6 * stream.normal(size=300), np.array([0.0, 0.01, 0.02, 0.05])
