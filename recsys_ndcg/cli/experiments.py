@@ -246,13 +246,13 @@ def _check_ratings(ratings: pd.DataFrame) -> None:
 
 
 def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
-    from recsys_ndcg.cli.terminal import print_document, print_legend
+    from recsys_ndcg.cli.terminal import print_document, print_legend, print_verdicts
 
     name, best = comparison.metrics[0], comparison.leaderboard.index[0]
     print_line()
     models = comparison.document(name)
     print_document(models, out, quiet=True)
-    print_line(comparison.verdict, wrap=True)
+    print_verdicts(comparison.verdicts(), out)
     report = reports[best]
     print_line()
     print_line(f"{best} in detail", "bold")

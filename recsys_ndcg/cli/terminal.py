@@ -13,7 +13,7 @@ from rich.text import Text
 
 from recsys_ndcg.errors import escape_for_stdout
 from recsys_ndcg.glossary import format_legend
-from recsys_ndcg.rendering import Code, Document, Section, ShownTable
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -27,7 +27,7 @@ _NARROW = 72  # columns; in a narrower terminal, a row with long cells is a para
 def print_document(
     document: Document, to: Console, *, quiet: bool = False, full: bool = False, legend: bool = True
 ) -> None:
-    """Print a document: its tables, the verdict below the first one, and other text.
+    """Print a document: its tables, the verdicts below the first one, and other text.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def print_document(
     legend : bool
         Whether the meaning of the headings is printed above the signatures, unless quiet.
     """
-    if document.verdict and not quiet:
+    if document.verdicts and not quiet:
         to.print(escape_for_stdout(document.facts), soft_wrap=False)
     for place, section in enumerate(document.sections):
         for part in section.parts:
@@ -56,10 +56,18 @@ def print_document(
                     print_legend([document], to, full=full)
                     legend = False
                 _print_lines(part, to, full=full)
-        if document.verdict and not place and not quiet:
-            to.print(escape_for_stdout(document.verdict), soft_wrap=False)
+        if not place and not quiet:
+            print_verdicts(document.verdicts, to)
     if legend and not quiet:
         print_legend([document], to, full=full)
+
+
+def print_verdicts(verdicts: Sequence[Verdict], to: Console) -> None:
+    """Print the headline of each verdict, and its evidence below."""
+    for headline, evidence in verdicts:
+        to.print(escape_for_stdout(headline), style="bold", soft_wrap=False)
+        if evidence:
+            to.print(escape_for_stdout(evidence), soft_wrap=False)
 
 
 def print_legend(documents: Sequence[Document], to: Console, *, full: bool = False) -> None:

@@ -37,7 +37,7 @@ from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
-from recsys_ndcg.rendering import Document, Renderable
+from recsys_ndcg.rendering import Document, Renderable, Verdict
 from recsys_ndcg.report import flatten_metrics, list_exposures, pack_exposures, unpack_exposures
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin, estimate_optimism
@@ -91,7 +91,7 @@ class Comparison(Renderable):
     pairwise : pandas.DataFrame
         A row per metric and pair of models.
     verdict : str
-        The result in two or three sentences.
+        The result under each protocol, in a few sentences.
 
     Raises
     ------
@@ -285,8 +285,8 @@ class Comparison(Renderable):
 
     @property
     def verdict(self) -> str:
-        """The result in the first metric, in two or three sentences."""
-        return write_verdict(self.first_metric_comparison)
+        """The result in the first metric of each protocol, in a few sentences."""
+        return " ".join(map(str, self.verdicts()))
 
     @lazy_property
     def optimism(self) -> dict[str, float]:
@@ -501,8 +501,21 @@ class Comparison(Renderable):
         return self.signatures[self._find_metric(metric)]
 
     def verdict_in(self, metric: str | Metric) -> str:
-        """Return the result in any metric, in two or three sentences."""
-        return write_verdict(self.by_metric[self._find_metric(metric)])
+        """Return the result in any metric, in a few sentences."""
+        return str(write_verdict(self.by_metric[self._find_metric(metric)]))
+
+    def verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:
+        """Return the verdict in a metric, and in the first metric of each other protocol.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            By default the first.
+        """
+        names = {self.by_metric[name].ranked: name for name in reversed(self.metrics)}
+        first = self.by_metric[self._find_metric(metric)]
+        others = [name for ranked, name in names.items() if ranked != first.ranked]
+        return [write_verdict(self.by_metric[one]) for one in (first.name, *reversed(others))]
 
     def plot(  # noqa: PLR0913 - each kind uses some
         self,

@@ -107,7 +107,7 @@ def build_comparison_document(
     n_users = format_count(len(comparison.users), "user")
     return Document(
         title=f"{n_models} models compared",
-        verdict=comparison.verdict_in(metric),
+        verdicts=comparison.verdicts(metric),
         facts=f"{n_models} models, {n_users}, {comparison.tested_by}",
         sections=[
             tables[0],

@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.comparison.comparison import Comparison
 from recsys_ndcg.comparison.document import format_differences
-from recsys_ndcg.comparison.verdict import describe_interval, format_size
+from recsys_ndcg.comparison.verdict import describe_interval, format_size, write_verdict
 from recsys_ndcg.errors import (
     InvalidInputError,
     check_level,
@@ -31,6 +31,7 @@ from recsys_ndcg.rendering import (
     Renderable,
     Section,
     ShownTable,
+    Verdict,
     format_number,
     format_p_value,
     format_signed,
@@ -218,10 +219,14 @@ class MetaAnalysis(Renderable):
     @property
     def verdict(self) -> str:
         """The result in two or three sentences: the data sets one by one, and their mean."""
+        return str(self._judge())
+
+    def _judge(self) -> Verdict:
         if len(self.datasets) == 1:
-            return self._first.verdict_in(self.metric)
+            return write_verdict(self._first.by_metric[self.metric])
         judge = _judge_pair if len(self._pairs) == 1 else _judge_pairs
-        return escape_invisible(judge(self))
+        where = self._first.by_metric[self.metric].where
+        return Verdict(*map(escape_invisible, judge(self, where)))
 
     @property
     def remarks(self) -> list[str]:
@@ -266,7 +271,7 @@ class MetaAnalysis(Renderable):
         names = list_first(self.datasets, _MAX_NAMED)
         return Document(
             title=f"{len(self.models)} models on {pluralise(len(self.datasets), 'data set')}",
-            verdict=self.verdict,
+            verdicts=[self._judge()],
             facts=escape_invisible(
                 f"{len(self.models)} models, {pluralise(len(self.datasets), 'data set')} "
                 f"({', '.join(names)}), random effects, Holm over "
@@ -524,50 +529,50 @@ def _find_remarks(found: MetaAnalysis) -> Iterator[str]:
         )
 
 
-def _judge_pair(found: MetaAnalysis) -> str:
-    """Return the verdict on two models."""
+def _judge_pair(found: MetaAnalysis, where: str) -> tuple[str, str]:
+    """Return the headline on two models, and the evidence."""
     (row,) = found._ranked_pairs  # noqa: SLF001
     a, b, count = row["a"], row["b"], format_count(row["datasets"], "data set")
     first = (
-        f"Of {count}, {a} is significantly better than {b} in {found.metric} on {row['wins_a']}, "
+        f"Of {count}, {a} is significantly better than {b} in {where} on {row['wins_a']}, "
         f"{b} on {row['wins_b']}, neither on {row['tied']}."
     )
     if row["reason"]:
-        return first
+        return first, ""
     interval = describe_interval(row["mean_d_z_low"], row["mean_d_z_high"], found.alpha)
     end = "so which of them is better on other data sets is not known"
     if row["p_corrected"] <= found.alpha:
         better, _ = _name_better_first(found, row)
         end = f"so {better} is better on average over data sets like these"
-    return (
-        f"{first} The mean d_z of {a} minus {b} is {format_size(row['mean_d_z'])} "
+    return first, (
+        f"The mean d_z of {a} minus {b} is {format_size(row['mean_d_z'])} "
         f"({interval}, p = {row['p_corrected']:.2g}), {end}."
     )
 
 
-def _judge_pairs(found: MetaAnalysis) -> str:
-    """Return the verdict on several pairs of models."""
+def _judge_pairs(found: MetaAnalysis, where: str) -> tuple[str, str]:
+    """Return the headline on several pairs of models, and the evidence."""
     pairs = found.pairs
     count, n_pairs = format_count(len(found.datasets), "data set"), len(pairs)
     in_all = pairs[["wins_a", "wins_b"]].max(axis=1) == len(found.datasets)
     both = (pairs["wins_a"] > 0) & (pairs["wins_b"] > 0)
     first = (
-        f"Pairs with the same significantly better model in {found.metric} on each of {count}: "
+        f"Pairs with the same significantly better model in {where} on each of {count}: "
         f"{int(in_all.sum())} of {n_pairs}."
     )
     if both.any():
         first = f"{first} With one on some and the other on others: {int(both.sum())}."
     if (pairs["reason"] != "").all():
-        return first
+        return first, ""
     rows = [one for one in found._ranked_pairs if one["p_corrected"] <= found.alpha]  # noqa: SLF001
     if not rows:
-        return (
-            f"{first} On average over data sets like these, no model is shown to be better than "
+        return first, (
+            "On average over data sets like these, no model is shown to be better than "
             f"another (mean d_z, corrected p above {found.alpha:g})."
         )
     names = [" than ".join(_name_better_first(found, one)) for one in rows]
-    return (
-        f"{first} Shown to be better on average over data sets like these (mean d_z, corrected p "
+    return first, (
+        f"Shown to be better on average over data sets like these (mean d_z, corrected p "
         f"at most {found.alpha:g}): {', '.join(list_first(names, _MAX_NAMED))}."
     )
 

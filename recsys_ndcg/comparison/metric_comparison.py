@@ -107,6 +107,8 @@ class MetricComparison(ReadOnlyArrays):
         known.
     convention : Convention
         All choices.
+    ranked : str
+        What is ranked, in words.
     """
 
     name: str
@@ -125,6 +127,7 @@ class MetricComparison(ReadOnlyArrays):
     known_tests: PairResults | None = None
     exposures: tuple[Exposures, ...] = ()
     convention: Convention = field(default_factory=Convention)
+    ranked: str = "rated items"
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, name: str) -> MetricComparison:
@@ -144,8 +147,14 @@ class MetricComparison(ReadOnlyArrays):
         exposures = [one.exposures[column] for one in models.values() if one.exposures]
         if len(exposures) == len(models) and all(one is not None for one in exposures):
             fields["exposures"] = tuple(exposures)
+        fields["ranked"] = comparison.signatures[name].protocol_in_words
         fields["convention"] = comparison.first_model.measurements[column].convention
         return cls(name, comparison.first_model.metrics[column], tuple(models), **fields)
+
+    @property
+    def where(self) -> str:
+        """The metric's name and what is ranked, for a sentence."""
+        return f"{self.name} ({self.ranked})"
 
     def select_users(self, users: Flags) -> MetricComparison:
         """Return the scores of some users."""

@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 
 CHANCE = "chance"
 USERS_CHOICES = ("all", "common")
-_PROTOCOLS = {
-    "rated": "ranks each user's own test ratings",
-    "supplied": "scores the supplied lists",
-    "catalogue": "ranks a whole catalogue",
-}
 Parameter = str | int | float | bool | None
 _OTHER_ROLES = ("chance", "best")
 _LARGEST = 2**53  # JSON readers may round larger integers
@@ -432,10 +427,13 @@ def _check_signatures(
         differences = reference.signatures[metric].differences(signature)
         differences.pop("users", None)  # the number of users who have a score
         if "protocol" in differences:
-            first, second = (_PROTOCOLS.get(each, each) for each in differences["protocol"])
+            first, second = (
+                reference.signatures[metric].protocol_in_words,
+                signature.protocol_in_words,
+            )
             msg = (
-                f"{reference_name!r} {first}, {name!r} {second}, so {metric} cannot be compared. "
-                "Use one protocol for both."
+                f"{metric} ({first}) of {reference_name!r} cannot be compared with {metric} "
+                f"({second}) of {name!r}. Use one protocol for both."
             )
             raise InvalidInputError(msg)
         if differences:

@@ -11,7 +11,7 @@ import numpy as np
 
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import escape_invisible, format_count
-from recsys_ndcg.rendering import list_first
+from recsys_ndcg.rendering import Verdict, list_first
 from recsys_ndcg.significance import power
 
 if TYPE_CHECKING:
@@ -41,41 +41,41 @@ def _format_p(p: float) -> str:
     return f"p = {p:.2g}" if p >= _SMALLEST else f"p < {_SMALLEST}"
 
 
-def write_verdict(result: MetricComparison) -> str:
+def write_verdict(result: MetricComparison) -> Verdict:
     """Write which model is better, or that the data cannot distinguish them."""
+    headline, *evidence = _judge(result)
+    if len(result.pairs) > 1 and not result.testing.test_kind.is_test_of_mean:
+        evidence.append(_name_contradictions(result))
+    return Verdict(escape_invisible(headline), escape_invisible(" ".join(filter(None, evidence))))
+
+
+def _judge(result: MetricComparison) -> tuple[str, ...]:
+    """Return the headline and sentences of evidence."""
     tests = result.mean_tests
     if not tests.users.any():
-        return (
-            f"No user has scores from two models in {result.name}, so nothing can be compared. "
-            "Choose another metric or threshold."
-        )
+        first = f"Nothing can be compared in {result.where}: no user has scores from two models."
+        return first, "Choose another metric or threshold."
     if np.isnan(tests.p_corrected).all():
         users = format_count(int(tests.users.max()), "user")
         scores = zip(result.models, result.means().tolist(), strict=True)
         means = [f"{name} {format_size(mean)}" for name, mean in scores]
-        return (
-            f"Only {users} can be compared in {result.name}, too few for a test. "
-            f"The scores: {', '.join(list_first(means, _MAX_NAMES))}."
-        )
-    sentences = [] if result.has_chance.all() else [*_judge(result)]
-    if result.has_chance.any():
-        sentences.append(_describe_chance(result))
-    if len(result.pairs) > 1 and not result.testing.test_kind.is_test_of_mean:
-        sentences.append(_name_contradictions(result))
-    return escape_invisible(" ".join(filter(None, sentences)))
+        first = f"Only {users} can be compared in {result.where}, too few for a test."
+        return first, f"The scores: {', '.join(list_first(means, _MAX_NAMES))}."
+    of_models = () if result.has_chance.all() else _judge_models(result)
+    return (*of_models, _describe_chance(result)) if result.has_chance.any() else of_models
 
 
-def _judge(result: MetricComparison) -> tuple[str, str]:
+def _judge_models(result: MetricComparison) -> tuple[str, ...]:
     """Compare the models, without chance."""
     apart = np.flatnonzero(~result.has_chance)
     tests, pairs = result.mean_tests.take(apart), result.pairs[apart]
     columns, units = np.unique(pairs), _count_units(result, apart)
     if result.metric.per_user and not tests.wins.any() and not tests.losses.any():
-        first = f"{_name_all(result, columns)} have the same score in {result.name} for each of"
+        first = f"{_name_all(result, columns)} have the same score in {result.where} for each of"
         return f"{first} {units}.", "Are they different models?"
     if not result.metric.per_user and not tests.difference.any():
         value = format_size(float(result.means()[columns[0]]))
-        return f"{_name_all(result, columns)} have the same {result.name}: {value}.", ""
+        return f"{_name_all(result, columns)} have the same {result.where}: {value}.", ""
     if len(apart) == 1:
         return _judge_pair(result, int(apart[0]))
     if result.testing.family == "baseline":
@@ -120,37 +120,36 @@ def _name_test(result: MetricComparison) -> str:
     return f"{name}, {correction}" if max(map(len, result.families)) > 1 else name
 
 
-def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, str]:
+def _judge_pair(result: MetricComparison, pair: int) -> tuple[str, ...]:
     tests, (one, other) = result.mean_tests, result.named_pairs[pair]
-    direction = int(result.significant_direction[pair])
-    p = _format_p(float(tests.p_corrected[pair]))
-    units = _count_units(result, np.array([pair]))
-    if not (direction or result.testing.test_kind.is_test_of_mean):
-        test = f"{result.testing.test_kind.in_words}, {units}, {p}"
-        first = f"The test favours neither {one} nor {other} in {result.name} ({test})."
-        return f"{first} {_describe_means(result, pair)}", _describe_margin(result, pair)
+    direction, is_of_mean = (
+        int(result.significant_direction[pair]),
+        result.testing.test_kind.is_test_of_mean,
+    )
+    units, p = _count_units(result, np.array([pair])), _format_p(float(tests.p_corrected[pair]))
+    test = f"{result.testing.test_kind.in_words}, {p}"
     if not direction:
+        first = f"No clear winner in {result.where}: {one} and {other} are level."
+        if not is_of_mean:
+            found = f"The test favours neither over {units} ({test})."
+            return first, found, _describe_means(result, pair), _describe_margin(result, pair)
         size = _describe_size(result, pair, result.sign)
-        first = (
-            f"The data cannot distinguish {one} from {other} in {result.name}: {one} minus {other} "
-            f"is {size} over {units}, {p}."
-        )
-        return first, _describe_margin(result, pair) or _describe_detectable(result, [pair])
+        found = f"{one} minus {other} is {size} over {units} ({test})."
+        more = _describe_margin(result, pair) or _describe_detectable(result, [pair])
+        return first, found, more
     if direction < 0:
         one, other = other, one
-    if result.testing.test_kind.is_test_of_mean:
+    more = _describe_margin(result, pair) or _describe_effect(result, pair)
+    if is_of_mean:
         size = _describe_size(result, pair, direction, inverts=direction < 0)
-        how = f"by {size} over {units}, {p}"
-        first = f"{one} is better than {other} in {result.name}: {how}."
-    else:
-        order = (
-            f"More users are ahead with {one} than with {other} in {result.name}"
-            if result.testing.test == "sign"
-            else f"The ranks of the users' differences favour {one} over {other} in {result.name}"
-        )
-        test = f"{result.testing.test_kind.in_words}, {units}, {p}"
-        first = f"{order} ({test}). {_describe_means(result, pair)}"
-    return first, _describe_margin(result, pair) or _describe_effect(result, pair)
+        found = f"It is ahead by {size} over {units} ({test})."
+        return f"{one} is better than {other} in {result.where}.", found, more
+    order = (
+        f"More users are ahead with {one} than with {other} in {result.where}."
+        if result.testing.test == "sign"
+        else f"The ranks of the users' differences favour {one} over {other} in {result.where}."
+    )
+    return order, f"Over {units}, {test}.", _describe_means(result, pair), more
 
 
 def _describe_means(result: MetricComparison, pair: int) -> str:
@@ -208,46 +207,60 @@ def format_percent(share: float) -> str:
     return f"{100 * share:+,.0f}" if abs(share) >= 10 else f"{100 * share:+.3g}"
 
 
-def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, str]:
-    directions, order = result.significant_direction, result.columns_by_mean.tolist()
-    columns, units = np.unique(result.pairs[apart]).tolist(), _count_units(result, apart)
-    order, count = [column for column in order if column in columns], len(columns)
-    where = f"in {result.name} ({units}; {_name_test(result)})"
-    if not directions[apart].any():
-        answer = f"The data cannot distinguish any of the {count} models {where}."
-        return answer, _describe_margins(result, order[0]) or _describe_detectable(result, apart)
-    low, high = result.ranks
+def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, ...]:
+    directions, low = result.significant_direction, result.ranks[0]
+    columns = np.unique(result.pairs[apart]).tolist()
+    order = [column for column in result.columns_by_mean.tolist() if column in columns]
+    tested = f"{_count_units(result, apart)}; {_name_test(result)}."
     top = [column for column in order if low[column] == 1]
-    names = [result.models[column] for column in top]
+    margins = _describe_margins(result, order[0])
+    no_winner = f"No clear winner in {result.where}:"
+    if len(top) == len(order):
+        first = f"{no_winner} all {len(order)} models are level."
+        return first, tested, margins or _describe_detectable(result, apart)
     if not top:  # as of three models of which each wins against the next by signs
-        return f"No model is in the first tier {where}: each is worse than another.", ""
+        return f"{no_winner} each model is worse than another.", tested
     if len(top) == 1:
-        answer = f"Of {count} models, only {names[0]} is in the first tier {where}."
-        if high[top[0]] == 1:
-            answer = f"{names[0]} is better than each of the other {count - 1} models {where}."
-        second = next(column for column in order if column != top[0])
-        return answer, _describe_gap(result, top[0], second)
-    answer = (
-        f"Of {count} models, {_join_names(names)} share the first tier {where}: no model is "
-        "significantly better than any of them."
-    )
-    tied = [
-        pair
-        for pair in apart.tolist()
-        if not directions[pair] and {*result.pairs[pair].tolist()} <= {*top}
+        return _name_winner(result, order, tested)
+    behind = [column for column in order if column not in top]
+    names = _join_names([result.models[column] for column in behind])
+    pairs = zip(result.pairs.tolist(), directions.tolist(), strict=True)
+    losses = {(a, b) if direction < 0 else (b, a) for (a, b), direction in pairs if direction}
+    lose_to_all = all((one, other) in losses for one in behind for other in top)
+    verb = "is" if len(behind) == 1 else "are"
+    worse = f"{verb} worse" if lose_to_all else f"{verb} worse than at least one model"
+    level = _join_names([result.models[column] for column in top])
+    first = f"{no_winner} {level} are level; {names} {worse}."
+    tied = [pair for pair in apart.tolist() if {*result.pairs[pair].tolist()} <= {*top}]
+    return first, tested, margins or _describe_detectable(result, tied)
+
+
+def _name_winner(result: MetricComparison, order: list[int], tested: str) -> tuple[str, ...]:
+    """Name the only model of the first tier, and what it is ahead of."""
+    best, *others = sorted(order, key=lambda column: result.ranks[0][column] != 1)
+    pairs = [{*columns} for columns in result.pairs.tolist()]
+    name, n_others = result.models[best], len(others)
+    first = f"{name} is better than each of the other {n_others} models in {result.where}."
+    more = _describe_gap(result, best, others[0])
+    if result.ranks[1][best] == 1:
+        return first, tested, more
+    level = [
+        result.models[one]
+        for one in others
+        if not result.significant_direction[pairs.index({best, one})]
     ]
-    return answer, _describe_margins(result, order[0]) or _describe_detectable(result, tied)
+    first = f"Only {name} is in the first tier in {result.where}, but it is not clearly better than"
+    only = "Each other model is worse than at least one."
+    return f"{first} {_join_names(level)}.", tested, only, more
 
 
-def _judge_against_baseline(result: MetricComparison, apart: Positions) -> tuple[str, str]:
+def _judge_against_baseline(result: MetricComparison, apart: Positions) -> tuple[str, ...]:
     groups = _group_by_outcome(result, apart, result.baseline)
-    answer = (
-        f"In {result.name}, {_join_groups(groups, result.baseline)} "
-        f"({_count_units(result, apart)}; {_name_test(result)})."
-    )
+    first = f"In {result.where}, {_join_groups(groups, result.baseline)}."
+    tested = f"{_count_units(result, apart)}; {_name_test(result)}."
     open_ = [pair for pair in apart.tolist() if not result.significant_direction[pair]]
     more = _describe_margins(result, result.models.index(result.baseline))
-    return answer, more or (_describe_detectable(result, open_) if open_ else "")
+    return first, tested, more or (_describe_detectable(result, open_) if open_ else "")
 
 
 def _describe_chance(result: MetricComparison) -> str:
@@ -266,7 +279,7 @@ def _group_by_outcome(
     result: MetricComparison, pairs: Positions, against: str
 ) -> dict[str, list[str]]:
     """Return the models that are better than one model, worse, or neither."""
-    outcomes = ("not distinguished from", "better than", "worse than")  # directions 0, 1, -1
+    outcomes = ("level with", "better than", "worse than")  # directions 0, 1, -1
     groups: dict[str, list[str]] = {name: [] for name in (*outcomes[1:], outcomes[0])}
     for pair in pairs.tolist():
         one, other = result.named_pairs[pair]
@@ -432,7 +445,7 @@ def decide_gate(result: MetricComparison) -> Gate:
     difference, p = float(tests.difference[0]), float(tests.p_not_worse[0])
     metric_difference = result.sign * difference
     plus = "+" if metric_difference > 0 else ""
-    where = f"{model} against {baseline} in {result.name}"
+    where = f"{model} against {baseline} in {result.where}"
     what = f"{where}: {plus}{format_size(metric_difference)} over {format_count(users, 'user')}"
     level = f"{_format_p(p)}, alpha {alpha:g}"
     rough, runs = explain_roughness(result, 0), int(tests.runs[0])

@@ -6,6 +6,7 @@ from recsys_ndcg.rendering.parts import Code as Code
 from recsys_ndcg.rendering.parts import Section as Section
 from recsys_ndcg.rendering.parts import ShownTable as ShownTable
 from recsys_ndcg.rendering.parts import UserLists as UserLists
+from recsys_ndcg.rendering.parts import Verdict as Verdict
 from recsys_ndcg.rendering.plots.vega import plot as plot
 from recsys_ndcg.rendering.wording import format_number as format_number
 from recsys_ndcg.rendering.wording import format_p_value as format_p_value

@@ -14,11 +14,11 @@ import pandas as pd
 
 from recsys_ndcg.errors import escape_for_stdout, require_libraries
 from recsys_ndcg.files import write_file
-from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable
+from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable, Verdict
 
 
 def to_text(document: Document) -> str:
-    """Render a document as text: the facts, then the sections, with the verdict after the first.
+    """Render a document as text: the facts, then the sections, the verdicts after the first one.
 
     Characters that standard output cannot encode, such as ± in an ASCII terminal, are replaced, as
     ``print(report)`` prints this text.
@@ -26,9 +26,10 @@ def to_text(document: Document) -> str:
     lines = [escape_for_stdout(document.facts)]
     for place, section in enumerate(document.sections):
         for part in section.parts:
-            lines += _render_part_as_text(part, bullet="- " if document.verdict else "")
-        if not place and document.verdict:
-            lines.append(escape_for_stdout(document.verdict))
+            lines += _render_part_as_text(part, bullet="- " if document.verdicts else "")
+        if not place:
+            texts = (text for verdict in document.verdicts for text in filter(None, verdict))
+            lines += map(escape_for_stdout, texts)
     return "\n".join(lines)
 
 
@@ -53,8 +54,11 @@ def _render_text_table(table: ShownTable) -> str:
 
 
 def to_html(document: Document) -> str:
-    """Render a document as HTML: the verdict, the facts and the parts; code and details folded."""
-    above = [f"<p><strong>{escape(document.verdict)}</strong></p>"] if document.verdict else []
+    """Render a document as HTML: the verdicts, the facts and the parts; code and details folded."""
+    above = [
+        f"<p><strong>{escape(headline)}</strong> {escape(evidence)}</p>"
+        for headline, evidence in document.verdicts
+    ]
     facts = f"<p>{escape(document.facts)}</p>"
     parts = (text for part in document.parts for text in _render_part_as_html(part))
     return "\n".join([*above, facts, *parts])
@@ -86,7 +90,7 @@ _LIST_SYNTAX = re.compile(r"^(\d*)([-+.)])")
 
 
 def to_markdown(document: Document) -> str:
-    """Render a document as Markdown: tables with notes, the verdict, remarks as a list, code."""
+    """Render a document as Markdown: tables with notes, the verdicts, remarks as a list, code."""
     lines: list[str] = []
     for table in document.tables:
         note = "; ".join(filter(None, [table.note, _LETTERS_NOTE if table.letters else ""]))
@@ -95,8 +99,10 @@ def to_markdown(document: Document) -> str:
             "",
             *([f"{_escape_line(note)}.", ""] if note else []),
         ]
-    if document.verdict:
-        lines += [f"{_escape_line(document.facts)}.", "", _escape_line(document.verdict), ""]
+    if document.verdicts:
+        lines += [f"{_escape_line(document.facts)}.", ""]
+    for headline, evidence in document.verdicts:
+        lines += [f"**{_escape_line(headline)}** {_escape_markdown(evidence)}".strip(), ""]
     for part in document.parts:
         lines += _render_part_as_markdown(part)
     return "\n".join(lines)
@@ -156,9 +162,9 @@ _LETTERS_NOTE = (
 def to_latex(document: Document) -> str:
     """Render a document as booktabs tables, with captions if they have notes.
 
-    The verdict, the remarks and the signatures are comments above them.
+    The verdicts, the remarks and the signatures are comments above them.
     """
-    comments = [document.verdict] if document.verdict else []
+    comments = [*map(str, document.verdicts)]
     for part in document.parts:
         if not isinstance(part, ShownTable | Section):
             comments += part.lines if isinstance(part, Code) else part
@@ -214,8 +220,8 @@ class Document:
         A line with the number of users, and of what else.
     sections : sequence of Section
         The sections, the most important first.
-    verdict : str
-        The answer, in a sentence or two.
+    verdicts : sequence of Verdict
+        The answers, one for each protocol.
     title : str
         The title of its page.
     names_to_shorten : sequence of str
@@ -224,7 +230,7 @@ class Document:
 
     facts: str
     sections: Sequence[Section]
-    verdict: str = ""
+    verdicts: Sequence[Verdict] = ()
     title: str = ""
     names_to_shorten: Sequence[str] = field(default_factory=tuple)
 

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Verdict(NamedTuple):
+    """The answer that a document gives.
+
+    Parameters
+    ----------
+    headline : str
+        One plain sentence.
+    evidence : str
+        The numbers and the test behind it, as sentences in small print.
+    """
+
+    headline: str
+    evidence: str = ""
+
+    def __str__(self) -> str:
+        """Return all sentences."""
+        return " ".join(filter(None, self))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from recsys_ndcg.rendering import (
     Document,
     Section,
     ShownTable,
+    Verdict,
     format_number,
     format_range,
     list_first,
@@ -76,7 +77,7 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
     rows = ", ".join(f"{counts[name]} {unit}" for name, unit in units.items() if name in counts)
     return Document(
         title="Ranking evaluation",
-        verdict=build_verdict(report) if with_verdict else "",
+        verdicts=[build_verdict(report)] if with_verdict else [],
         facts=f"{counts['users']} users, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
@@ -295,7 +296,7 @@ def _limit_lines(lines: Iterable[str]) -> list[str]:
     return list_first(lines, _MAX_LINES, "… and the same in {} more metrics.")
 
 
-def build_verdict(report: Report) -> str:
+def build_verdict(report: Report) -> Verdict:
     """Return what a report shows: whether the order is better than chance, and by how much.
 
     The verdict is on the first metric that has a chance level.
@@ -304,8 +305,8 @@ def build_verdict(report: Report) -> str:
     --------
     >>> import recsys_ndcg as rn
     >>> print(build_verdict(rn.evaluate({"ann": [(4.5, 5), (3.0, 2), (2.0, 4)]}, k=2)))
-    In ndcg@2 this order cannot be distinguished from chance (0.6583): it scores 0.8129 for 1 user.
-    One user is not enough evidence.
+    In ndcg@2 (rated items) this order cannot be distinguished from chance. It scores 0.8129 for 1
+    user; chance is 0.6583, the best order 1.0000. One user is not enough evidence.
     """
     audit_table, summary = report.audit, report.summary
     # a list that is more novel than random ones is not a better one
@@ -315,50 +316,47 @@ def build_verdict(report: Report) -> str:
     has_chance = audit_table["chance"].notna() & (summary["users"] > 0).to_numpy()
     name = next(iter(audit_table.index[has_chance]), audit_table.index[0])
     row: dict[str, Any] = {**summary.loc[name], **audit_table.loc[name]}
+    where = f"{name} ({report.signature(name).protocol_in_words})"
     if not row["users"]:
-        verdict = f"No user has a score in {name}: there is nothing to judge."
-    elif not has_chance.any():
-        verdict = f"The mean of {name} is {_format_score(row)}. It has no chance level."
-    else:
-        verdict = _judge_order(name, row)
+        return Verdict(
+            escape_invisible(f"No user has a score in {where}: there is nothing to judge.")
+        )
+    headline, evidence = _judge_order(where, row), _format_score(row)
     others = report.baselines.drop("chance")[name]
     better = others[others >= row["mean"]]
     if len(better):
-        verdict += f" {better.index[0]} is as good or better ({format_number(better.iloc[0])})."
-    return escape_invisible(verdict)
+        evidence += f" {better.index[0]} is as good or better ({format_number(better.iloc[0])})."
+    return Verdict(escape_invisible(headline), escape_invisible(evidence))
 
 
-def _judge_order(name: str, row: dict[str, Any]) -> str:
-    adjusted, score = row["adjusted"], _format_score(row)
-    chance_text = format_number(row["chance"])
+def _judge_order(where: str, row: dict[str, Any]) -> str:
+    chance, adjusted, z = row["chance"], row["adjusted"], row["z"]
+    if np.isnan(chance):
+        return f"The mean of {where} is {format_number(row['mean'])}; it has no chance level."
     if np.isnan(adjusted):
         return (
-            f"In {name} every order of these lists has the same score, {score}, so {name} cannot "
-            "show whether the model is good."
+            f"Every order of these lists has the same score in {where}, which cannot show whether "
+            "the model is good."
         )
-    if adjusted < 0 and not abs(row["z"]) < _CLEAR_Z:
-        return f"In {name} this order is worse than chance ({chance_text}): it scores {score}."
-    if abs(row["z"]) < _CLEAR_Z or (np.isnan(row["z"]) and not row["ci_low"] > row["chance"]):
-        return (
-            f"In {name} this order cannot be distinguished from chance ({chance_text}): "
-            f"it scores {score}."
-        )
+    if adjusted < 0 and not abs(z) < _CLEAR_Z:
+        return f"In {where} this order is worse than chance."
+    if abs(z) < _CLEAR_Z or (np.isnan(z) and not row["ci_low"] > chance):
+        return f"In {where} this order cannot be distinguished from chance."
     share = f"{adjusted:.0%}".replace("%", " %")
-    return (
-        f"In {name} this order achieves {share} of the possible improvement from chance "
-        f"({chance_text}) to the best order ({format_number(row['best'])}): it scores "
-        f"{score}."
-    )
+    return f"In {where} this order achieves {share} of the possible improvement over chance."
 
 
 def _format_score(row: dict[str, Any]) -> str:
+    """Format the score with its interval, chance and the best order."""
     low, high, users = row["ci_low"], row["ci_high"], int(row["users"])
-    people = pluralise(users)
-    if np.isnan(low) or np.isnan(high):
-        caution = ". One user is not enough evidence" if users == 1 else ""
-        return f"{format_number(row['mean'])} for {people}{caution}"
-    interval = f"(95 % interval {format_number(low)} to {format_number(high)})"
-    return f"{format_number(row['mean'])} {interval} over {people}"
+    text = f"It scores {format_number(row['mean'])} for {pluralise(users)}"
+    if not np.isnan([low, high]).any():
+        interval = f"(95 % interval {format_number(low)} to {format_number(high)})"
+        text = f"It scores {format_number(row['mean'])} {interval} over {pluralise(users)}"
+    if not np.isnan(row["adjusted"]):
+        chance, best = format_number(row["chance"]), format_number(row["best"])
+        text += f"; chance is {chance}, the best order {best}"
+    return f"{text}.{' One user is not enough evidence.' if users == 1 else ''}"
 
 
 # The warnings

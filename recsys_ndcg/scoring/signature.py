@@ -233,6 +233,14 @@ class Signature(str):  # noqa: SLOT000 - caches the parsed text
                 texts[name] = f"{len(found)} kinds#{_hash_text('|'.join(found))}"
         return cls.from_parts(runs[0].metric, texts)
 
+    @property
+    def protocol_in_words(self) -> str:
+        """What is ranked, in two words for a sentence."""
+        protocol = str(self.fields["protocol"])
+        if protocol.startswith("catalogue"):
+            return "whole catalogue"
+        return {"rated": "rated items", "supplied": "supplied lists"}.get(protocol, protocol)
+
     def with_users(self, n_users: int) -> Signature:
         """Return the signature with another number of users."""
         return self.from_parts(self.metric, {**self._texts, "users": str(n_users)})

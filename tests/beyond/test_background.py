@@ -360,7 +360,7 @@ def test_equal_numbers_of_all_lists_are_not_equal_scores() -> None:
         for name, items in lists.items()
     }
     found = rn.compare(models, metrics="coverage@2", catalogue=[*"abcd"])
-    assert found.verdict == "A and B have the same coverage@2: 0.5000."
+    assert found.verdict == "A and B have the same coverage@2 (whole catalogue): 0.5000."
     assert not any("same score for every user" in one for one in found.remarks)
 
 

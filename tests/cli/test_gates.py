@@ -118,7 +118,7 @@ def test_results_are_compared_with_results(folder: Path) -> None:
     rows = pd.read_csv("good.csv")
     rows[["user", "item", "true"]].to_csv(folder / "labels.csv", index=False)
     result = run("evaluate", "--labels", "labels.csv", "--results", "fair.csv", *WORSE)
-    assert result.stderr.startswith("failed: fair against good in ndcg@10: ")
+    assert result.stderr.startswith("failed: fair against good in ndcg@10 (supplied lists): ")
 
 
 def test_only_common_users_are_compared_on_request(folder: Path) -> None:

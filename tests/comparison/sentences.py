@@ -17,20 +17,21 @@ import recsys_ndcg as rn
 _NAME = r"(?:(?:grid|random): )?(?!Both\b)\w+"
 _NUMBER = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 _NAMES = rf"{_NAME}(?:, {_NAME})*(?: and (?:\d+ more|{_NAME}))?"
-_OUTCOME = rf"{_NAMES} (?:is|are) (?:better than|worse than|not distinguished from) {_NAME}"
+_OUTCOME = rf"{_NAMES} (?:is|are) (?:better than|worse than|level with) {_NAME}"
 #: What a placeholder may stand for, by its name without digits; others are names of models.
 PLACEHOLDERS = {
     "names": _NAMES,
     "outcomes": rf"{_OUTCOME}(?:; {_OUTCOME})*",
     "text": r".+?",
     "metric": r"[a-z_]+(?:@\d+)?",
+    "where": r"[a-z_]+(?:@\d+)? \((?:rated items|supplied lists|whole catalogue)\)",
     "score": r"(?:pooled )?[a-z_]+(?:@\d+)?",
     "size": rf"{_NUMBER}(?: \([^()]*\))?",
     "number": rf"[+-]?{_NUMBER}|-",
     "n": r"\d+",
     "units": r"\d+(?: to \d+)? users?(?: and \d+(?: to \d+)? runs)?",
     "p": r"p (?:= [\d.e-]+|< 0\.0001)",
-    "test": r"[^()]*",
+    "test": r"[^().;]*",
     "words": r"[a-z -]+",
 }
 TABLE: dict[str, tuple[str, re.Pattern[str], Callable[..., Any]]] = {}
@@ -116,6 +117,9 @@ class Numbers:
     def __init__(self, found: rn.Comparison, metric: str) -> None:
         """Take the tables of the metric."""
         self.found, self.metric, self.alpha = found, metric, found.testing.alpha
+        ranked = {"rated": "rated items", "supplied": "supplied lists"}
+        protocol = found.signature(metric).fields["protocol"]
+        self.where = f"{metric} ({ranked.get(protocol, 'whole catalogue')})"
         self.sign = -1 if metric.split("@", maxsplit=1)[0] in {"rmse", "gini", "of_c"} else 1
         self.is_bounded = not re.match("rmse|of_|novelty", metric)
         self.board, pairs = found.leaderboards[metric], found.pairwise
@@ -227,16 +231,16 @@ class Numbers:
 
 @claim(
     "empty",
-    "No user has scores from two models in {metric}, so nothing can be compared. Choose another "
+    "Nothing can be compared in {where}: no user has scores from two models. Choose another "
     "metric or threshold.",
 )
-def _(one: Numbers, metric: str) -> bool:
-    return metric == one.metric and not one.rows["users"].any()
+def _(one: Numbers, where: str) -> bool:
+    return where == one.where and not one.rows["users"].any()
 
 
-@claim("empty", "Only {units} can be compared in {metric}, too few for a test. The scores: {text}.")
-def _(one: Numbers, units: str, metric: str, text: str) -> bool:
-    assert one.rows["p_corrected"].isna().all() and (metric, units) == (one.metric, "1 user")
+@claim("empty", "Only {units} can be compared in {where}, too few for a test. The scores: {text}.")
+def _(one: Numbers, units: str, where: str, text: str) -> bool:
+    assert one.rows["p_corrected"].isna().all() and (where, units) == (one.where, "1 user")
     assert one.rows["users"].max() == 1
     *shown, last = text.split(", ")
     n_more = int(last.split()[0]) if last.endswith(" more") else 0
@@ -250,24 +254,23 @@ def _(one: Numbers, units: str, metric: str, text: str) -> bool:
 
 @claim(
     "same",
-    "All {n} models have the same score in {metric} for each of {units}. Are they different "
-    "models?",
-    "{first} and {second} have the same score in {metric} for each of {units}. Are they different "
+    "All {n} models have the same score in {where} for each of {units}. Are they different models?",
+    "{first} and {second} have the same score in {where} for each of {units}. Are they different "
     "models?",
 )
-def _(one: Numbers, metric: str, units: str, **names: str) -> bool:
-    assert metric == one.metric and one.has_units(units) and _names_all(one, names)
+def _(one: Numbers, where: str, units: str, **names: str) -> bool:
+    assert where == one.where and one.has_units(units) and _names_all(one, names)
     scores = one.scores[one.models]
     return all(np.allclose(*scores[[a, b]].dropna().to_numpy().T) for a, b in one.pairs)
 
 
 @claim(
     "same",
-    "All {n} models have the same {metric}: {number}.",
-    "{first} and {second} have the same {metric}: {number}.",
+    "All {n} models have the same {where}: {number}.",
+    "{first} and {second} have the same {where}: {number}.",
 )
-def _(one: Numbers, metric: str, number: str, **names: str) -> bool:
-    assert metric == one.metric and one.scores is None and _names_all(one, names)
+def _(one: Numbers, where: str, number: str, **names: str) -> bool:
+    assert where == one.where and one.scores is None and _names_all(one, names)
     return all(is_shown(number, mean) for mean in one.board["mean"])
 
 
@@ -277,14 +280,15 @@ def _names_all(one: Numbers, names: dict[str, str]) -> bool:
     return [*names.values()] == [name for name in one.found.models if name in one.models]
 
 
+_LEVEL = "No clear winner in {where}: {first} and {second} are level."
+
+
 @claim(
-    "two",
-    "The data cannot distinguish {first} from {second} in {metric}: {first_} minus {second_} is "
-    "{size} over {units}, {p}.",
+    "two", f"{_LEVEL} {{first_}} minus {{second_}} is {{size}} over {{units}} ({{test}}, {{p}})."
 )
-def _(one: Numbers, metric: str, size: str, units: str, p: str, **names: str) -> bool:
+def _(one: Numbers, where: str, size: str, units: str, test: str, p: str, **names: str) -> bool:
     a, b, *again = names.values()
-    assert [a, b] == again and one.pairs == [(a, b)] and metric == one.metric
+    assert [a, b] == again and one.pairs == [(a, b)] and where == one.where and one.has_test(test)
     pair = one.pair(a, b)
     assert pair.row["p_corrected"] > one.alpha and _has_p(p, pair.row["p_corrected"])
     return one.has_size(size, a, b, one.sign) and one.has_units(units)
@@ -297,25 +301,28 @@ def _has_p(text: str, p: float) -> bool:
     )
 
 
-@claim("better", "{winner} is better than {loser} in {metric}: by {size} over {units}, {p}.")
-def _(one: Numbers, winner: str, loser: str, metric: str, size: str, units: str, p: str) -> bool:
+@claim(
+    "better",
+    "{winner} is better than {loser} in {where}. It is ahead by {size} over {units} ({test}, {p}).",
+)
+def _(one: Numbers, winner: str, loser: str, where: str, size: str, units: str, test: str,
+      p: str) -> bool:  # fmt: skip
     pair = one.pair(winner, loser)
-    assert len(one.pairs) == 1 and metric == one.metric and one.test not in {"sign", "wilcoxon"}
+    assert len(one.pairs) == 1 and where == one.where and one.test not in {"sign", "wilcoxon"}
     assert pair.direction > 0 < pair.gain and _has_p(p, pair.row["p_corrected"])
-    return one.has_size(size, winner, loser) and one.has_units(units)
+    return one.has_size(size, winner, loser) and one.has_units(units) and one.has_test(test)
 
 
 @claim(
     "two",
-    "The test favours neither {first} nor {second} in {metric} ({test}, {units}, {p}). The means "
-    "are equal.",
-    "The test favours neither {first} nor {second} in {metric} ({test}, {units}, {p}). {better} "
-    "has the better mean, by {size}.",
+    f"{_LEVEL} The test favours neither over {{units}} ({{test}}, {{p}}). The means are equal.",
+    f"{_LEVEL} The test favours neither over {{units}} ({{test}}, {{p}}). {{better}} has the "
+    "better mean, by {size}.",
 )
-def _(one: Numbers, first: str, second: str, metric: str, test: str, units: str, p: str,
+def _(one: Numbers, first: str, second: str, where: str, test: str, units: str, p: str,
       better: str = "", size: str = "") -> bool:  # fmt: skip
     pair = one.pair(first, second)
-    assert one.pairs == [(first, second)] and metric == one.metric and one.has_test(test)
+    assert one.pairs == [(first, second)] and where == one.where and one.has_test(test)
     assert one.test in {"sign", "wilcoxon"} and pair.row["p_corrected"] > one.alpha
     assert _has_p(p, pair.row["p_corrected"]) and one.has_units(units)
     if not better:
@@ -337,17 +344,14 @@ def _(one: Numbers, text: str) -> bool:
     return is_list(text, due, 4)
 
 
-_MORE = "More users are ahead with {winner} than with {loser} in {metric} ({test}, {units}, {p})."
-_RANKS = (
-    "The ranks of the users' differences favour {winner} over {loser} in {metric} ({test}, "
-    "{units}, {p})."
-)
+_MORE = "More users are ahead with {winner} than with {loser} in {where}."
+_RANKS = "The ranks of the users' differences favour {winner} over {loser} in {where}."
 
 
 @claim(
     "better",
     *(
-        f"{order} {means}"
+        f"{order} Over {{units}}, {{test}}, {{p}}. {means}"
         for order in (_MORE, _RANKS)
         for means in (
             "The means are equal.",
@@ -356,10 +360,10 @@ _RANKS = (
         )
     ),
 )
-def _(one: Numbers, winner: str, loser: str, metric: str, test: str, units: str, p: str,
+def _(one: Numbers, winner: str, loser: str, where: str, test: str, units: str, p: str,
       size: str = "", **again: str) -> bool:  # fmt: skip
     pair = one.pair(winner, loser)
-    assert pair.direction > 0 and metric == one.metric and one.has_test(test)
+    assert pair.direction > 0 and where == one.where and one.has_test(test)
     assert _has_p(p, pair.row["p_corrected"]) and one.has_units(units)
     assert test == {"sign": "sign test", "wilcoxon": "Wilcoxon signed-rank test"}[one.test]
     if not again:
@@ -369,42 +373,58 @@ def _(one: Numbers, winner: str, loser: str, metric: str, test: str, units: str,
     return one.pair(better, worse).gain > 0 and one.has_size(size, better, worse)
 
 
-@claim("many", "The data cannot distinguish any of the {n} models in {metric} ({units}; {test}).")
-def _(one: Numbers, n: str, metric: str, units: str, test: str) -> bool:
-    assert metric == one.metric and int(n) == len(one.models) and one.has_test(test)
+@claim("many", "No clear winner in {where}: all {n} models are level. {units}; {test}.")
+def _(one: Numbers, n: str, where: str, units: str, test: str) -> bool:
+    assert where == one.where and int(n) == len(one.models) and one.has_test(test)
     return all(one.pair(*pair).is_open for pair in one.pairs) and one.has_units(units)
+
+
+_NEXT = "{units}; {test}. {second} comes next; {ahead} is ahead by {size}."
 
 
 @claim(
     "first",
-    "{best} is better than each of the other {n} models in {metric} ({units}; {test}). {second} "
-    "comes next; {ahead} is ahead by {size}.",
-    "Of {n} models, only {best} is in the first tier in {metric} ({units}; {test}). {second} comes "
-    "next; {ahead} is ahead by {size}.",
+    f"{{best}} is better than each of the other {{n}} models in {{where}}. {_NEXT}",
+    "Only {best} is in the first tier in {where}, but it is not clearly better than {names}. "
+    + _NEXT.replace(". ", ". Each other model is worse than at least one. ", 1),
 )
-def _(one: Numbers, n: str, best: str, metric: str, units: str, test: str, second: str, ahead: str,
-      size: str) -> bool:  # fmt: skip
+def _(one: Numbers, best: str, where: str, units: str, test: str, second: str, ahead: str,
+      size: str, n: str = "", names: str = "") -> bool:  # fmt: skip
     others = [name for name in one.models if name != best]
     one.judged = [best, second]
-    assert metric == one.metric and one.has_units(units) and one.has_test(test)
+    assert where == one.where and one.has_units(units) and one.has_test(test)
     assert [name for name in one.models if one.tier(name) == 1] == [best]
     assert others[0] == second
-    beats_all = all(one.beats(best, other) for other in others)
-    assert int(n) == (len(others) if beats_all else len(others) + 1)
+    level = [other for other in others if not one.beats(best, other)]
+    assert is_list(names, level, 4) if level else int(n) == len(others)
     assert ahead == (best if one.pair(best, second).gain >= 0 else "its mean")
     return one.has_size(size, *((best, second) if ahead == best else (second, best)))
 
 
+def _check_tied(
+    one: Numbers, names_1: str, names_2: str, where: str, units: str, test: str
+) -> bool:
+    """Check the models of the first tier and the others; return whether these lose to all of it."""
+    assert where == one.where and one.has_units(units) and one.has_test(test)
+    top = [name for name in one.models if one.tier(name) == 1]
+    behind = [name for name in one.models if one.tier(name) > 1]
+    assert all(one.pair(*pair).is_open for pair in one.pairs if {*pair} <= {*top})
+    assert behind and is_list(names_1, top, 4) and is_list(names_2, behind, 4)
+    return all(one.beats(first, other) for first in top for other in behind)
+
+
+_WORSE = "No clear winner in {where}: {names_1} are level; {names_2} "
+_TESTED = " {units}; {test}."
+claim("tied", f"{_WORSE}is worse.{_TESTED}", f"{_WORSE}are worse.{_TESTED}")(_check_tied)
+
+
 @claim(
     "tied",
-    "Of {n} models, {names} share the first tier in {metric} ({units}; {test}): no model is "
-    "significantly better than any of them.",
+    f"{_WORSE}is worse than at least one model.{_TESTED}",
+    f"{_WORSE}are worse than at least one model.{_TESTED}",
 )
-def _(one: Numbers, n: str, names: str, metric: str, units: str, test: str) -> bool:
-    assert metric == one.metric and one.has_units(units) and one.has_test(test)
-    top = [name for name in one.models if one.tier(name) == 1]
-    assert any(not one.pair(*pair).is_open for pair in one.pairs)
-    return int(n) == len(one.models) and is_list(names, top, 4)
+def _(one: Numbers, **what: str) -> bool:
+    return not _check_tied(one, **what)
 
 
 def _read_groups(text: str, against: str, numbers: Numbers) -> bool:
@@ -413,7 +433,7 @@ def _read_groups(text: str, against: str, numbers: Numbers) -> bool:
     for name in numbers.found.models:
         if name != against:
             found.setdefault(numbers.pair(name, against).direction, []).append(name)
-    words = {1.0: "better than", -1.0: "worse than", 0.0: "not distinguished from"}
+    words = {1.0: "better than", -1.0: "worse than", 0.0: "level with"}
     expected = []
     for direction, outcome in words.items():
         names = found.get(direction, [])
@@ -424,9 +444,9 @@ def _read_groups(text: str, against: str, numbers: Numbers) -> bool:
     return text == "; ".join(expected)
 
 
-@claim("baseline", "In {metric}, {outcomes} ({units}; {test}).")
-def _(one: Numbers, metric: str, outcomes: str, units: str, test: str) -> bool:
-    assert metric == one.metric and one.has_units(units) and one.has_test(test)
+@claim("baseline", "In {where}, {outcomes}. {units}; {test}.")
+def _(one: Numbers, where: str, outcomes: str, units: str, test: str) -> bool:
+    assert where == one.where and one.has_units(units) and one.has_test(test)
     return one.family == "baseline" and _read_groups(outcomes, one.found.baseline, one)
 
 
@@ -526,7 +546,7 @@ def _(one: Numbers, number: str, best: str, names: str = "") -> bool:
     return is_list(names, shown, 4) if shown else not names
 
 
-_GATE = "{model} against {than} in {metric}: {number} over {units}"
+_GATE = "{model} against {than} in {where}: {number} over {units}"
 
 
 @dataclass
@@ -544,6 +564,7 @@ class Gate:
     def __post_init__(self) -> None:
         """Test the users' gains by SciPy; with runs, only the size of the gain is known."""
         self.one = Numbers(self.found, self.metric)
+        self.where = self.one.where
         scores = self.one.scores
         self.gains = self.one.sign * (scores[self.model] - scores[self.than]).dropna()
         runs = [len(self.found.model_scores[name].run_scores) for name in (self.model, self.than)]
@@ -601,8 +622,8 @@ def _(gate: Gate, number_2: str, p_2: str, **what: str) -> bool:
 
 @claim(
     "gate",
-    "{model} against {than} in {metric}: too few scores, because {words} has a score in both.",
-    "{model} against {than} in {metric}: too few scores, because 1 user has a score in both.",
+    "{model} against {than} in {where}: too few scores, because {words} has a score in both.",
+    "{model} against {than} in {where}: too few scores, because 1 user has a score in both.",
 )
 def _(gate: Gate, words: str = "1 user", **names: str) -> bool:
     assert all(text == getattr(gate, name) for name, text in names.items())
@@ -1079,18 +1100,25 @@ def _get_row(found: Any, a: str, b: str) -> Any:
     return row
 
 
+def _get_where(found: Any) -> str:
+    return Numbers(next(iter(found.comparisons.values())), found.metric).where
+
+
 def _name_better(found: Any, row: Any) -> str:
     return row["a"] if (row["mean_d_z"] > 0) != (found.metric == "rmse") else row["b"]
 
 
 @claim(
     "data set",
-    "Of {n} data sets, {a} is significantly better than {b} in {metric} on {n_a}, {b_} on {n_b}, "
+    "Of {n} data sets, {a} is significantly better than {b} in {where} on {n_a}, {b_} on {n_b}, "
     "neither on {n_tied}.",
 )
-def _(found: Any, n: str, a: str, b: str, metric: str, b_: str, **counts: str) -> bool:
+def _(found: Any, n: str, a: str, b: str, where: str, b_: str, **counts: str) -> bool:
     row = _get_row(found, a, b)
-    assert int(n) == len(found.datasets) == row["datasets"] and (b, metric) == (b_, found.metric)
+    assert int(n) == len(found.datasets) == row["datasets"] and (b, where) == (
+        b_,
+        _get_where(found),
+    )
     return [*map(int, counts.values())] == [row["wins_a"], row["wins_b"], row["tied"]]
 
 
@@ -1113,17 +1141,17 @@ def _(found: Any, a: str, b: str, size: str, better: str = "") -> bool:
 
 @claim(
     "data set",
-    "Pairs with the same significantly better model in {metric} on each of {n} data sets: {n_same} "
+    "Pairs with the same significantly better model in {where} on each of {n} data sets: {n_same} "
     "of {n_pairs}.",
     "With one on some and the other on others: {n_both}.",
 )
-def _(found: Any, metric: str = "", n: str = "", n_same: str = "", n_pairs: str = "",
+def _(found: Any, where: str = "", n: str = "", n_same: str = "", n_pairs: str = "",
       n_both: str = "") -> bool:  # fmt: skip
     wins = [(row["wins_a"], row["wins_b"]) for a, b in found.pairs[["a", "b"]].to_numpy()
             for row in [_get_row(found, a, b)]]  # fmt: skip
     if n_both:
         return 0 < int(n_both) == sum(min(pair) > 0 for pair in wins)
-    assert (metric, int(n), int(n_pairs)) == (found.metric, len(found.datasets), len(wins))
+    assert (where, int(n), int(n_pairs)) == (_get_where(found), len(found.datasets), len(wins))
     return int(n_same) == sum(max(pair) == len(found.datasets) for pair in wins)
 
 

@@ -69,7 +69,9 @@ def test_pairs_count_wins_and_have_the_mean_of_d_z() -> None:
     table = THREE.pairs.sort_values("p")
     by_holm = np.maximum.accumulate(table["p"] * [3, 2, 1])
     assert table["p_corrected"].tolist() == pytest.approx(by_holm.tolist())
-    assert THREE.verdict.startswith("Pairs with the same significantly better model in ndcg@5 on")
+    assert THREE.verdict.startswith(
+        "Pairs with the same significantly better model in ndcg@5 (rated "
+    )
     assert "each of 3 data sets: 3 of 3." in THREE.verdict
     assert THREE.verdict.endswith(
         "(mean d_z, corrected p at most 0.05): "
@@ -96,7 +98,9 @@ def test_lower_is_better_for_errors() -> None:
     row = found.pairs.iloc[0]
     assert (row["wins_a"], row["wins_b"], row["tied"]) == (5, 0, 0)
     assert row["mean_d_z"] < 0
-    assert found.verdict.startswith("Of 5 data sets, a is significantly better than b in rmse on 5")
+    assert found.verdict.startswith(
+        "Of 5 data sets, a is significantly better than b in rmse (rated items) on 5"
+    )
     assert "a is better on average over data sets like these" in found.verdict
     assert not [line for line in found.remarks if "observations" in line]
 
@@ -244,7 +248,7 @@ def test_it_is_printed_like_a_comparison(tmp_path: Path) -> None:
     assert first == (
         "3 models, 3 data sets (small, large, third), random effects, Holm over 3 pairs, alpha 0.05"
     )
-    assert THREE.verdict in str(THREE)
+    assert THREE.verdict in str(THREE).replace("\n", " ")
     assert THREE.to_markdown().count("|:-----|") >= 1
     assert THREE.to_latex().count("\\toprule") == 2
     page = THREE.to_html(tmp_path / "page.html")

@@ -73,7 +73,8 @@ def _results(most: int) -> rn.RankedLists:
 
 def test_models_must_share_a_protocol() -> None:
     """The message describes what each model ranks; a remark names a model with longer lists."""
-    with rejects("'a' ranks each user's own test ratings, 'b' scores the supplied lists"):
+    message = r"ndcg@10 \(rated items\) of 'a' cannot be compared with .* \(supplied lists\) of 'b'"
+    with rejects(message):
         rn.compare({"a": models(40)["good"], "b": _results(8)})
     found = rn.compare({"long": _results(8), "short": _results(1)}, metrics=["ndcg@5"])
     assert any(line.startswith("The lists of long are longer than") for line in found.remarks)
@@ -117,7 +118,7 @@ def test_identical_models_score_the_same() -> None:
     columns = ["p", "p_corrected", "difference", "relative"]
     assert found.pairwise[columns].to_numpy().tolist() == [[1, 1, 0, 0]]
     assert found.pairwise[["ci_low", "ci_high"]].isna().all(axis=None)
-    expected = "a and b have the same score in ndcg@10 for each of 60 users."
+    expected = "a and b have the same score in ndcg@10 (rated items) for each of 60 users."
     assert found.verdict == f"{expected} Are they different models?"
     assert "a and b have the same score for every user." in found.remarks
     assert found.leaderboard["tier"].tolist() == [1, 1]
@@ -135,7 +136,7 @@ def test_one_or_two_users_are_too_few() -> None:
     assert rough in "\n".join(found.remarks)
     found = rn.compare({name: rows[:2] for name, rows in two.items()})
     assert found.pairwise["p"].isna().tolist() == [True]
-    assert found.verdict.startswith("Only 1 user can be compared in ndcg@10, too few for a test")
+    assert found.verdict.startswith("Only 1 user can be compared in ndcg@10 (rated items), too")
     assert found.leaderboard["rank_high"].tolist() == [2, 2]
 
 
@@ -147,7 +148,7 @@ def test_a_metric_may_have_no_score() -> None:
         rn.compare(both, metrics=["recall@3"], threshold=4)
     with pytest.warns(rn.DataWarning):
         found = rn.compare(both, metrics=["recall@3", "ndcg@3"], threshold=4)
-    assert found.verdict.startswith("No user has scores from two models in recall@3")
+    assert found.verdict.startswith("Nothing can be compared in recall@3 (rated items)")
     assert found.leaderboards["recall@3"]["mean"].isna().all()
     assert found.leaderboards["ndcg@3"]["mean"].notna().all()
 

@@ -67,12 +67,12 @@ def test_the_leaderboard_has_the_difference_from_the_baseline() -> None:
 
 
 def test_the_verdict_of_a_family_with_a_baseline_names_each_side() -> None:
-    """Better, worse, and not distinguished."""
+    """Better, worse, and level."""
     data = models(150, old=2.0, same=2.01, new=0.8, bad=9.0)
     verdict = rn.compare(data, metrics="ndcg@5", family="baseline").verdict
     assert verdict.startswith(
-        "In ndcg@5, new is better than old; bad is worse than old; same is not distinguished from "
-        "old (150 users; paired t test, max-T). With 80 % power the test would find a difference of"
+        "In ndcg@5 (rated items), new is better than old; bad is worse than old; same is level "
+        "with old. 150 users; paired t test, max-T. With 80 % power the test would find"
     )
 
 
@@ -107,7 +107,7 @@ def test_chance_changes_nothing_about_other_pairs(how: dict[str, Any]) -> None:
     better = (found.pairwise["better"].notna() & (found.pairwise["a"] == "chance")).sum()
     assert found.leaderboard.loc["chance", "tier"] == 1 + better
     alone = rn.compare({"one": data["one"]}, metrics="ndcg@5", baseline="chance", **how)
-    assert alone.verdict.startswith("one is better than chance in ndcg@5: by ")
+    assert alone.verdict.startswith("one is better than chance in ndcg@5 (rated items). It is")
 
 
 def test_a_metric_without_chance_has_no_verdict_on_chance() -> None:

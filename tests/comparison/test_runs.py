@@ -29,7 +29,7 @@ def test_reports_of_the_same_ratings_are_runs(tmp_path: Path) -> None:
     means = [a.mean["ndcg@5"] - b.mean["ndcg@5"] for a, b in zip(ONE, OTHER, strict=True)]
     assert (pair["runs"], pair["difference"]) == (4, pytest.approx(np.mean(means)))
     assert pair["sd_runs"] == pytest.approx(np.std(means, ddof=1))
-    assert "over 120 users and 4 runs, p " in found.verdict
+    assert "over 120 users and 4 runs (paired t test, p " in found.verdict
     assert any("include the variation between runs" in line for line in found.remarks)
     gate = found.not_worse("one", "other", margin=0.01)
     assert "over 120 users and 4 runs;" in gate.reason

@@ -33,6 +33,20 @@ def test_an_experiment_is_cross_validation_of_each_model() -> None:
     pd.testing.assert_frame_equal(found.per_user, expected.per_user)
 
 
+def test_two_protocols_have_two_verdicts() -> None:
+    """Each names its protocol: a model may be better in one and worse in the other."""
+    found = run({"f": item_means, "top": MostPopular()}, protocol="both")
+    rated, catalogue = found.verdicts()
+    assert "in ndcg@5 (rated items)" in rated.headline
+    assert "in ndcg@5:catalogue (whole catalogue)" in catalogue.headline
+    assert found.verdict == f"{rated} {catalogue}"
+    assert found.verdicts("ndcg@5:catalogue") == [catalogue, rated]
+    for text in (str(found), found.to_markdown(), found.to_latex(), found._repr_html_()):
+        plain = text.replace("\\", "")
+        assert rated.headline in plain
+        assert catalogue.headline in plain
+
+
 def test_the_mean_is_over_users() -> None:
     """Each user counts once, in however many folds and seeds the user is."""
     table = ratings()

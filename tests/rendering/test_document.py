@@ -12,7 +12,7 @@ from rich.console import Console
 from recsys_ndcg.cli.terminal import print_document
 from recsys_ndcg.rendering.forms import Document
 from recsys_ndcg.rendering.page import Charts
-from recsys_ndcg.rendering.parts import Code, Section, ShownTable
+from recsys_ndcg.rendering.parts import Code, Section, ShownTable, Verdict
 from recsys_ndcg.rendering.plots import vega
 
 pytest.importorskip("altair")
@@ -26,7 +26,8 @@ PARTS: list[Any] = [
 ]
 NEW = Section("new", "Something new", "How to read it.", PARTS)
 OLD = Section("old", "The first", "", [ShownTable("All", CELLS, n_left_aligned=1)])
-DOCUMENT = Document("2 models", [OLD, NEW], verdict="SVD is better.", title="Compared")
+VERDICT = Verdict("SVD is better.", "Over 285 users.")
+DOCUMENT = Document("2 models", [OLD, NEW], verdicts=[VERDICT], title="Compared")
 TEXTS = ("SVD", "what is counted", "A remark on it.", "A line that falls.", "import this")
 
 
@@ -49,7 +50,7 @@ def test_a_section_is_rendered_in_every_form(form: str, monkeypatch: pytest.Monk
         monkeypatch.setattr("recsys_ndcg.rendering.page.runtime", lambda: "")
     text = on_a_terminal(DOCUMENT) if form == "terminal" else DOCUMENT.render(form)
     plain = text.replace("\\.", ".")
-    assert [one for one in (*TEXTS, DOCUMENT.verdict, DOCUMENT.facts) if one not in plain] == []
+    assert [one for one in (*TEXTS, *VERDICT, DOCUMENT.facts) if one not in plain] == []
     assert ("Only where it can be opened." in text) == (form in {"html", "page"})
     assert ("Something new" in text) == (form == "page")
 
@@ -61,7 +62,7 @@ def test_tables_only_gives_nothing_else() -> None:
     for text in (on_a_terminal(DOCUMENT, quiet=True), markdown):
         assert text.count("SVD") == 2
         assert "remark" not in text
-        assert DOCUMENT.verdict not in text
+        assert VERDICT.headline not in text
 
 
 def test_latex_numbers_have_a_minus_sign() -> None:

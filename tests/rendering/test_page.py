@@ -46,7 +46,7 @@ def test_a_report_has_its_parts_in_order() -> None:
     page = harmless(REPORT.to_html())
     assert sections(page) == ["scores", "audit", "spread", "cutoff", "activity", "users", "how"]
     check_structure(page)
-    assert "of the possible improvement from chance" in page.text
+    assert "of the possible improvement over chance" in page.text
     assert all(remark in page.text for remark in REPORT.remarks)
     assert all(REPORT.signature(name) in page.text for name in METRICS)
 
@@ -58,7 +58,7 @@ def test_a_comparison_has_its_parts_in_order(tmp_path: Path) -> None:
     page = harmless(COMPARED.to_html())
     assert sections(page) == wanted
     check_structure(page)
-    for text in (COMPARED.verdict, *COMPARED.remarks):
+    for text in (*COMPARED.verdicts()[0], *COMPARED.remarks):
         assert " ".join(text.split()) in page.text
     COMPARED.save(tmp_path / "c.json")
     loaded = harmless(rn.Comparison.load(tmp_path / "c.json").to_html())
@@ -181,11 +181,11 @@ GOOD, BAD = [(2, 5), (1, 2)], [(1, 2), (2, 1)]
 WORST, BEST = [(1, 5), (2, 3), (3, 1)], [(3, 5), (2, 3), (1, 1)]
 VERDICTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "No user has a score": ({"a": BAD}, {"metrics": "recall", "threshold": 5}),
-    "It has no chance level": ({"a": BAD}, {"metrics": "rmse"}),
-    "every order of these lists has the same score": ({"a": [(1, 1)], "b": [(2, 1)]}, {}),
+    "it has no chance level": ({"a": BAD}, {"metrics": "rmse"}),
+    "Every order of these lists has the same score": ({"a": [(1, 1)], "b": [(2, 1)]}, {}),
     "One user is not enough evidence": ({"a": GOOD}, {}),
     "cannot be distinguished from chance": ({"a": GOOD, "b": [(2, 1), (1, 2)]}, {}),
-    "In rr this order cannot be distinguished from chance": (
+    "In rr (rated items) this order cannot be distinguished from chance": (
         {"a": GOOD},
         {"metrics": "rr", "threshold": 4},
     ),
