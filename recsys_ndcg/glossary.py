@@ -26,14 +26,21 @@ def meanings_of(headings: Iterable[str]) -> dict[str, str]:
     return {one: read_terms()[names[one]]["short"] for one in headings if one in names}
 
 
-def format_legend(headings: Iterable[str]) -> list[str]:
-    """Return a line for each term among the headings of a table, except plain ones."""
+def format_legend(headings: Iterable[str], *, key: bool | None = None) -> list[str]:
+    """Return a line for each term among the headings of a table, except plain ones.
+
+    `key`: only key terms, which are explained below the first table, or only the others.
+    """
     names = _terms_by_column()
     shown: dict[str, list[str]] = {}
     for heading in headings:
         if heading in names and heading not in shown.setdefault(names[heading], []):
             shown[names[heading]].append(heading)
-    terms = {name: term for name, term in read_terms().items() if not term.get("is_plain")}
+    terms = {
+        name: term
+        for name, term in read_terms().items()
+        if not term.get("is_plain") and key in {None, term.get("is_key", False)}
+    }
     return [f"{', '.join(shown[name])}: {terms[name]['short']}" for name in shown if name in terms]
 
 

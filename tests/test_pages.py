@@ -164,7 +164,7 @@ def _warned() -> dict[str, str]:
     return found
 
 
-def _wording(message: ast.expr, function: ast.FunctionDef) -> str:
+def _wording(message: ast.AST, function: ast.FunctionDef) -> str:
     """Return the constant parts of a message, which may be given a name before it is used."""
     if isinstance(message, ast.Name):
         before = [
@@ -174,6 +174,12 @@ def _wording(message: ast.expr, function: ast.FunctionDef) -> str:
             if one.lineno < message.lineno
         ]
         message = max(before, key=lambda value: value.lineno)
+    if isinstance(message, ast.Call) and isinstance(message.func, ast.Name):  # writes the message
+        name = message.func.id
+        writers = (
+            each for one in FILES for each in one.nodes(ast.FunctionDef) if each.name == name
+        )
+        return "".join(_wording(one, one) for one in writers)
     return "".join(str(one.value) for one in ast.walk(message) if isinstance(one, ast.Constant))
 
 

@@ -252,7 +252,7 @@ def _print_models(comparison: Comparison, reports: dict[str, Report]) -> None:
     print_line()
     models = comparison.document(name)
     print_document(models, out, quiet=True)
-    print_verdicts(comparison.verdicts(), out)
+    print_verdicts(models, out)
     report = reports[best]
     print_line()
     print_line(f"{best} in detail", "bold")

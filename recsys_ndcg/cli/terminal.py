@@ -13,7 +13,7 @@ from rich.text import Text
 
 from recsys_ndcg.errors import escape_for_stdout
 from recsys_ndcg.glossary import format_legend
-from recsys_ndcg.rendering import Code, Document, Section, ShownTable, Verdict
+from recsys_ndcg.rendering import Code, Document, Section, ShownTable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -40,7 +40,8 @@ def print_document(
     full : bool
         Whether signatures are printed in full.
     legend : bool
-        Whether the meaning of the headings is printed above the signatures, unless quiet.
+        Whether the meaning of the headings is printed, unless quiet: of key terms below the first
+        table, of others above the signatures.
     """
     if document.verdicts and not quiet:
         to.print(escape_for_stdout(document.facts), soft_wrap=False)
@@ -49,22 +50,26 @@ def print_document(
             if isinstance(part, ShownTable):
                 if place:
                     to.print()
-                draw = draw_grid if part.numeric is None else _draw_list
-                to.print(*draw(part, to.width), sep="\n")
+                to.print(*_draw(part, to.width), sep="\n")
             elif not quiet:
                 if legend and isinstance(part, Code):
                     print_legend([document], to, full=full)
                     legend = False
                 _print_lines(part, to, full=full)
         if not place and not quiet:
-            print_verdicts(document.verdicts, to)
+            print_verdicts(document, to, legend=legend)
     if legend and not quiet:
         print_legend([document], to, full=full)
 
 
-def print_verdicts(verdicts: Sequence[Verdict], to: Console) -> None:
-    """Print the headline of each verdict, and its evidence below."""
-    for headline, evidence in verdicts:
+def print_verdicts(document: Document, to: Console, *, legend: bool = True) -> None:
+    """Print what stands below the first table: key terms, then each headline and its evidence."""
+    if legend:
+        first = document.tables[:1]
+        _print_terms(
+            format_legend((str(name) for one in first for name in one.cells), key=True), to
+        )
+    for headline, evidence in document.verdicts:
         to.print(escape_for_stdout(headline), style="bold", soft_wrap=False)
         if evidence:
             to.print(escape_for_stdout(evidence), soft_wrap=False)
@@ -76,7 +81,11 @@ def print_legend(documents: Sequence[Document], to: Console, *, full: bool = Fal
     codes = [part for one in documents for part in one.parts if isinstance(part, Code)]
     if any("defaults:" in line for code in codes for line in code.brief(full=full)):
         headings.append("defaults:…")
-    for line in format_legend(headings):
+    _print_terms(format_legend(headings, key=False), to)
+
+
+def _print_terms(lines: Sequence[str], to: Console) -> None:
+    for line in lines:
         to.print(escape_for_stdout(line), style="dim", soft_wrap=False)
 
 
@@ -87,6 +96,11 @@ def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: boo
     elif not isinstance(part, Section):
         for line in part:
             to.print(escape_for_stdout(f"- {line}"), soft_wrap=False)
+
+
+def _draw(table: ShownTable, room: int) -> Iterator[RenderableType]:
+    """Yield a table of numbers or of long texts."""
+    return draw_grid(table, room) if table.numeric is None else _draw_list(table, room)
 
 
 def draw_grid(table: ShownTable, room: int) -> Iterator[RenderableType]:

@@ -27,6 +27,8 @@ from recsys_ndcg.rendering import (
     format_p_value,
     format_range,
     format_signed,
+    join_by_count,
+    join_names,
     list_first,
 )
 from recsys_ndcg.report import (
@@ -309,20 +311,23 @@ def _find_user_remarks(
     )
     yield from islice(equal_pairs, _MAX_LINES)
     yield from _find_length_remarks(comparison)
+    without, partly, users = {}, {}, len(comparison.users)
     for result in by_metric:
         is_known = ~np.isnan(result.scores)
-        n_without = int((~is_known.any(axis=1)).sum())
-        if 0 < n_without < len(is_known):
-            yield f"{n_without} of {len(is_known)} users have no score in {result.name}."
+        without[result.name] = int((~is_known.any(axis=1)).sum())
         # leave out a model without any score: chance, in a metric that has no chance level
         is_known = is_known[:, is_known.any(axis=0)]
-        n_partly = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
-        if n_partly:
-            verb = "has" if n_partly == 1 else "have"
+        partly[result.name] = int((is_known.any(axis=1) & ~is_known.all(axis=1)).sum())
+    for count, names in join_by_count(without).items():
+        if 0 < count < users:
+            yield f"{count} of {users} users have no score in {names}."
+    for count, names in join_by_count(partly).items():
+        if count:
+            verb = "has" if count == 1 else "have"
             yield (
-                f"{format_count(n_partly, 'user')} {verb} a score in {result.name} from some "
-                "models only: each pair is compared over its common users, and each mean is over "
-                "the model's own users."
+                f"{format_count(count, 'user')} {verb} a score in {names} from some models only: "
+                "each pair is compared over its common users, and each mean is over the model's "
+                "own users."
             )
 
 
@@ -398,18 +403,22 @@ def _find_test_remarks(
 ) -> Iterator[str]:
     """Yield remarks on tests that do not keep their level exactly, and on what they show."""
     testing = comparison.testing
+    reasons, where = [], []
     for result in by_metric:
         rough = [
-            f"{one} and {other}: {reason}"
+            f"{one} and {other} in {result.name}: {reason}"
             for pair, (one, other) in enumerate(result.named_pairs)
             if (reason := explain_roughness(result, pair))
         ]
         if rough:
-            others = f" ({len(rough)} of {len(result.named_pairs)} pairs)" if len(rough) > 1 else ""
-            what = "p-values and intervals"
-            if comparison.margin is not None:
-                what = "p-values, intervals and margins"
-            yield f"The {what} in {result.name} are rough{others}; for {rough[0]}."
+            n_pairs = len(result.named_pairs)
+            where.append(f"{result.name} ({len(rough)} of {format_count(n_pairs, 'pair')})")
+        reasons += rough
+    if reasons:
+        what = "p-values and intervals"
+        if comparison.margin is not None:
+            what = "p-values, intervals and margins"
+        yield f"The {what} are rough in {join_names(where)}; for {reasons[0]}."
     has_ranks = testing.family != "baseline" and max(map(len, by_metric[0].families)) > 1
     if testing.correction in {"bh", "none"} and has_ranks:
         yield (
@@ -526,6 +535,8 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"{MIN_DIFFERENT}): {', '.join(list_first(few, _MAX_LINES))}."
         )
     table, alpha = comparison.segments, comparison.testing.alpha
+    lines: list[str] = []
+    interactions: list[str] = []
     for metric in names:
         rows = table.loc[[metric]].droplevel("metric")
         reversed_rows = rows[rows["opposite_to_all"] & (rows["p_corrected"] <= alpha)].reset_index()
@@ -536,10 +547,10 @@ def _find_segment_remarks(comparison: Comparison) -> Iterator[str]:
             f"(corrected p = {row['p_corrected']:.2g}); over all segments together, the opposite."
             for row in reversed_rows.to_dict("records")
         ]
-        lines = [*_find_paradoxes(rows, comparison.by_metric[metric]), *opposite]
-        yield from list_first(lines, _MAX_LINES, "… and the same in {} more cases.")
-        interactions = _find_interactions(rows[rows["p_interaction"] <= alpha], metric, baseline)
-        yield from list_first(interactions, _MAX_LINES, "… and the same for {} more models.")
+        lines += [*_find_paradoxes(rows, comparison.by_metric[metric]), *opposite]
+        interactions += _find_interactions(rows[rows["p_interaction"] <= alpha], metric, baseline)
+    for every in (lines, interactions):
+        yield from list_first(every, _MAX_LINES, "… and the same in {} more cases.")
 
 
 def _find_interactions(rows: pd.DataFrame, metric: str, baseline: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from recsys_ndcg.comparison.model_scores import CHANCE
 from recsys_ndcg.errors import escape_invisible, format_count
-from recsys_ndcg.rendering import Verdict, list_first
+from recsys_ndcg.rendering import Verdict, join_names, list_first
 from recsys_ndcg.significance import power
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _name_contradictions(result: MetricComparison) -> str:
         " above ".join(result.named_pairs[pair][:: -int(result.significant_direction[pair])])
         for pair in np.flatnonzero(differs).tolist()
     ]
-    return f"The means point the other way: {_join_names(texts)}." if texts else ""
+    return f"The means point the other way: {join_names(texts)}." if texts else ""
 
 
 def _describe_size(result: MetricComparison, pair: int, sign: int, *, inverts: bool = False) -> str:
@@ -223,13 +223,13 @@ def _judge_many(result: MetricComparison, apart: Positions) -> tuple[str, ...]:
     if len(top) == 1:
         return _name_winner(result, order, tested)
     behind = [column for column in order if column not in top]
-    names = _join_names([result.models[column] for column in behind])
+    names = join_names([result.models[column] for column in behind])
     pairs = zip(result.pairs.tolist(), directions.tolist(), strict=True)
     losses = {(a, b) if direction < 0 else (b, a) for (a, b), direction in pairs if direction}
     lose_to_all = all((one, other) in losses for one in behind for other in top)
     verb = "is" if len(behind) == 1 else "are"
     worse = f"{verb} worse" if lose_to_all else f"{verb} worse than at least one model"
-    level = _join_names([result.models[column] for column in top])
+    level = join_names([result.models[column] for column in top])
     first = f"{no_winner} {level} are level; {names} {worse}."
     tied = [pair for pair in apart.tolist() if {*result.pairs[pair].tolist()} <= {*top}]
     return first, tested, margins or _describe_detectable(result, tied)
@@ -251,7 +251,7 @@ def _name_winner(result: MetricComparison, order: list[int], tested: str) -> tup
     ]
     first = f"Only {name} is in the first tier in {result.where}, but it is not clearly better than"
     only = "Each other model is worse than at least one."
-    return f"{first} {_join_names(level)}.", tested, only, more
+    return f"{first} {join_names(level)}.", tested, only, more
 
 
 def _judge_against_baseline(result: MetricComparison, apart: Positions) -> tuple[str, ...]:
@@ -291,7 +291,7 @@ def _group_by_outcome(
 
 def _join_groups(groups: Mapping[str, list[str]], against: str) -> str:
     return "; ".join(
-        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {outcome} {against}"
+        f"{join_names(names)} {'is' if len(names) == 1 else 'are'} {outcome} {against}"
         for outcome, names in groups.items()
         if names
     )
@@ -402,12 +402,7 @@ def _describe_margins(result: MetricComparison, best: int) -> str:
     if not not_worse:
         return f"No other model is shown to be less than {margin} worse than {name}."
     verb = "is" if len(not_worse) == 1 else "are"
-    return f"{_join_names(not_worse)} {verb} less than {margin} worse than {name}."
-
-
-def _join_names(names: list[str]) -> str:
-    *others, last = list_first(names, _MAX_NAMES)
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{join_names(not_worse)} {verb} less than {margin} worse than {name}."
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from recsys_ndcg.errors import escape_for_stdout, require_libraries
 from recsys_ndcg.files import write_file
+from recsys_ndcg.glossary import format_legend
 from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable, Verdict
 
 
@@ -28,8 +29,9 @@ def to_text(document: Document) -> str:
         for part in section.parts:
             lines += _render_part_as_text(part, bullet="- " if document.verdicts else "")
         if not place:
-            texts = (text for verdict in document.verdicts for text in filter(None, verdict))
-            lines += map(escape_for_stdout, texts)
+            names = (str(name) for table in document.tables[:1] for name in table.cells)
+            verdicts = (text for one in document.verdicts for text in filter(None, one))
+            lines += map(escape_for_stdout, [*format_legend(names, key=True), *verdicts])
     return "\n".join(lines)
 
 

@@ -44,7 +44,6 @@ _AUDIT = "Reference values for each score"
 _REMARKS = "Reasons to be careful with these numbers."
 _NO_REMARKS = "No reason to be careful with these numbers was found."
 _HIGH_CHANCE = 0.5  # a chance level that a reader would not expect
-_MANY_TRIVIAL = 0.1  # a share of trivial users that blurs a mean
 _MAX_LINES = 3  # about the same finding in several metrics
 _CLEAR_Z = 2.0  # standard deviations of random order
 _TIES_MATTER = 0.001  # a range of scores this wide changes the third decimal
@@ -89,12 +88,15 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
 
 
 def _format_summary(report: Report) -> pd.DataFrame:
-    """Return the summary as text, a row per metric."""
-    summary = report.summary
+    """Return the summary as text, a row per metric; trivial and short users if there are any."""
+    summary, totals = report.summary, report.audit_data.totals_with_orders
     summary[INTERVAL] = [*map(format_range, summary["ci_low"], summary["ci_high"])]
     baselines = report.baselines.T.rename(columns={"MostPopular": "popular"})  # fits the column
     first, last = ["mean", INTERVAL, "pooled", "median"], ["adjusted", "users", "undefined"]
     shown = pd.concat([summary[first], baselines, summary[last]], axis="columns")
+    for name, numbers in {"trivial": totals.trivial, "short": totals.n_short}.items():
+        if numbers.any():
+            shown[name] = numbers
     cells = format_cells(shown.rename_axis("metric"))
     return cells.map(escape_invisible).rename(columns=escape_invisible)
 
@@ -181,12 +183,14 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     order = "A random order of each list" if "recommended" in counts else "Random order"
     if "candidates" in counts:
         order = "A random choice of the candidates"
-    yield from _limit_lines(
-        f"{order} would already score {format_number(row['chance'])} in {name}"
-        f" (the worst order {format_number(row['worst'])})."
+    high = [
+        f"{format_number(row['chance'])} in {name} (worst order {format_number(row['worst'])})"
         for name, row in audit_rows.items()
         if row["chance"] >= _HIGH_CHANCE and bounded[name]
-    )
+    ]
+    if high:
+        shown = ", ".join(list_first(high, _MAX_LINES, "similar values in {} more metrics"))
+        yield f"{order} would already score {shown}."
     # False if z is NaN
     unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
     worse = [name for name, row in audit_rows.items() if row["adjusted"] < 0 and name not in unsure]
@@ -197,22 +201,16 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         yield f"Not clearly different from random order (z between -2 and 2): {names}."
 
 
-def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
+def _remark_on_users(report: Report, _: AuditRows) -> Iterator[str]:
     counts = report.counts
     users = counts["users"]
     findings = {
-        "short": "have fewer items than the largest cutoff (short lists)",
         "missing": "have labels but no list",
         "left_out": "are left out of a metric by the convention",
     }
     for key, finding in findings.items():
         if counts[key] > _FEW_USERS * users:
             yield f"{counts[key]} of {users} users {finding}."
-    yield from _limit_lines(
-        f"{row['trivial']:.1%} of {name} scores do not depend on the order (trivial users)."
-        for name, row in audit_rows.items()
-        if row["trivial"] > _MANY_TRIVIAL
-    )
     summary, moments = report.summary, report.audit_data.totals.score_moments
     is_same = (moments.count > 1) & ~scores_vary(moments.count, moments.mean_x, moments.x_length)
     yield from _limit_lines(
@@ -228,9 +226,6 @@ def _remark_on_users(report: Report, audit_rows: AuditRows) -> Iterator[str]:
         yield f"No user has a score in {', '.join(of_users)}."
     if of_all:
         yield f"Undefined for these lists: {', '.join(of_all)}."
-    partial = [f"{name} is over {n}" for name, n in scored.items() if 0 < n < users]
-    if partial:
-        yield f"Means leave out users without a score: {', '.join(partial)} of {users} users."
 
 
 def describe_equal_scores(users: str, metric: str, score: float, low: float) -> str:
@@ -247,12 +242,28 @@ def describe_equal_scores(users: str, metric: str, score: float, low: float) -> 
     return f"{users} score {format_number(score)} in {metric}: {interval}"
 
 
-def _remark_on_ties(_: Report, audit_rows: AuditRows) -> Iterator[str]:
-    yield from _limit_lines(
-        f"Ties affect {row['decided_by_ties']:.1%} of scores; depending on how they are broken, "
-        f"{name} is {format_number(row['tie_low'])} to {format_number(row['tie_high'])}."
-        for name, row in audit_rows.items()
+def _remark_on_ties(report: Report, audit_rows: AuditRows) -> Iterator[str]:
+    wide = [
+        column
+        for column, row in enumerate(audit_rows.values())
         if row["tie_high"] - row["tie_low"] >= _TIES_MATTER
+    ]
+    if wide:
+        yield _describe_ties(report.audit_data.totals, wide)
+
+
+def _describe_ties(totals: Totals, columns: Sequence[int]) -> str:
+    """Describe how many users have ties that matter, and the range of some metrics' means."""
+    counts = np.rint(totals.mean_of("decided_by_ties") * totals.n_scored)[columns]
+    most, low, high = counts.argmax(), totals.mean_of("lowest"), totals.mean_of("highest")
+    users = f"{counts[most]:.0f} of {pluralise(int(totals.n_scored[columns][most]))}"
+    ranges = [
+        f"{totals.names[one]} is {format_number(low[one])} to {format_number(high[one])}"
+        for one in columns
+    ]
+    return (
+        f"Ties affect {'up to ' if len(columns) > 1 else ''}{users}; depending on how they are "
+        f"broken, {', '.join(list_first(ranges, _MAX_LINES))}."
     )
 
 
@@ -279,9 +290,9 @@ def _remark_on_labels(report: Report, audit_rows: AuditRows) -> Iterator[str]:
             k = measurement.metric.k
             items = "listed items" if k is None else f"top-{k} items"
             yield (
-                f"{row['judged']:.1%} of the {items} are labelled (mean over users). If unlabelled "
-                f"items are irrelevant, {name} is {format_number(row['unlabelled_zero'])}; if they "
-                f"are of the top grade, {format_number(row['unlabelled_top'])}."
+                f"{row['judged']:.1%} of the {items} are labelled. If the rest are irrelevant, "
+                f"{name} is {format_number(row['unlabelled_zero'])}; if all are of the top grade, "
+                f"{format_number(row['unlabelled_top'])}."
             )
             return  # one metric is enough
 
@@ -376,13 +387,7 @@ def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
         )
     column = None if facts.is_constant else _find_widest_tie_range(report)
     if column is not None:
-        totals = audit.totals
-        roles = ("decided_by_ties", "lowest", "highest")
-        share, low, high = (totals.mean_of(role)[column] for role in roles)
-        yield (
-            f"Ties affect {share:.1%} of scores; depending on how they are broken, "
-            f"{totals.names[column]} is {low:.4f} to {high:.4f}."
-        )
+        yield _describe_ties(audit.totals, [column])
 
 
 def _find_widest_tie_range(report: Report) -> int | None:

@@ -40,8 +40,9 @@ def test_the_table_names_each_model_after_its_file() -> None:
     assert [line.split()[1] for line in rest[:3]] == list(found.leaderboard.index)
     means = [line.split()[2] for line in rest[:3]]
     assert means == [f"{mean:.4f}" for mean in found.leaderboard["mean"]]
-    assert " ".join(rest[3:5]) == found.verdict
-    assert rest[5 : 5 + len(found.remarks)] == [f"- {line}" for line in found.remarks]
+    assert [line.partition(":")[0] for line in rest[3:5]] == ["tier", "adjusted"]
+    assert " ".join(rest[5:7]) == found.verdict
+    assert rest[7 : 7 + len(found.remarks)] == [f"- {line}" for line in found.remarks]
     assert rest[-2] == found.signature("ndcg@10").short
     quiet = run("compare", *FILES, "--threshold", "4", "-q").stdout.splitlines()
     assert quiet == [note, heading, *rest[:3]]

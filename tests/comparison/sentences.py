@@ -24,6 +24,7 @@ PLACEHOLDERS = {
     "outcomes": rf"{_OUTCOME}(?:; {_OUTCOME})*",
     "text": r".+?",
     "metric": r"[a-z_]+(?:@\d+)?",
+    "metrics": r"[a-z_@\d]+(?:, [a-z_@\d]+)*(?: and (?:\d+ more|[a-z_@\d]+))?",
     "where": r"[a-z_]+(?:@\d+)? \((?:rated items|supplied lists|whole catalogue)\)",
     "score": r"(?:pooled )?[a-z_]+(?:@\d+)?",
     "size": rf"{_NUMBER}(?: \([^()]*\))?",
@@ -690,22 +691,32 @@ def _(found: rn.Comparison, long: str, short: str, number_1: str, number_2: str)
     return is_shown(number_1, mean[long]) and is_shown(number_2, mean[short])
 
 
-@claim("remark", "{n_without} of {n_users} users have no score in {metric}.")
-def _(found: rn.Comparison, n_without: str, n_users: str, metric: str) -> bool:
-    known = found.per_user[metric].notna().any(axis=1)
-    return 0 < int(n_without) == (~known).sum() < len(known) == int(n_users)
+def _is_count(text: str, names: str, counts: dict[str, int]) -> bool:
+    """Return whether these are all the metrics with this number."""
+    return is_list(names, [name for name, count in counts.items() if count == int(text)], 4)
+
+
+@claim("remark", "{n_without} of {n_users} users have no score in {metrics}.")
+def _(found: rn.Comparison, n_without: str, n_users: str, metrics: str) -> bool:
+    known = {name: found.per_user[name].notna().any(axis=1) for name in found.metrics_of_users}
+    counts = {name: int((~one).sum()) for name, one in known.items()}
+    assert 0 < int(n_without) < len(found.users) == int(n_users)
+    return _is_count(n_without, metrics, counts)
 
 
 @claim(
     "remark",
-    *(f"{{n}} {words} a score in {{metric}} from some models only: each pair is compared over its "
+    *(f"{{n}} {words} a score in {{metrics}} from some models only: each pair is compared over its "
       "common users, and each mean is over the model's own users."
       for words in ("users have", "user has")),
 )  # fmt: skip
-def _(found: rn.Comparison, n: str, metric: str) -> bool:
-    known = found.per_user[metric].notna()
-    known = known.loc[:, known.any()]
-    return int(n) == (known.any(axis=1) & ~known.all(axis=1)).sum() > 0
+def _(found: rn.Comparison, n: str, metrics: str) -> bool:
+    counts = {}
+    for name in found.metrics_of_users:
+        known = found.per_user[name].notna()
+        known = known.loc[:, known.any()]
+        counts[name] = int((known.any(axis=1) & ~known.all(axis=1)).sum())
+    return int(n) > 0 and _is_count(n, metrics, counts)
 
 
 @claim(
@@ -727,7 +738,7 @@ def _(found: rn.Comparison, n: str, model: str, number: str, metric: str) -> boo
 
 
 @claim("remark", "… and the same for {n} more means.", "… and the same for {n} more scores.",
-       "… and the same in {n} more cases.", "… and the same for {n} more models.")  # fmt: skip
+       "… and the same in {n} more cases.")  # fmt: skip
 def _(found: rn.Comparison, n: str) -> bool:  # noqa: ARG001 - as all checks
     return int(n) > 1
 
@@ -810,10 +821,9 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
 @claim(
     "remark",
     *(
-        f"The p-values{words} in {{metric}} are rough{many}; for {{first}} and {{second}}: "
+        f"The p-values{words} are rough in {{text}}; for {{first}} and {{second}} in {{metric}}: "
         f"{reason}."
         for words in (" and intervals", ", intervals and margins")
-        for many in ("", " ({n_rough} of {n_pairs} pairs)")
         for reason in (
             *("only {n_1} users have different {words}", "only {n_1} user has different {words}"),
             "no user has different {words}",
@@ -825,15 +835,16 @@ def find_rough(found: rn.Comparison, metric: str) -> list[tuple[str, str, list[s
         if "margin" in words or "no user" not in reason  # otherwise p is 1, without an interval
     ),
 )
-def _(found: rn.Comparison, metric: str, first: str, second: str, n_rough: str = "1",
-      n_pairs: str = "", words: str = "", **shown: str) -> bool:  # fmt: skip
-    pairs = found.pairwise[found.pairwise["metric"] == metric]
-    assert n_pairs in {"", str(len(pairs))} and found.testing.test not in {"sign", "wilcoxon"}
+def _(found: rn.Comparison, text: str, metric: str, first: str, second: str, words: str = "",
+      **shown: str) -> bool:  # fmt: skip
+    assert found.testing.test not in {"sign", "wilcoxon"} and text.startswith(f"{metric} (")
+    for name, n_rough, n_pairs in re.findall(r"(\S+) \((\d+) of (\d+) pairs?\)", text):
+        assert int(n_pairs) == (found.pairwise["metric"] == name).sum()
+        assert name not in found.per_user or len(find_rough(found, name)) == int(n_rough)
     if metric not in found.per_user:
         return words in {"", "jackknife values"}
-    rough = find_rough(found, metric)
-    a, b, numbers = rough[0]
-    assert (a, b, len(rough)) == (first, second, int(n_rough)) and words in {"", "scores"}
+    a, b, numbers = find_rough(found, metric)[0]
+    assert (a, b) == (first, second) and words in {"", "scores"}
     return all(
         abs(float(text) - float(one)) <= 1
         for text, one in zip(shown.values(), numbers, strict=True)

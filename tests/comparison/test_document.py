@@ -55,7 +55,7 @@ def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures() -> No
             *(text for one in others for text in (f"{one['mean']:.4f}", one["letters"])),
         ]  # fmt: skip
     remarks = [f"- {line}" for line in FOUR.remarks]
-    *others, last = rest[4:]
+    *others, last = rest[6:]
     assert others == [*FOUR.verdicts()[0], *remarks, FOUR.signatures["ndcg@5"]]
     assert last == "other signatures are the same"
 

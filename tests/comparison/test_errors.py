@@ -131,7 +131,7 @@ def test_one_or_two_users_are_too_few() -> None:
     found = rn.compare(two)
     assert np.isfinite(found.pairwise["p"]).all()
     rough = (
-        "The p-values and intervals in ndcg@10 are rough; for a and b: only 2 users have different"
+        "are rough in ndcg@10 (1 of 1 pair); for a and b in ndcg@10: only 2 users have different"
     )
     assert rough in "\n".join(found.remarks)
     found = rn.compare({name: rows[:2] for name, rows in two.items()})

@@ -139,7 +139,7 @@ def test_equal_scores_show_little_about_a_margin() -> None:
     gate = rn.compare(data, metrics="ndcg@5").not_worse("a", "b", margin=0.01)
     assert gate.passed
     assert gate.reason.endswith(" This p is rough: no user has different scores.")
-    line = "margins in ndcg@5 are rough; for a and b: no user has different scores."
+    line = "margins are rough in ndcg@5 (1 of 1 pair); for a and b in ndcg@5: no user has different"
     for margin, is_said in ((None, False), (0.01, True)):
         remarks = rn.compare(data, metrics="ndcg@5", margin=margin).remarks
         assert any(line in one for one in remarks) == is_said

@@ -570,7 +570,8 @@ def test_the_text_has_all_users_and_every_segment() -> None:
     ]  # fmt: skip
     difference = segments.summary["difference"]["bad", "ndcg@3"]
     assert lines[3].split()[-2:] == [f"{difference:+.4f}", "0.0001"]
-    assert lines[8] == "2 of 24 users are in no segment: only the row (all) includes them."
+    assert lines[8].startswith("adjusted: ")
+    assert lines[9] == "2 of 24 users are in no segment: only the row (all) includes them."
     assert lines[-2].startswith("ndcg@3|gain:exponential|")
     assert repr(segments) == str(segments)
 
@@ -581,7 +582,7 @@ def test_hostile_labels_are_escaped() -> None:
     segments = _evaluate(users).by(dict(zip(users, HOSTILE, strict=True)))
     for text in (str(segments), segments._repr_html_()):
         assert all(character.isprintable() for character in text.replace("\n", ""))
-    assert len(str(segments).splitlines()) == 2 + 1 + len(HOSTILE) + len(segments.remarks) + 1
+    assert len(str(segments).splitlines()) == 3 + 1 + len(HOSTILE) + len(segments.remarks) + 1
     assert "<b>" not in segments._repr_html_()
 
 
