@@ -140,7 +140,11 @@ class OutputOptions:
             values = found.segments.reset_index()
         else:
             values = self._with_signatures(found.to_frame(), found)
-        self.show(found.document(kinds=kinds), values)
+        if self.form == "latex" and kinds[0] == "leaderboard":
+            write_text(found.to_latex())
+            kinds = kinds[1:]
+        if kinds:
+            self.show(found.document(kinds=kinds), values)
 
     def _with_signatures(self, table: pd.DataFrame, found: Report | Comparison) -> pd.DataFrame:
         """Return a table with a column of each metric's signature, in full or short."""

@@ -23,6 +23,7 @@ from recsys_ndcg.comparison.metric_comparison import (
     test_metrics,
 )
 from recsys_ndcg.comparison.model_scores import CHANCE, ModelScores
+from recsys_ndcg.comparison.paper_table import write_paper_table
 from recsys_ndcg.comparison.two_models import Movers, compute_overlaps, find_movers
 from recsys_ndcg.comparison.verdict import Gate, decide_gate, describe_test, write_verdict
 from recsys_ndcg.errors import (
@@ -612,18 +613,61 @@ class Comparison(Renderable):
         """
         return self._render("markdown", metric=metric, kinds=["pairs" if pairs else "leaderboard"])
 
-    def to_latex(self, metric: str | Metric | None = None, *, pairs: bool = False) -> str:
-        r"""Return a LaTeX table with its caption, for ``\usepackage{booktabs}``.
+    def to_latex(  # noqa: PLR0913 - the options of a table
+        self,
+        metrics: str | Metric | Sequence[str | Metric] | None = None,
+        *,
+        columns: Sequence[str] = ("mean",),
+        digits: int = 3,
+        label: str = "tab:models",
+        caption: str | None = None,
+        pairs: bool = False,
+    ) -> str:
+        r"""Return a LaTeX table for a paper: a row per model and a column per metric.
 
-        The first tier is bold, and models that share a letter are not significantly different.
-        The verdict, the remarks and the signatures are comments above it.
+        The first tier of each metric is bold, superscript letters join models that do not differ
+        significantly, and intervals stand below the scores in small print. With
+        ``family="baseline"``, + and - mark models that are significantly better and worse than the
+        baseline. The short signatures are below the table. The table is as wide as the column of
+        text; three metrics fit 240 pt. Long names of models are broken.
 
         Parameters
         ----------
-        metric, pairs
-            As in `to_markdown`.
+        metrics : str, Metric or a sequence of these, optional
+            By default all.
+        columns : sequence of str
+            Columns of the leaderboard that are shown for each metric, such as ``"pooled"``.
+        digits : int
+            The number of decimals.
+        label : str
+            The name for ``\ref``.
+        caption : str, optional
+            LaTeX; by default it explains the table.
+        pairs : bool
+            Whether to return the pairs of models in one metric instead, with the verdict, the
+            remarks and the signatures as comments above.
+
+        Raises
+        ------
+        InvalidInputError
+            A metric or a column is unknown, or the number of decimals is.
+
+        Examples
+        --------
+        >>> import recsys_ndcg as rn
+        >>> good = {user: [(4, 5), (3, 2), (2, 4)] for user in range(30)}
+        >>> bad = {user: [(user % 3, 5), (1.5, 2), (1.2, 4)] for user in range(30)}
+        >>> found = rn.compare({"good": good, "bad": bad}, metrics="ndcg@3")
+        >>> print(*found.to_latex(digits=2).splitlines()[11:13], sep="\n")
+        good & \textbf{0.96}\textsuperscript{a} \\
+        \addlinespace[2pt]
         """
-        return self._render("latex", metric=metric, kinds=["pairs" if pairs else "leaderboard"])
+        given = [metrics] if isinstance(metrics, str | Metric) else metrics or self.metrics
+        names = [*dict.fromkeys(map(self._find_metric, given))]
+        if pairs:
+            return self._render("latex", metric=names[0], kinds=["pairs"])
+        check_integer("digits", digits, 0)
+        return write_paper_table(self, names, columns, digits=digits, label=label, caption=caption)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboards of all metrics in one table, indexed by metric and model."""

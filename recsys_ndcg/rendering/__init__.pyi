@@ -1,6 +1,7 @@
 from recsys_ndcg.rendering.exports import find_score_writer as find_score_writer
 from recsys_ndcg.rendering.forms import Document as Document
 from recsys_ndcg.rendering.forms import Renderable as Renderable
+from recsys_ndcg.rendering.forms import escape_latex as escape_latex
 from recsys_ndcg.rendering.page import Charts as Charts
 from recsys_ndcg.rendering.parts import Code as Code
 from recsys_ndcg.rendering.parts import Section as Section

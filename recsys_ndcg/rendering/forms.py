@@ -178,28 +178,24 @@ def to_latex(document: Document) -> str:
 
 
 def _add_caption(facts: str, table: ShownTable) -> str:
-    caption = "; ".join([facts, table.note, *([_LETTERS_NOTE] if table.letters else [])])
-    above = rf"\caption{{{_escape_latex(caption)}. \texttt{{{_escape_latex(table.signature)}}}}}"
+    caption = f"{facts}; {table.note}"
+    above = rf"\caption{{{escape_latex(caption)}. \texttt{{{escape_latex(table.signature)}}}}}"
     inside = [r"\centering", above, _render_latex_table(table).rstrip()]
     return "\n".join([r"\begin{table}", *inside, r"\end{table}"])
 
 
 def _render_latex_table(table: ShownTable) -> str:
-    """Render a table as LaTeX without a caption; highlights are bold, letters superscript."""
-    shown = table.highlight(_escape_latex, r"\textbf{{{}}}".format)
+    """Render a table as LaTeX without a caption; highlights are bold."""
+    shown = table.highlight(escape_latex, r"\textbf{{{}}}".format)
     for name in shown.columns[table.n_left_aligned :]:  # with the minus sign of formulas
         shown[name] = shown[name].str.replace(_MINUS, "$-$", regex=True)
-    if table.letters:
-        letters = [rf"\textsuperscript{{{_escape_latex(one)}}}" for one in table.letters]
-        shown[table.key_columns[-1]] += letters
-        shown = shown.drop(columns="letters", errors="ignore")
-    shown = shown.rename(columns=_escape_latex)
+    shown = shown.rename(columns=escape_latex)
     sides = "l" * table.n_left_aligned + "r" * (len(shown.columns) - table.n_left_aligned)
     with require_libraries("jinja2", job="LaTeX", extra="report"):
         return str(shown.to_latex(index=False, escape=False, column_format=sides))
 
 
-def _escape_latex(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Escape the syntax of LaTeX."""
     return text.translate(_LATEX_SYNTAX)
 

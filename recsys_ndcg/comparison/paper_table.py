@@ -1,0 +1,194 @@
+"""The leaderboards of a comparison as one LaTeX table for a paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from recsys_ndcg.comparison.verdict import format_span
+from recsys_ndcg.errors import InvalidInputError, escape_invisible, quote, suggest
+from recsys_ndcg.rendering import Code, escape_latex
+from recsys_ndcg.report import build_signatures_section
+
+if TYPE_CHECKING:
+    from recsys_ndcg.comparison.comparison import Comparison
+
+_PREAMBLE = r"% Preamble: \usepackage{booktabs,tabularx}"
+_ENDS = {"mean": ("ci_low", "ci_high")}  # other intervals are named after their column
+#: Ends of intervals, and text.
+_NO_COLUMN = re.compile("_low$|_high$|^letters$")
+_LONGEST_HEADING = 9  # characters; longer ones are broken before @, ( and :
+_LONGEST_NAME = 16  # characters of a name that is not broken
+#: A part of a name that is not broken.
+_PIECE = re.compile(r"(?=.)[A-Z]{0,12}[^_\-./A-Z]{0,12}[_\-./]?")
+
+
+def write_paper_table(  # noqa: PLR0913 - the options of `Comparison.to_latex`
+    comparison: Comparison,
+    metrics: Sequence[str],
+    columns: Sequence[str],
+    *,
+    digits: int,
+    label: str,
+    caption: str | None,
+) -> str:
+    """Return the table; the parameters are those of `Comparison.to_latex`."""
+    boards = [comparison.leaderboards[name] for name in metrics]
+    models, names = list(boards[0].index), map(str, boards[0].columns)
+    known = [one for one in names if not _NO_COLUMN.search(one)]
+    for name in columns:
+        if name not in known:
+            msg = f"There is no column {quote(name)}. {suggest(str(name), known)}"
+            raise InvalidInputError(msg)
+    texts = {
+        (metric, column): _format_column(comparison, metric, column, board.loc[models], digits)
+        for metric, board in zip(metrics, boards, strict=True)
+        for column in columns
+    }
+    rows: list[str] = []
+    for place, model in enumerate(models):
+        cells = [column[place] for column in texts.values()]
+        rows += [r"\addlinespace[2pt]"] if place else []
+        rows.append(_join_cells([_break_name(model), *(cell for cell, _ in cells)]))
+        if any(interval for _, interval in cells):
+            rows.append(_join_cells(["", *(interval for _, interval in cells)]))
+    sides = "r" * len(texts)
+    text = _write_caption(comparison, boards, columns) if caption is None else caption
+    return "\n".join(
+        [
+            _PREAMBLE,
+            r"\begin{table}",
+            rf"\caption{{{text}}}",
+            rf"\label{{{label}}}",
+            r"\par\smallskip",
+            r"\footnotesize",
+            r"\setlength{\tabcolsep}{3pt}",
+            rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}>{{\raggedright\arraybackslash}}X{sides}@{{}}}}",
+            r"\toprule",
+            *_write_heading(metrics, columns),
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabularx}",
+            rf"\par\smallskip\raggedright\scriptsize {_write_signatures(comparison, metrics)}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _join_cells(cells: Sequence[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"
+
+
+def _format_column(
+    comparison: Comparison, metric: str, column: str, board: pd.DataFrame, digits: int
+) -> list[tuple[str, str]]:
+    """Return each model's cell, and the interval below it."""
+    low, high = _ENDS.get(column, (f"{column}_low", f"{column}_high"))
+    signs = [""] * len(board)
+    if column == "mean":
+        signs = _list_signs(comparison, metric, board)
+    found = []
+    for row, sign in zip(board.to_dict("records"), signs, strict=True):
+        text, interval = _format_number(row[column], digits), ""
+        if low in board and not pd.isna(row[low]):
+            ends = [_format_number(row[one], digits) for one in (low, high)]
+            interval = rf"{{\tiny [{', '.join(ends)}]}}"
+        if column == "mean" and comparison.testing.family != "baseline" and row["tier"] == 1:
+            text = rf"\textbf{{{text}}}"
+        found.append((f"{text}{sign}", interval))
+    return found
+
+
+def _list_signs(comparison: Comparison, metric: str, board: pd.DataFrame) -> list[str]:
+    """Return each model's letters, or + and - against the baseline, as superscripts."""
+    signs = dict(board["letters"])
+    if comparison.testing.family == "baseline":
+        pairs = comparison.pairwise
+        better = pairs.loc[pairs["metric"] == metric, ["a", "b", "better"]].to_dict("records")
+        for pair in better:
+            model = pair["b"] if pair["a"] == comparison.baseline else pair["a"]
+            if not pd.isna(pair["better"]):
+                signs[model] = "+" if pair["better"] == model else "-"
+    longest = max(signs.values(), key=len)
+    padded = [(signs[model], longest[len(signs[model]) :]) for model in board.index]
+    return [
+        "".join(
+            [
+                rf"\textsuperscript{{{sign.replace('-', '$-$')}}}" if sign else "",
+                rf"\textsuperscript{{\phantom{{{rest.replace('-', '$-$')}}}}}" if rest else "",
+            ]
+        )
+        for sign, rest in padded
+    ]
+
+
+def _format_number(value: Any, digits: int) -> str:
+    if pd.isna(value):
+        return "--"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:z.{digits}f}".replace("-", "$-$")
+
+
+def _break_name(name: str) -> str:
+    """Return a name; a long one may be broken after _, -, . and /, and before capitals."""
+    text = escape_invisible(name)
+    pieces = _PIECE.findall(text) if len(text) > _LONGEST_NAME else [text]
+    return r"\allowbreak ".join(map(escape_latex, pieces))
+
+
+def _write_heading(metrics: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return the lines of the heading: the metrics, and the columns if there are several."""
+    if len(columns) == 1:
+        return [_join_cells(["model", *map(_stack_heading, metrics)])]
+    size = len(columns)
+    spans = [rf"\multicolumn{{{size}}}{{c}}{{{escape_latex(name)}}}" for name in metrics]
+    rules = [
+        rf"\cmidrule({'l' if place else ''}r){{{2 + place * size}-{1 + (place + 1) * size}}}"
+        for place in range(len(metrics))
+    ]
+    names = [_stack_heading(name.replace("_", " ")) for name in columns] * len(metrics)
+    return [_join_cells(["", *spans]), "".join(rules), _join_cells(["model", *names])]
+
+
+def _stack_heading(name: str) -> str:
+    """Return a heading, on several lines if it is long."""
+    if len(name) <= _LONGEST_HEADING:
+        return escape_latex(name)
+    lines = re.split(r"(?<=.)(?=[@(:])| ", name)
+    stacked = r"\\".join(map(escape_latex, lines))
+    return rf"\shortstack[r]{{{stacked}}}"
+
+
+def _write_caption(
+    comparison: Comparison, boards: Sequence[pd.DataFrame], columns: Sequence[str]
+) -> str:
+    """Return what the table shows: users, intervals, and what bold and letters mean."""
+    users = [int(one) for board in boards for one in board["users"] if one]
+    level = f"{100 * (1 - comparison.testing.alpha):.10g}"
+    what = "Means" if [*columns] == ["mean"] else "Scores"
+    lines = [f"{what} over {format_span(users or [0])} users, with {level} % intervals."]
+    if "mean" in columns and comparison.testing.family == "baseline":
+        lines.append(
+            f"+ and -: significantly better and worse than {escape_invisible(comparison.baseline)} "
+            f"({comparison.tested_by})."
+        )
+    elif "mean" in columns:
+        lines.append(
+            "Bold: no model is significantly better. Models that share a letter do not differ "
+            f"significantly ({comparison.tested_by})."
+        )
+    return escape_latex(" ".join(lines)).replace("+ and -:", "$+$ and $-$:")
+
+
+def _write_signatures(comparison: Comparison, metrics: Sequence[str]) -> str:
+    """Return the short signatures, which may be broken after each |."""
+    signatures = {name: comparison.signature(name) for name in metrics}
+    code = build_signatures_section(signatures).parts[0]
+    lines = code.brief(full=False) if isinstance(code, Code) else []
+    return escape_latex("; ".join(lines)).replace(r"\textbar{}", r"\textbar\allowbreak{}")
