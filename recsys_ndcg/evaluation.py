@@ -222,8 +222,8 @@ def read_lists(
     if isinstance(data, Mapping) and data.keys() == {"qrels", "run"}:
         if columns or (text is not None and text != type(text)()):
             msg = (
-                "Options of tables (--columns, --sep, --decimal, --encoding, --no-heading) do not "
-                "apply to qrels and runs, which have a fixed format."
+                "Options of tables (columns, separator, decimal, heading, encoding) do not apply "
+                "to qrels and runs, which have a fixed format."
             )
             raise InvalidInputError(msg)
         return RankedLists.from_trec(**data, duplicates=duplicates, n_items=n_items)

@@ -39,11 +39,11 @@ from recsys_ndcg.lazy import Cache, lazy_property
 
 #: The names of what can be known, and how to give it in Python and at the command line.
 SOURCES = {
-    "train": "train=ratings (--train ratings.csv), the rows that the model was trained on",
-    "catalogue": "catalogue=items (--catalogue items.csv), all items that can be recommended",
-    "features": "features=table (--features items.csv), a table indexed by item",
-    "base": "base=lists (--base lists.csv), the lists of the model to compare with",
-    "groups": "groups=series (--groups users.csv), the group of each user",
+    "train": "train=ratings, the rows that the model was trained on",
+    "catalogue": "catalogue=items, all items that can be recommended",
+    "features": "features=table, a table indexed by item",
+    "base": "base=lists, the lists of the model to compare with",
+    "groups": "groups=series, the group of each user",
 }
 
 

@@ -80,7 +80,7 @@ def _parse_limit(option: str, text: str, k: Sequence[int]) -> Limit:
     except ValueError:
         value = math.nan
     if not (equals and name.strip() and is_number(value)):
-        msg = f"{option}: {text!r} is not of the form metric=number, such as ndcg@10=0.8."
+        msg = f"{option}: {text!r} is not of the form METRIC=NUMBER, such as ndcg@10=0.8."
         raise InvalidInputError(msg)
     metric = parse_metric(name, option, k)
     side = "--fail-under" if metric.greater_is_better else "--fail-above"

@@ -192,7 +192,7 @@ def parse_pairs(text: str, option: str) -> dict[str, str] | None:
     for part in filter(None, _COMMA.split(text)):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
-            msg = f"{option}: {part!r} is not of the form name=value."
+            msg = f"{option}: {part!r} is not of the form NAME=VALUE."
             raise InvalidInputError(msg)
         found[key] = value
     return found or None

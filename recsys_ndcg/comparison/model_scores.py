@@ -465,7 +465,7 @@ def _keep_common_users(
         msg = (
             f"The models have different users ({sizes}; {len(common)} in common): user "
             f"{quote(extra)} of {name!r} is missing in {lacking!r}. Use the same test data for "
-            "all, or compare only common users: users='common' (--users common)."
+            "all, or compare only common users: users='common'."
         )
         raise InvalidInputError(msg)
     if not common:

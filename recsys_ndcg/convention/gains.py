@@ -178,9 +178,7 @@ def find_faulty_grades(
         values = compute_gains(grades, rule, threshold)
     shift = "shift the grades so that the lowest is 0, or map each grade to a gain"
     rescale = "rescale the grades" + (
-        ", or pass convention=Convention(gain='linear') (--convention gain=linear)"
-        if str(rule).startswith("exp")
-        else ""
+        ", or pass convention=Convention(gain='linear')" if str(rule).startswith("exp") else ""
     )
     wrong_column = "if they are times or item ids, give the ratings instead"
     faults = [

@@ -111,8 +111,8 @@ def _check_no_text_options(name: str, text_format: TextFormat, **allowed: Any) -
     """Raise if options for CSV are given for a file of another format."""
     if text_format != TextFormat(**allowed):
         msg = (
-            f"{name}: separator, decimal, heading and encoding (--sep, --decimal, --no-heading, "
-            "--encoding) are for CSV and similar text, not for this file. Leave them out."
+            f"{name}: options for separator, decimal, heading and encoding are for CSV and similar "
+            "text, not for this file. Leave them out."
         )
         raise InvalidInputError(msg)
 

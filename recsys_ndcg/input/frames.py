@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
 from operator import length_hint
@@ -121,7 +120,7 @@ _CORE_COLUMNS = ("user", "item", "estimated", "true", "rank")
 
 _SCORES_ADVICE = (
     "if these are scores (higher is better), pass them as 'estimated' instead of 'rank', such as "
-    "columns={'estimated': 'rank'} (--columns estimated=rank)"
+    "columns={'estimated': 'rank'}"
 )
 
 
@@ -386,12 +385,12 @@ class Table:
             why = f"{' and '.join(map(repr, matches))} could each be it"
         advice = f"Use {self.suggest_mapping(column)}"
         if column in self.names:
-            advice = f"It has {column!r}: leave {column}={wanted} out of columns= (--columns)"
+            advice = f"It has {column!r}: leave {column}={wanted} out of columns="
         msg = f"The table has no column {wanted!r}; {why}. {advice}"
         if any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
             msg += (
-                ". If the file has no heading: --no-heading (text=TextFormat(heading=False) of "
-                "RankedLists.from_file)."
+                ". If the file has no heading: text=TextFormat(heading=False) of "
+                "RankedLists.from_file."
             )
         else:
             msg += f", or {JOIN_ADVICE}." if column == "true" and not matches else "."
@@ -431,8 +430,7 @@ class Table:
         if column == "true" and len(free) > 1:
             free = [name for name in free if is_possible_grade(name)]
         guess = free[0] if len(free) == 1 else "..."
-        typed = f"{column}={guess}" if guess == "..." else shlex.quote(f"{column}={guess}")
-        return f"columns={{{column!r}: {guess!r}}} (--columns {typed})"
+        return f"columns={{{column!r}: {guess!r}}}"
 
     def warn_of_recognised_names(self) -> None:
         """Warn about columns that were used because their names were recognised.
@@ -446,8 +444,7 @@ class Table:
         names = {ours: used[ours] for ours in self.COLUMN_NAMES if used.get(ours, ours) != ours}
         if names:
             pairs = ", ".join(f"{theirs} as {ours}" for ours, theirs in names.items())
-            option = shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in names.items()))
-            warn(f"Using {pairs}. To silence this, pass columns={names!r} (--columns {option}).")
+            warn(f"Using {pairs}. To silence this, pass columns={names!r}.")
 
 
 def _include_index(data: Any, columns: Mapping[str, str]) -> Any:
@@ -494,7 +491,7 @@ def _open_table(data: Any) -> tuple[Any, Any, list[Any]]:
 
 def _raise_conflict(first: str, second: str, theirs: Any) -> NoReturn:
     msg = (
-        f"columns (--columns): {first} and {second} would both be read from the column {theirs!r}; "
+        f"columns: {first} and {second} would both be read from the column {theirs!r}; "
         "name a different column for each."
     )
     raise InvalidInputError(msg)

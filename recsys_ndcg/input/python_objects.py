@@ -22,8 +22,8 @@ from recsys_ndcg.input.rows import CONVERSIONS, Rows, restore_decimals, to_colum
 _NOT_ROWS = (str, bytes, Mapping, AbstractSet)
 #: How to fix recommended items without grades.
 JOIN_ADVICE = (
-    "join results with labels: RankedLists.from_labels(labels, results) (--labels FILE "
-    "--results FILE; without labels: None, no --labels)"
+    "join results with labels: RankedLists.from_labels(labels, results), with None if there are no "
+    "labels"
 )
 
 

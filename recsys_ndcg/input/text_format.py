@@ -28,8 +28,8 @@ _SAMPLE_BYTES = 1 << 12
 _SEPARATORS = ("\t", ",", ";", "|")
 _BYTE_ORDER_MARK = "\ufeff"
 _ENCODING_ADVICE = (
-    "If an older program wrote it, pass its encoding: --encoding latin-1 "
-    "(text=TextFormat(encoding='latin-1') of RankedLists.from_file). "
+    "If an older program wrote it, pass its encoding: text=TextFormat(encoding='latin-1') of "
+    "RankedLists.from_file. "
 )
 
 
@@ -77,14 +77,14 @@ class TextFormat:
         msg = ""
         if not (is_char or separator in (None, "::")):
             msg = (
-                "separator (--sep) must be one character, such as ';' or 'tab', or '::', not "
+                "separator must be one character, such as ';' or 'tab', or '::', not "
                 f"{quote(separator)}."
             )
         elif self.decimal not in (".", ","):
-            msg = f"decimal (--decimal) must be '.' or ',', not {quote(self.decimal)}."
+            msg = f"decimal must be '.' or ',', not {quote(self.decimal)}."
         elif self.encoding is not None and not _is_encoding(self.encoding):
             msg = (
-                "encoding (--encoding) must be the name of a text encoding, such as 'latin-1' or "
+                "encoding must be the name of a text encoding, such as 'latin-1' or "
                 f"'utf-16', not {quote(self.encoding)}."
             )
         InvalidInputError.raise_if(msg)
@@ -190,13 +190,14 @@ def _explain_bytes(data: bytes) -> str:
     Examples
     --------
     >>> _explain_bytes("user".encode("utf-16-le"))
-    'It looks like UTF-16: --encoding utf-16-le (encoding=).'
+    "It looks like UTF-16: text=TextFormat(encoding='utf-16-le') of RankedLists.from_file."
     """
     compression, utf16 = Content.find_compression(data), _detect_utf16(data)
     if compression:
         sheet = "; if it is a spreadsheet, save it as CSV" if compression == ".zip" else ""
         return f"It starts like a {compression} file: let its name end in {compression}{sheet}."
-    return f"It looks like UTF-16: --encoding {utf16} (encoding=)." if utf16 else ""
+    advice = f"text=TextFormat(encoding={utf16!r}) of RankedLists.from_file."
+    return f"It looks like UTF-16: {advice}" if utf16 else ""
 
 
 def _detect_utf16(data: bytes) -> str:

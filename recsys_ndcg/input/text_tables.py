@@ -262,13 +262,13 @@ class TextTable:
         if not np.isnan(parse_number(first.translate(_SWAP_DECIMAL))):
             decimal, sign = ("comma", ",") if self._decimal == "." else ("point", ".")
             fault += (
-                f" (with a decimal {decimal} it is: --decimal '{sign}' or "
-                f"text=TextFormat(decimal='{sign}') of RankedLists.from_file)"
+                f"; with a decimal {decimal} it is: text=TextFormat(decimal='{sign}') of "
+                "RankedLists.from_file"
             )
         elif any(character.isdigit() and not character.isascii() for character in first):
             fault += "; write numbers with the digits 0 to 9"
         else:
-            fault += "; correct it, or name the right column with columns= (--columns)"
+            fault += "; correct it, or name the right column with columns="
         self._check_cells(name, bad, fault)
         self._check_cells(name, values.abs() == np.inf, "is {}, which is not a finite number")
         if not may_be_empty:
@@ -318,8 +318,8 @@ class TextTable:
             typed = _TYPED[others[0]]
             msg = (
                 f"{self._name}: line 1 is a single field, {quote(line)}. If {typed} separates "
-                f"fields: --sep {typed} (TextFormat(separator={typed})); if the line is not part "
-                "of the table, remove it."
+                f"fields, pass text=TextFormat(separator={typed}) to RankedLists.from_file. If the "
+                "line is not part of the table, remove it."
             )
             raise InvalidInputError(msg)
 
@@ -348,7 +348,7 @@ class TextTable:
             line = int(str(self.frame.index[place])) + self._first_line
             problem = f"{name} {fault.format(quote(self.frame[name].iloc[place]))}."
             if line == 1:
-                problem += " If this line is a heading, leave out --no-heading (heading=False)."
+                problem += " If this line is a heading, leave out heading=False."
             _raise_at(self._name, line, problem)
 
 

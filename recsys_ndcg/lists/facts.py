@@ -56,7 +56,7 @@ def _find_timestamps(name: str, low: float, high: float) -> Iterator[str]:
             first, last = (str(np.datetime64(int(end / scale), "s"))[:10] for end in (low, high))
             yield (
                 f"{name}: all values are times in {unit}, from {first} to {last}. Is this the "
-                "column of timestamps? Name the right column with columns= (--columns)."
+                "column of timestamps? Name the right column with columns=."
             )
 
 
@@ -76,7 +76,7 @@ def _find_swapped_columns(facts: Facts) -> Iterator[str]:
         f"{estimated.lowest:g} to {estimated.highest:g}, but true values such as "
         f"{quote(off_steps.lowest)} do not. Rows are (user, item, estimated, true), but "
         "Surprise's (uid, iid, r_ui, est) have the true rating first: give them as Predictions, or "
-        "a table with columns= (--columns)."
+        "a table with columns=."
     )
 
 

@@ -54,8 +54,7 @@ _SAMPLE_USERS = 1000
 _LOWER_IS_BETTER = (
     "If a lower estimate is better (distances, losses), negate the estimates. If they are ranks, "
     "pass the table as results, with the ranks in the column 'rank': "
-    "RankedLists.from_labels(labels, results) (--labels FILE --results FILE --columns rank=NAME; "
-    "one file can be both)."
+    "RankedLists.from_labels(labels, results). One table can be both."
 )
 _REVERSED = (
     "The first item, or the item of rank 1, counts as the best. If it is the worst, reverse each "

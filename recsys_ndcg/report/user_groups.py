@@ -154,7 +154,7 @@ def _assign_built_in(
         return _cut_at_quartiles(numbers, users, name)
     if np.isnan(counts.n_relevant).any():
         msg = (
-            "'relevant' needs a threshold: evaluate with threshold=4.0 (--threshold 4), for "
+            "'relevant' needs a threshold: evaluate with threshold=4.0, for "
             "instance, to count items with a true value of at least 4.0 as relevant."
         )
         raise InvalidInputError(msg)
@@ -201,7 +201,7 @@ def _count_training_rows(
         `train` is missing, empty or of another form, or its ids are of another type.
     """
     if train is None:
-        msg = f"'cold' needs train= (--train), the training data of the model. {_TRAIN_FORMS}."
+        msg = f"'cold' needs train=, the training data of the model. {_TRAIN_FORMS}."
         raise InvalidInputError(msg)
     if needs_counts and isinstance(train, AbstractSet | Mapping) and not is_table(train, columns):
         msg = (

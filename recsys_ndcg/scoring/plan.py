@@ -316,7 +316,7 @@ class Plan:
         if not grades.is_binary:
             msg = (
                 f"{', '.join(readers)} needs to know which items are relevant: pass "
-                "threshold=4.0 (--threshold 4), for instance, for items with a true value of at "
+                "threshold=4.0, for instance, for items with a true value of at "
                 "least 4.0."
             )
             raise InvalidInputError(msg)

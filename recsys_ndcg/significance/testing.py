@@ -247,9 +247,9 @@ class Testing:
         if drawn and family > self.alpha * (self.draws + 1):
             needed = math.ceil(family / self.alpha) - 1
             helps = family > 1 and self.alpha * (self.draws + 1) >= 1
-            other = ", or correction='max-T' (--correction max-T)" if helps else ""
+            other = ", or correction='max-T'" if helps else ""
             msg = (
                 f"draws={self.draws} is too few: no corrected p can reach {self.alpha:g} (number "
-                f"of pairs: {n_pairs}). Use draws={needed} (--draws {needed}) or more{other}."
+                f"of pairs: {n_pairs}). Use draws={needed} or more{other}."
             )
             raise InvalidInputError(msg)

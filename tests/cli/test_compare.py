@@ -201,7 +201,7 @@ LATE = {"empty.csv", "--by", "--metrics", "--n-items", "--qrels"}
         (["good.csv", "."], ".: cannot be read (Is a directory)"),
         (["good.csv", "empty.csv"], "empty.csv: the file is empty"),
         (["-", "-"], "- is given twice"),
-        ([*FILES, "--baseline", "god"], "'god' is not a model. Did you mean 'good'"),
+        ([*FILES, "--baseline", "god"], "--baseline god is not a model. Did you mean 'good'"),
         (["good.csv", "broken.json"], "broken.json"),
         ([*FILES, "--labels", "good.csv", "--qrels", "good.csv"], "Pass one input"),
         ([*FILES, "--labels", "-"], "cannot be standard input"),
@@ -214,7 +214,7 @@ LATE = {"empty.csv", "--by", "--metrics", "--n-items", "--qrels"}
         ([*FILES, "--by", "activty"], "'activty'. Did you mean 'activity'?"),
         ([*FILES, "--by", "cold"], "'cold' needs"),
         ([*FILES, "--train", "none.csv"], "none.csv: cannot be read"),
-        ([*FILES, "--metrics", "precision"], "pass --threshold 4,"),
+        ([*FILES, "--metrics", "precision"], "pass --threshold 4.0,"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error(

@@ -53,7 +53,7 @@ def test_the_metric_of_a_gate_is_measured() -> None:
 def test_a_gate_of_a_binary_metric_needs_a_threshold() -> None:
     """The metric is not left out, as a default metric is."""
     words = ["evaluate", "fair.csv", "--fail-under", "precision@10=0.1"]
-    assert "pass --threshold 4," in error_of(*words)
+    assert "pass --threshold 4.0," in error_of(*words)
     assert run(*words, "--threshold", "4").exit_code == 0
     table = pd.read_csv("fair.csv")
     table.assign(true=(table["true"] > 3).astype(int)).to_csv("binary.csv", index=False)
@@ -169,8 +169,8 @@ def test_limits_apply_to_every_model_except_the_baseline() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-under", "ndcg@10"], "'ndcg@10' is not of the form metric=number"),
-        (["--fail-under", "ndcg@10=1e999"], "is not of the form metric=number"),
+        (["--fail-under", "ndcg@10"], "'ndcg@10' is not of the form METRIC=NUMBER"),
+        (["--fail-under", "ndcg@10=1e999"], "is not of the form METRIC=NUMBER"),
         (["--fail-under", "ndgc@10=0.8"], "Did you mean 'ndcg'"),
         (["--fail-under", "ndcg@10=80"], "ndcg@10 is between 0 and 1"),
         (["--fail-under", "rmse=0.9"], "lower rmse is better.*--fail-above rmse=0.9"),

@@ -180,7 +180,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "correction must be one of.*Did you mean 'max-T'": {"correction": "maxT"},
     "alpha": {"alpha": 1.5},
     "Chance cannot.*: no metric of 'good' depends on the order .rmse.": CHANCE,
-    r"no corrected p can reach 0.05.*draws=59 \(--draws 59\) or more": FEW_DRAWS,
+    r"no corrected p can reach 0.05.*draws=59 or more": FEW_DRAWS,
 }
 
 

@@ -57,7 +57,7 @@ def test_gains_of_whole_grades_are_exact() -> None:
 SHIFT = "shift the grades so that the lowest is 0, or map each grade to a gain"
 COLUMN = "if they are times or item ids, give the ratings instead"
 LARGE, SCALE = "a gain too large to be added up", "rescale the grades"
-LINEAR = ", or pass convention=Convention(gain='linear') (--convention gain=linear)"
+LINEAR = ", or pass convention=Convention(gain='linear')"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,9 @@ def test_usual_names_are_recognised_with_one_warning(tmp_path: Path, names: str,
     if data is path:
         frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path)
     columns = dict(zip(OURS, theirs, strict=True))
-    words = ",".join(f"{our}={their}" for our, their in columns.items() if our != their)
-    with pytest.warns(rn.DataWarning, match=f"Using .* as true.*--columns {words}") as caught:
+    changed = {our: their for our, their in columns.items() if our != their}
+    advice = re.escape(f"pass columns={changed}.")
+    with pytest.warns(rn.DataWarning, match=f"Using .* as true.*{advice}") as caught:
         assert rn.evaluate(data, threshold=4) == EXPECTED
     assert len(caught) == 1
     assert rn.evaluate(data, threshold=4, columns=columns) == EXPECTED
@@ -61,9 +63,9 @@ def test_given_columns_take_precedence_over_usual_names() -> None:
 def test_the_message_proposes_columns_for_a_missing_one() -> None:
     """All that could be it, or the only one that is left."""
     frame = pd.DataFrame(ROWS, columns=["uid", "iid", "est", "rating"])
-    with rejects(r"no column 'true'; 'rating' and 'label' could each be it.*--columns true="):
+    with rejects(r"no column 'true'; 'rating' and 'label' could each be it.*columns=\{'true'"):
         rn.evaluate(frame.assign(label=1))
-    with rejects(r"no column 'true'; it has uid.*columns=\{'true': 'stars'\} \(--columns true=s"):
+    with rejects(r"no column 'true'; it has uid.*columns=\{'true': 'stars'\}"):
         rn.evaluate(frame.rename(columns={"rating": "stars"}))
 
 

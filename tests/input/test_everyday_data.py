@@ -95,7 +95,7 @@ def test_a_warning_lists_columns_that_could_be_the_grade() -> None:
         assert evaluated(labels, SCORES) == EXPECTED
     assert str(caught[0].message) == (
         "The labels have no column 'true', so every row counts as 1. Unused: clicks. If one "
-        "of them is the grade, pass columns={'true': 'clicks'} (--columns true=clicks); if none "
+        "of them is the grade, pass columns={'true': 'clicks'}; if none "
         "is, pass only users and items: labels[['user', 'item']]."
     )
     assert len(caught) == 1
@@ -125,11 +125,11 @@ def test_a_column_that_may_be_a_grade_is_proposed(name: Any) -> None:
 
 def test_two_columns_that_could_be_the_same_are_rejected() -> None:
     """Two grades are not ignored in favour of 1, and two scores are not reported as none."""
-    with rejects("'rating' and 'weight' could each be it.*--columns true="):
+    with rejects("'rating' and 'weight' could each be it.*columns=.'true': "):
         evaluated(FRAME.assign(rating=1, weight=2), SCORES)
-    with rejects("'score' and 'prediction' could each be it.*--columns estimated="):
+    with rejects("'score' and 'prediction' could each be it.*columns=.'estimated': "):
         evaluated(FRAME, FRAME.assign(score=1, prediction=2))
-    named = r"columns=\{'estimated': 'votes'\} \(--columns estimated=votes\)"
+    named = r"columns=\{'estimated': 'votes'\}"
     with rejects(f"no column 'rank' or 'estimated'.*{named}"):
         evaluated(FRAME, FRAME.assign(timestamp=1, votes=1))
     with rejects("no column 'stars'"):
@@ -232,4 +232,6 @@ def test_the_message_proposes_to_name_an_index_without_a_name() -> None:
     nameless = LABELLED.set_index("user").rename_axis(None)
     with rejects(r"no column 'user'.*is the index, name the index: table\.rename_axis\('user'\)"):
         rn.evaluate(nameless)
-    assert_rejected(r"--columns user=\.\.\.\)\.$", rn.evaluate, nameless.reset_index(drop=True))
+    assert_rejected(
+        r"columns=\{'user': '\.\.\.'\}\.$", rn.evaluate, nameless.reset_index(drop=True)
+    )

@@ -256,10 +256,10 @@ def test_labels_and_results_without_a_heading_are_joined(tmp_path: Path) -> None
 
 
 INVALID = [
-    *(("separator", one, "separator .--sep. must be one character") for one in ("", ";;", "\n", 3)),
-    ("decimal", ";", "decimal .--decimal. must be '.' or ','"),
-    ("encoding", "klingon", "encoding .--encoding. must be the name.*not 'klingon'"),
-    *(("encoding", one, "encoding .--encoding. must be the name") for one in ("base64", "a\0b")),
+    *(("separator", one, "separator must be one character") for one in ("", ";;", "\n", 3)),
+    ("decimal", ";", "decimal must be '.' or ','"),
+    ("encoding", "klingon", "encoding must be the name.*not 'klingon'"),
+    *(("encoding", one, "encoding must be the name") for one in ("base64", "a\0b")),
 ]
 
 
@@ -273,7 +273,9 @@ def test_an_invalid_text_format_is_rejected(option: str, value: Any, match: str)
 def test_a_text_format_for_other_files_is_rejected(tmp_path: Path, name: str) -> None:
     """It would have no effect."""
     path = write(tmp_path, CSV, name)
-    with rejects(f"{name}: separator, decimal, heading and encoding .--sep.*Leave them out"):
+    with rejects(
+        f"{name}: options for separator, decimal, heading and encoding are .*Leave them out"
+    ):
         rn.RankedLists.from_file(path, text=rn.TextFormat(separator=";"))
 
 
@@ -298,17 +300,31 @@ def test_trec_files_may_be_packed(tmp_path: Path) -> None:
 def test_utf_16_without_a_byte_order_mark_is_recognised(tmp_path: Path, encoding: str) -> None:
     """By its zeros; the encoding that the message proposes works."""
     path = write(tmp_path, CSV.decode().encode(encoding))
-    assert_rejected(f"It looks like UTF-16: --encoding {encoding} .encoding=.*", rn.evaluate, path)
+    assert_rejected(
+        f"It looks like UTF-16: text=TextFormat.encoding='{encoding}'", rn.evaluate, path
+    )
     for given in (encoding, "UTF-16"):
         assert_read(path, rn.TextFormat(encoding=given))
 
 
 PROPOSALS: list[tuple[bytes, dict[str, Any], str]] = [
-    (CSV.replace(b",", b"::"), {}, "If '::' separates fields: --sep '::'"),
-    (CSV.replace(b",", b" "), {}, "If 'space' separates fields: --sep 'space'"),
-    (CSV.replace(b",", b"\t"), {"separator": ";"}, "If 'tab' separates fields: --sep 'tab'"),
+    (
+        CSV.replace(b",", b"::"),
+        {},
+        "If '::' separates fields, pass text=TextFormat\\(separator='::'",
+    ),
+    (
+        CSV.replace(b",", b" "),
+        {},
+        "If 'space' separates fields, pass text=TextFormat\\(separator='space'",
+    ),
+    (
+        CSV.replace(b",", b"\t"),
+        {"separator": ";"},
+        "If 'tab' separates fields, pass text=TextFormat\\(separator='tab'",
+    ),
     (b"# made today\n" + CSV, {}, "a single field, '# made today'.*remove it"),
-    (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out --no-head"),
+    (CSV, {"heading": False}, "'estimated', .* If this line is a heading, leave out heading=False"),
     (CSV.replace(b"4.5", b"1_0"), {}, "'1_0', which is not a number; correct it, or name"),
 ]
 

@@ -1,0 +1,87 @@
+"""Messages name the options of the door that was used: Python's or the command line's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recsys_ndcg as rn
+from recsys_ndcg.cli.program import _name_options
+from tests.commands import run
+from tests.package_size import FILES
+
+ROWS = "ann,a,2,5\nann,b,1,2\nbob,a,2,4\nbob,b,3,3\n"
+#: Words of the shell that no option of ours is.
+OTHERS = re.compile(
+    r"--(py-files|upgrade|force-reinstall|no-cache-dir|per-user FILE)|var\(--|!--|^--$"
+)
+#: A file, options of Python, and the words of the command line for the same call.
+FAULTS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "pass --threshold": (
+        f"user,item,estimated,true\n{ROWS}",
+        {"metrics": "recall"},
+        ["--metrics", "recall"],
+    ),
+    "pass --columns estimated=prediction": (f"user,item,prediction,true\n{ROWS}", {}, []),
+    "--columns true=...": (
+        f"user,item,estimated,rating,label\n{ROWS.replace(chr(10), ',1' + chr(10))}",
+        {},
+        [],
+    ),
+    "--convention gain=linear": ("user,item,estimated,true\nann,a,1,2000\nann,b,2,1\n", {}, []),
+    "--convention duplicates=max": (f"user,item,estimated,true\n{ROWS}ann,a,1,1\n", {}, []),
+    "--encoding latin-1": ("user,item,estimated,true\nj\xf6rg,a,1,2\n", {}, []),
+    "--no-heading": (ROWS, {}, []),
+    "--decimal ','": ("user;item;estimated;true\nann;a;1,5;2\n", {}, []),
+    "--labels FILE --results FILE": ("user,item,estimated\nann,a,1\nann,b,2\n", {}, []),
+}
+
+
+@pytest.mark.parametrize("advice", FAULTS)
+def test_a_message_names_what_its_reader_can_type(advice: str, tmp_path: Path) -> None:
+    """The same fault, through both doors."""
+    content, options, words = FAULTS[advice]
+    path = tmp_path / "p.csv"
+    path.write_text(content, encoding="latin-1")
+    result = run("evaluate", path, *words)
+    assert advice in result.stderr
+    assert not re.search(r"\b(threshold|columns|metrics|convention|text|heading)=", result.stderr)
+    with pytest.raises((rn.RecsysNdcgError, rn.DataWarning)) as caught:
+        rn.evaluate(path, **options)
+    assert "--" not in str(caught.value)
+
+
+def test_the_package_writes_options_as_python_does() -> None:
+    """The command line translates them, so nothing else may write them its own way."""
+    found = [
+        (file.place, one.value)
+        for file in FILES
+        if file.room not in {"cli", "__main__"}
+        for one in file.nodes(ast.Constant)
+        if isinstance(one.value, str) and re.search(r"(?<!\w)--[a-z]", OTHERS.sub("", one.value))
+    ]
+    docstrings = [(place, text) for place, text in found if "\n" in text]
+    assert [one for one in found if one not in docstrings] == []
+
+
+@pytest.mark.parametrize(
+    ("python", "typed"),
+    [
+        ("a: users='common'.", "a: --users common."),
+        ("columns={'estimated': 'my est', 'true': 'r'}.", "--columns 'estimated=my est,true=r'."),
+        ("columns={'user': ...}", "--columns user=..."),
+        ("columns= or k=5", "--columns or -k 5"),
+        ("draws=99 is too few", "--draws 99 is too few"),
+        ("draws must be", "--draws must be"),
+        ("separator must be", "--sep must be"),
+        ("unknown=3, users==4, 'users' = 5", "unknown=3, users==4, 'users' = 5"),
+    ],
+)
+def test_an_argument_of_python_becomes_an_option(python: str, typed: str) -> None:
+    """With its value as a shell reads it; others stay."""
+    names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep")} | {"k": ["-k"]}
+    assert _name_options(python, names) == typed
