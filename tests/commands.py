@@ -47,6 +47,10 @@ class StandardInput(BytesIO):
 
     name = "<stdin>"
 
+    def peek(self, _: int = 0) -> bytes:
+        """Return what comes next."""
+        return self.getvalue()[self.tell() :]
+
 
 class CommandResult(NamedTuple):
     """What a command printed, and its exit code."""

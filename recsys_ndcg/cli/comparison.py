@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _USERS = "all: every model must have the same users; common: compare those that all have."
 _USERS_OF_BOTH = "For --fail-if-worse. all: both have the same users; common: test the common ones."
+_USERS_METAVAR = "all|common"
 _MARGIN = "Largest difference that does not matter, such as 0.005."
 _FAILED = 1
 
@@ -98,6 +99,7 @@ def _parse_limit(option: str, text: str, k: Sequence[int]) -> Limit:
 class GateOptions:
     """Limits of means, and a baseline that the other models must not be worse than."""
 
+    HEADING = "Pass or fail"
     fail_under: list[str] | None = option(
         "Exit with 1 if the mean of a metric is below a limit, such as ndcg@10=0.8; repeatable.",
         metavar="METRIC=NUMBER",
@@ -112,8 +114,10 @@ class GateOptions:
         "name, or a file) or worse by less than --margin. Too few users cannot show it.",
         metavar="BASELINE",
     )
-    metric: str | None = option(
-        "Metric of --fail-if-worse.  [default: the first]", completion="metric"
+    gate_metric: str | None = option(
+        "Metric of --fail-if-worse.  [default: the first of --metrics]",
+        completion="metric",
+        metavar="METRIC",
     )
 
     def parse(self, margin: float | None, k: Sequence[int]) -> tuple[list[Limit], list[Metric]]:
@@ -138,7 +142,8 @@ class GateOptions:
                 "as --margin 0.005."
             )
             raise InvalidInputError(msg)
-        return limits, [] if self.metric is None else [parse_metric(self.metric, "--metric", k)]
+        gate = self.gate_metric
+        return limits, [] if gate is None else [parse_metric(gate, "--gate-metric", k)]
 
 
 @dataclass(frozen=True)
@@ -150,9 +155,11 @@ class BaselineGateOptions(GateOptions):
         "saved report) or worse by less than --margin. Too few users cannot show it.",
         metavar="BASELINE",
     )
-    margin: float | None = option(_MARGIN)
-    alpha: float = option("Significance level of the non-inferiority test.", default=0.05)
-    users: str = option(_USERS_OF_BOTH, default="all", completion="users")
+    margin: float | None = option(_MARGIN, metavar="NUMBER")
+    alpha: float = option(
+        "Significance level of the non-inferiority test.", default=0.05, metavar="NUMBER"
+    )
+    users: str = option(_USERS_OF_BOTH, default="all", completion="users", metavar=_USERS_METAVAR)
 
     def check(self) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
@@ -175,35 +182,42 @@ def exit_if_failed(gates: Iterable[Gate], *, quiet: bool = False) -> None:
 class StatisticsOptions:
     """The options of a comparison."""
 
+    HEADING = "Comparison"
     baseline: str | None = option(
-        "Model that the others are compared with, or chance.  [default: the first]"
+        "Model that the others are compared with, or chance.  [default: the first]",
+        metavar="MODEL",
     )
     by: str | None = option(
         "Compare segments of users as well: activity (number of the user's ratings in --train, "
         "or of labelled items without --train), list_length (listed items), relevant (relevant "
         "items), cold (whether the user is in --train), or a file with columns user and segment.",
         completion="segments",
+        metavar="SEGMENTS",
     )
     train: Path | None = option(
         "The training ratings: needed for --by cold, optional for --by activity."
     )
-    users: str = option(_USERS, default="all", completion="users")
-    test: str = option(f"Significance test: {', '.join(TESTS)}.", default="t", completion="test")
+    users: str = option(_USERS, default="all", completion="users", metavar=_USERS_METAVAR)
+    test: str = option(
+        f"Significance test: {', '.join(TESTS)}.", default="t", completion="test", metavar="NAME"
+    )
     correction: str | None = option(
         f"Correction for several pairs: {', '.join(CORRECTIONS)}.  "
         "[default: max-T; holm for wilcoxon and sign]",
         completion="correction",
+        metavar="NAME",
     )
     family: str = option(
         "What is corrected together: all pairs in a metric, each model against the baseline "
         "(others are not tested), or all pairs in all metrics: pairs, baseline or metrics.",
         default="pairs",
         completion="family",
+        metavar="NAME",
     )
-    alpha: float = option("Significance level.", default=0.05)
-    margin: float | None = option(_MARGIN)
-    draws: int = option("Number of random draws of resampling tests.", default=10_000)
-    seed: int = option("Random seed of the draws.", default=0)
+    alpha: float = option("Significance level.", default=0.05, metavar="NUMBER")
+    margin: float | None = option(_MARGIN, metavar="NUMBER")
+    draws: int = option("Number of random draws of resampling tests.", default=10_000, metavar="N")
+    seed: int = option("Random seed of the draws.", default=0, metavar="N")
 
     def check(self, models: Collection[str]) -> None:
         """Raise if an option is invalid, before anything is evaluated."""
@@ -227,6 +241,7 @@ class StatisticsOptions:
 class TableOptions:
     """Further tables, and a file for the comparison."""
 
+    HEADING = "Output"
     pairs: bool = option("Print a table of all pairs of models.", "--pairs", default=False)
     save: Path | None = option("Write the comparison as JSON to this file.")
 
@@ -305,13 +320,19 @@ def across(
     comparisons: list[str] = argument(
         "One saved comparison per data set: what compare --save wrote. NAME=FILE gives the data "
         "set a name.",
-        "FILES",
+        "FILE",
         REQUIRED,
     ),
     metric: str | None = option(
-        "Metric, such as precision@5.  [default: the first that all have]", completion="metric"
+        "Metric, such as precision@5.  [default: the first that all have]",
+        "--metric",
+        "--metrics",
+        completion="metric",
+        metavar="METRIC",
     ),
-    alpha: float = option("Significance level of the means over data sets.", default=0.05),
+    alpha: float = option(
+        "Significance level of the means over data sets.", default=0.05, metavar="NUMBER"
+    ),
     page: PageOptions,
     output: OutputOptions,
 ) -> None:

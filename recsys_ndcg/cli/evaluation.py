@@ -114,8 +114,8 @@ def explain(  # noqa: PLR0913 - one parameter per option
     *,
     source: DataOptions,
     text_format: FormatOptions,
-    user: str = option("Id of the user.", default=REQUIRED, show_default=False),
-    k: int = option("Number of ranks.", "-k", default=10),
+    user: str = option("Id of the user.", default=REQUIRED, show_default=False, metavar="ID"),
+    k: int = option("Number of ranks.", "-k", "--k", default=10, metavar="K"),
     convention: ConventionOptions,
     output: OutputOptions,
 ) -> None:
@@ -149,13 +149,18 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     text_format: FormatOptions,
     metric: list[str] = option(
         "Metric, such as precision@10; repeatable.",
+        "--metric",
+        "--metrics",
         default=REQUIRED,
         show_default=False,
         completion="metric",
+        metavar="METRIC[,METRIC...]",
     ),
     convention: ConventionOptions,
     items: ItemOptionsWithTrain,
-    reported: float | None = option("A published number to explain by the ten nearest values."),
+    reported: float | None = option(
+        "A published number to explain by the ten nearest values.", metavar="NUMBER"
+    ),
     output: OutputOptions,
 ) -> None:
     """Compute a metric as each library does.

@@ -40,7 +40,7 @@ def experiment(
     folder: str | None = option(
         "Folder that results are saved to and resumed from.", metavar="FOLDER"
     ),  # not Path: an empty one would be the current folder
-    n_jobs: int | None = option("Number of processes that train at the same time."),
+    n_jobs: int | None = option("Number of processes that train at the same time.", metavar="N"),
     page: PageOptions,
     output: OutputOptions,
 ) -> None:
@@ -166,10 +166,13 @@ def demo(
         "A file of user, item, rating[, timestamp]: CSV, or separated by '::'.  [default: a sample]"
     ),
     threshold: float | None = option(
-        "Ratings at or above this are relevant.  [default: 4/5 of the highest]"
+        "Ratings at or above this count as relevant.  [default: 4/5 of the highest]",
+        metavar="NUMBER",
     ),
-    k: int = option("Cutoff.", "-k", default=10),
-    seed: int = option("Random seed of the sample, the split and the models.", default=0),
+    k: int = option("Cutoff.", "-k", "--k", default=10, metavar="K"),
+    seed: int = option(
+        "Random seed of the sample, the split and the models.", default=0, metavar="N"
+    ),
     page: PageOptions,
 ) -> None:
     """Train four Surprise models and compare their rankings.

@@ -77,14 +77,17 @@ def _completion_words() -> dict[str, Iterable[str]]:
 class ConventionOptions:
     """The options that change numbers."""
 
+    HEADING = "How numbers are computed"
     threshold: float | None = option(
-        "Items with true values at or above this are relevant. Precision, recall and other binary "
-        "metrics need it, unless every true value is 0 or 1."
+        "Ratings at or above this count as relevant. Precision, recall and other binary "
+        "metrics need it, unless every true value is 0 or 1.",
+        metavar="NUMBER",
     )
     preset: str | None = option(
         "Compute metrics as this library does, such as trec_eval or sklearn. 'recsys-ndcg "
         "presets' lists all.",
         completion="preset",
+        metavar="LIBRARY",
     )
     convention: list[str] | None = option(
         "Set an option of the metrics, such as gain=linear; repeatable.", metavar="NAME=VALUE"
@@ -147,11 +150,17 @@ class ConventionOptions:
 class MetricOptions:
     """The metrics and their cutoffs."""
 
-    k: list[str] | None = option("Cutoffs, such as 10 or 5,10; repeatable.  [default: 10]", "-k")
+    HEADING = "Metrics"
+    k: list[str] | None = option(
+        "Cutoffs, such as 10 or 5,10; repeatable.  [default: 10]", "-k", "--k", metavar="K[,K...]"
+    )
     metrics: list[str] | None = option(
         "Metrics, such as ndcg,precision@5,rr; repeatable. The first is the main metric. "
         "'recsys-ndcg metrics' lists all.",
+        "--metrics",
+        "--metric",
         completion="metric",
+        metavar="METRIC[,METRIC...]",
     )
 
     @property
@@ -237,7 +246,7 @@ def _is_metric(word: str) -> bool:
         return False
 
 
-_IS_VALUE = {"--convention": _is_convention, "--metrics": _is_metric}
+_IS_VALUE = {"--convention": _is_convention, "--metrics": _is_metric, "--metric": _is_metric}
 
 
 def parse_metric_names(texts: Sequence[str]) -> list[str]:

@@ -75,6 +75,7 @@ def print_message(kind: str, text: str) -> None:
 class OutputOptions:
     """The format and the amount of output."""
 
+    HEADING = "Output"
     form: str = option(
         f"Output format: {', '.join(FORMATS)}. csv and json have all digits.",
         "--format",
@@ -213,6 +214,7 @@ def build_table_document(
 class PageOptions:
     """The option that writes an HTML page."""
 
+    HEADING = "Output"
     html: Path | None = option(
         "Write an HTML page with charts and all users, in one file that works offline. '-' is "
         "standard output."
@@ -249,6 +251,7 @@ class PageOptions:
 class FileOptions:
     """The options that write per-user scores and the report."""
 
+    HEADING = "Output"
     per_user: Path | None = option(
         "Write per-user scores to this file (.csv, .csv.gz or .parquet; with several files or "
         "--memory-limit only .parquet), or to standard output with '-'."

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
@@ -144,7 +145,10 @@ def flatten_options(command: Callable[..., None]) -> Callable[..., None]:
         if is_dataclass(kinds[name]):
             declared = {each.name: each for each in fields(kinds[name])}
             hints = get_type_hints(kinds[name])
-        groups[name] = [_parameter(each, hints[each], how) for each, how in declared.items()]
+        heading = getattr(kinds[name], "HEADING", "Options")
+        groups[name] = [
+            _parameter(each, hints[each], how, heading) for each, how in declared.items()
+        ]
 
     @wraps(command)
     def called(**values: Any) -> None:
@@ -160,9 +164,10 @@ def flatten_options(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _parameter(name: str, kind: Any, declared: Field[Any]) -> Parameter:
+def _parameter(name: str, kind: Any, declared: Field[Any], heading: str) -> Parameter:
     """Return a parameter as typer reads it, named after its type or itself in --help."""
-    typed = declared.metadata["typer"]
+    typed = copy(declared.metadata["typer"])  # commands share options, and may group them otherwise
+    typed.rich_help_panel = heading
     typed.metavar = typed.metavar or _METAVARS.get(kind, name.upper())
     hint = Annotated[kind, typed]
     default = Parameter.empty if declared.default is MISSING else declared.default
@@ -172,12 +177,31 @@ def _parameter(name: str, kind: Any, declared: Field[Any]) -> Parameter:
 class _Command(TyperCommand):
     """A command that prints each warning and error as one line, with names of options."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help page without the Python types of arguments, such as <list[Path]>."""
-        for one in self.params:
-            if one.param_type_name == "argument":
-                vars(one)["display_type_rich"] = lambda **_: ""
-        super().format_help(ctx, formatter)
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the usage line: FILE... if there may be several."""
+        pieces = {"": "[OPTIONS]"}
+        for one in self._list_arguments(ctx):
+            name = f"{one.metavar}..." if one.nargs < 0 else one.metavar
+            pieces[one.metavar] = name if one.required else f"[{name}]"
+        return [*pieces.values()]
+
+    def _list_arguments(self, ctx: Any) -> list[Any]:
+        return [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and the options in groups."""
+        arguments = {one.metavar: one.help for one in reversed(self._list_arguments(ctx))}
+        groups: dict[str, list[Any]] = {}
+        if arguments:
+            groups["Arguments"] = [*reversed(arguments.items())]
+        heading = "Options"
+        for one in self.get_params(ctx):
+            if one.param_type_name == "option":  # --help is last, and has no group
+                heading = getattr(one, "rich_help_panel", None) or heading
+                groups.setdefault(heading, []).append(one.get_help_record(ctx))
+        for name, rows in groups.items():
+            with formatter.section(name):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -207,7 +231,7 @@ def _name_options(message: str, options: dict[str, list[str]]) -> str:
     """
 
     def find(name: str) -> str:
-        return options.get(_OTHER_NAMES.get(name, name), [""])[-1]
+        return options.get(_OTHER_NAMES.get(name, name), [""])[0]
 
     def name_argument(match: re.Match[str]) -> str:
         option = find(match[1])

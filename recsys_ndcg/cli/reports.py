@@ -79,11 +79,14 @@ def report(  # noqa: PLR0913 - one parameter per option
 def leaderboard(  # noqa: PLR0913 - one parameter per option
     *,
     source: DataOptions,
-    more: list[Path] | None = argument("Further folders of experiments.", "RUNS"),
+    more: list[Path] | None = argument("Further folders of experiments.", "RUN"),
     text_format: FormatOptions,
     metric: str | None = option(
         "Metric, such as precision@5.  [default: ndcg@10, or the first of a saved report]",
+        "--metric",
+        "--metrics",
         completion="metric",
+        metavar="METRIC",
     ),
     by: str = option(
         "score, adjusted (0 is chance, 1 the best order of the list) or z (distance from chance "
@@ -91,8 +94,9 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         "--sort",
         default="score",
         completion="sort",
+        metavar="COLUMN",
     ),
-    n: int = option("Number of users.", "-n", default=20),
+    n: int = option("Number of users.", "-n", default=20, metavar="N"),
     ascending: bool = option("Show the worst users first.", "--ascending", default=False),
     convention: ConventionOptions,
     output: OutputOptions,

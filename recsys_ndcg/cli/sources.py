@@ -28,8 +28,9 @@ _INPUTS = ({"FILE"}, {"--labels", "--results"}, {"--results"}, {"--qrels", "--ru
 class FormatOptions:
     """The format of text files."""
 
+    HEADING = "Text files"
     columns: str = option(
-        "Names of the columns in the file: user=uid,item=iid. Without a header line, their "
+        "Map required columns to the file's: user=uid,item=iid. Without a header line, to "
         "positions: user=1,item=2,estimated=3,true=4.",
         default="",
         metavar="OURS=THEIRS,...",
@@ -39,9 +40,13 @@ class FormatOptions:
         "--no-heading",
         default=False,
     )
-    sep: str | None = option("Field separator: one character, tab, or '::'.  [default: detected]")
-    decimal: str = option("Decimal separator: '.' or ','.", default=".")
-    encoding: str | None = option("Text encoding, such as latin-1 or utf-16.  [default: UTF-8]")
+    sep: str | None = option(
+        "Field separator: one character, tab, or '::'.  [default: detected]", metavar="CHARACTER"
+    )
+    decimal: str = option("Decimal separator: '.' or ','.", default=".", metavar="CHARACTER")
+    encoding: str | None = option(
+        "Text encoding, such as latin-1 or utf-16.  [default: UTF-8]", metavar="NAME"
+    )
 
     def to_keywords(self) -> dict[str, Any]:
         """Return the keywords of `evaluate` for the columns and the text format."""
@@ -55,10 +60,12 @@ class FormatOptions:
 class ScaleOptions:
     """Further files, and the memory limit."""
 
-    more: list[Path] | None = argument("Further files with rows of the same table.", "FILES")
+    HEADING = "Predictions"
+    more: list[Path] | None = argument("Further files with rows of the same table.", "FILE")
     memory_limit: str | None = option(
         "Memory limit, such as 2GB, for CSV and Parquet files: rows are then grouped by user on "
-        "disk. With several files this happens without the option, too."
+        "disk. With several files this happens without the option, too.",
+        metavar="SIZE",
     )
 
     @property
@@ -71,6 +78,7 @@ class ScaleOptions:
 class ItemOptions:
     """What is known besides the lists, for measures beyond accuracy."""
 
+    HEADING = "Measures beyond accuracy"
     catalogue: Path | None = option(
         "All items that can be recommended: a file with a column item. Chance is then a random "
         "choice of them."
@@ -119,6 +127,7 @@ class ItemOptionsWithTrain(ItemOptions):
 class DataOptions:
     """The options that name the predictions."""
 
+    HEADING = "Predictions"
     file: Path | None = argument(
         f"Predictions: {FileKind.describe_all()}, made by Surprise. "
         "'-' is text from standard input.",
@@ -133,12 +142,13 @@ class DataOptions:
     run: Path | None = option("A TREC run, with --qrels.")
     n_items: int | None = option(
         "Number of items in the catalogue that the recommendations were chosen from. The chance "
-        "level is then that of random lists of these items."
+        "level is then that of random lists of these items.",
+        metavar="N",
     )
 
     @property
     def files(self) -> dict[str, Path]:
-        """The input files, by their options."""
+        """The input files, by their options; standard input if none is given and it has data."""
         named = {
             "FILE": self.file,
             "--labels": self.labels,
@@ -146,15 +156,17 @@ class DataOptions:
             "--qrels": self.qrels,
             "--run": self.run,
         }
-        return {option: path for option, path in named.items() if path is not None}
+        given = {option: path for option, path in named.items() if path is not None}
+        return given or ({"FILE": Path("-")} if _has_piped_data() else {})
 
     def check(self) -> None:
         """Raise unless the options name one input."""
         given = self.files
         if set(given) not in _INPUTS:
+            found = f"Given: {' and '.join(given)}." if given else "No input."
             msg = (
-                "Pass one input: FILE ('-' is standard input), --results with or without --labels, "
-                f"or --qrels with --run. Given: {' and '.join(given) or 'nothing'}."
+                f"{found} Pass FILE, '-' for standard input, --results with or without --labels, "
+                "or --qrels with --run."
             )
             raise InvalidInputError(msg)
         if sum(map(is_dash, given.values())) > 1:
@@ -318,17 +330,24 @@ class DataOptions:
 class ModelOptions:
     """The files of several models, and the labels or judgements for all of them."""
 
+    HEADING = "Predictions"
     models: list[str] = argument(
         "One file per model: predictions in any format that 'evaluate' reads, or a saved report. "
         "NAME=FILE gives the model a name.",
-        "FILES",
+        "FILE",
         REQUIRED,
     )
     labels: Path | None = option("The labels (user, item, true): every file then holds results.")
     qrels: Path | None = option("TREC judgements: every file is then a TREC run.")
     n_items: int | None = option(
-        "Number of items in the catalogue that the recommendations were chosen from."
+        "Number of items in the catalogue that the recommendations were chosen from.", metavar="N"
     )
+
+    @property
+    def shared_files(self) -> dict[str, Path]:
+        """The files for all models, by their options."""
+        given = {"--labels": self.labels, "--qrels": self.qrels}
+        return {option: path for option, path in given.items() if path is not None}
 
     @property
     def source(self) -> DataOptions:
@@ -352,11 +371,11 @@ class ModelOptions:
         """Raise if a file is missing, or if options have no effect on saved reports."""
         from recsys_ndcg.files import Archive
 
-        for name, path in self.source.files.items():
+        for name, path in self.shared_files.items():
             if is_dash(path):
                 msg = f"{name} is read for each model, so it cannot be standard input. Pass a file."
                 raise InvalidInputError(msg)
-        check_files_exist(*files.values(), *self.source.files.values())
+        check_files_exist(*files.values(), *self.shared_files.values())
         options = list_changed_options(*late)
         if options and all(map(Archive.is_saved, files.values())):
             msg = (
@@ -395,6 +414,15 @@ def is_same_file(first: Path, second: Path) -> bool:
         return first.resolve() == second.resolve()
     except (OSError, ValueError, RuntimeError):  # opening it raises the error
         return False
+
+
+def _has_piped_data() -> bool:
+    """Return whether another program or a file writes to standard input; wait for it to begin."""
+    stream = sys.stdin
+    if stream is None or stream.closed or stream.isatty():
+        return False
+    buffer: Any = stream.buffer  # a BufferedReader
+    return bool(buffer.peek(1))
 
 
 def _open_input(path: Path) -> Path | IO[bytes]:

@@ -48,14 +48,15 @@ def _joined(path: Path) -> Path:
     ],
 )
 def test_usual_forms_of_text_are_read(path: Path, content: str | bytes, words: list[str]) -> None:
-    """From a file and from standard input."""
+    """From a file and from standard input, which needs no name if it has data."""
     expected = run("evaluate", path).stdout
     packed = isinstance(content, bytes) and content.startswith(b"\x1f\x8b")
     content = content.encode() if isinstance(content, str) else content
     other = path.with_name("x.csv.gz" if packed else "x.csv")
     other.write_bytes(content)
     assert run("evaluate", other, *words).stdout == expected
-    assert run("evaluate", "-", *words, stdin=content).stdout == expected
+    for dash in (["-"], []):
+        assert run("evaluate", *dash, *words, stdin=content).stdout == expected
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,7 @@ def test_labels_with_results_or_trec_files_replace_the_file(command: str, joined
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "--results with or without --labels, or --qrels with --run. Given: nothing."),
+        ([], "No input. Pass FILE, '-' for standard input, --results with or without --labels, or"),
         (["--labels", "l.csv"], "Given: --labels."),
         (["p.csv", "--run", "run"], "Given: FILE and --run."),
         (["--qrels", "q", "--results", "r.csv"], "Given: --results and --qrels."),

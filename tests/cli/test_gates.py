@@ -92,9 +92,10 @@ def test_the_metric_and_the_level_are_options() -> None:
     names = ["rmse", "precision@3"]
     found = rn.compare({"good": "good.csv", "fair": "fair.csv"}, metrics=names, threshold=4)
     for metric in names:
-        result = run(*words, "--metric", metric, "--alpha", "0.2")
+        result = run(*words, "--gate-metric", metric, "--alpha", "0.2")
         reason = found.not_worse("fair", metric=metric, margin=0.005, alpha=0.2).reason
         assert reason in result.stderr
+        assert reason in run(*words, "--metric", f"{metric},ndcg", "--alpha", "0.2").stderr
 
 
 def test_a_saved_report_is_a_baseline(folder: Path) -> None:
@@ -144,7 +145,7 @@ def test_every_model_of_a_comparison_must_pass() -> None:
     assert [line.split()[1] for line in joined.stderr.splitlines()] == ["good", "poor"]
     assert joined.stdout.startswith("3 models")
     assert "good against old" in run("compare", "good.csv", *gate, "old=fair.csv").stderr
-    other = run(*words, *gate, "fair", "--metric", "rmse", "--baseline", "poor")
+    other = run(*words, *gate, "fair", "--gate-metric", "rmse", "--baseline", "poor")
     assert "good against fair in rmse" in other.stderr
     assert "against poor" in other.stdout.splitlines()[1]
 
@@ -178,15 +179,16 @@ def test_limits_apply_to_every_model_except_the_baseline() -> None:
         (["--fail-under", "ndcg=0.8", "-k", "5,10"], "2 metrics: ndcg@5, ndcg@10"),
         (["--fail-if-worse", "good.csv"], "--fail-if-worse needs --margin"),
         (["--fail-if-worse", "none.csv", "--margin", "1"], "none.csv: cannot be read"),
-        ([*WORSE, "--metric", "ndgc"], "Did you mean 'ndcg'"),
-        ([*WORSE, "--metric", "ndcg", "-k", "5,10"], "2 metrics"),
-        (["--metric", "ndcg@10"], "--fail-if-worse"),
+        ([*WORSE, "--gate-metric", "ndgc"], "Did you mean 'ndcg'"),
+        ([*WORSE, "--gate-metric", "ndcg", "-k", "5,10"], "2 metrics"),
+        (["--gate-metric", "ndcg@10"], "--fail-if-worse"),
     ],
 )
 def test_an_invalid_gate_is_an_error(
     command: str, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is measured."""
+    assert rn.compare.__name__  # imported before it is patched, or it keeps the patch
     monkeypatch.setattr("recsys_ndcg.evaluation.evaluate_in_memory", pytest.fail)
     assert re.search(message, error_of(*command.split(), *words))
 

@@ -135,7 +135,23 @@ def test_every_help_page_has_examples(command: str) -> None:
     assert re.search(rf"\n    (\w.* \| )?recsys-ndcg {command or 'evaluate'}", text)
     assert max(map(len, text.splitlines())) <= 80
     assert "..." not in text.partition("Commands:")[2]
+    names = re.findall(r"^  (?:-\w, )?--[\w-]+(?:, --?[\w-]+)? ([A-Z]\S*)", text, re.MULTILINE)
+    assert not {"METRICS", "METRIC_OPTIONS", "TEXT", "THRESHOLD", "N_ITEMS"} & {*names}
     assert "\b" not in text
+
+
+def test_help_is_in_groups_and_usage_names_what_is_meant() -> None:
+    """`--k` is `-k`, and further files are FILE..."""
+    text = run("evaluate", "--help").stdout
+    assert text.startswith("Usage: recsys-ndcg evaluate [OPTIONS] [FILE...]\n")
+    assert "-k, --k K[,K...]" in text
+    headings = re.findall(r"^(\w.*):$", text, re.MULTILINE)
+    assert headings == ["Arguments", "Predictions", "Text files", "Metrics",
+                        "How numbers are computed", "Measures beyond accuracy", "Output",
+                        "Pass or fail"]  # fmt: skip
+    assert run("compare", "--help").stdout.startswith(
+        "Usage: recsys-ndcg compare [OPTIONS] FILE..."
+    )
 
 
 COMPLETIONS = {

@@ -74,7 +74,7 @@ def test_options_of_measuring_are_errors_for_a_saved_file(name: str) -> None:
     ("words", "message"),
     [
         (["report", "none.json"], "No such file"),
-        (["report"], "Pass one input"),
+        (["report"], "No input. Pass FILE"),
         (["compare", "good.csv", "poor.csv", "--html", "good.csv"], "this is also the file of"),
         (["compare", "good.csv", "poor.csv", "--html", "x", "--save", "x"], "the file of --save"),
     ],

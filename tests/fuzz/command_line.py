@@ -91,8 +91,8 @@ COMMON = (
     "--sep=sep --decimal=decimal --encoding=encoding --labels=other --qrels=other "
 )
 GATES = (
-    "--fail-under=limit --fail-above=limit --fail-if-worse=model --metric=metric --margin=number "
-    "--alpha=number --users=users -k=k --metrics=metric "
+    "--fail-under=limit --fail-above=limit --fail-if-worse=model --gate-metric=metric "
+    "--margin=number --alpha=number --users=users -k=k --metrics=metric "
 )
 TABLES = COMMON + "--results=other --run=other "
 #: The options of each command, and the kinds of text that they take.
