@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 Value = TypeVar("Value")
@@ -93,7 +94,12 @@ def attach_stub(
         raise AttributeError(msg)
 
     def __dir__() -> list[str]:  # noqa: N807 - becomes the package's
-        """List all names, also names that are not imported yet."""
-        return sorted({*vars(sys.modules[package]), *modules})
+        """List the public names, also names that are not imported yet."""
+        frame: FrameType | None = sys._getframe()  # noqa: SLF001 - nothing else tells who asks
+        while frame is not None:
+            if frame.f_globals.get("__name__") == "pydoc":  # would print every class in full
+                return []
+            frame = frame.f_back
+        return public_names
 
     return __getattr__, __dir__, public_names

@@ -33,7 +33,7 @@ def test_users_are_matched_by_id_and_not_by_position() -> None:
 
 
 @pytest.mark.parametrize("ties", ["expected", "input", "best", "worst", "item_asc", "item_desc"])
-def test_tied_ranks_never_score_above_1(ties: str) -> None:
+def test_tied_ranks_never_score_above_1(ties: Any) -> None:
     """5 and 6: evidently gives precision@1 = 2.0, RecTools NDCG 1.23 where items share a rank."""
     labels = pd.DataFrame({"user": 1, "item": [1, 2, 3], "true": [1, 1, 0]})
     lists = rn.RankedLists.from_labels(labels, labels[["user", "item"]].assign(rank=1))

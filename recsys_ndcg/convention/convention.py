@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -172,46 +172,51 @@ class Convention:
 
     gain: Gain = "exponential"
     discount: Discount = "log2"
-    ideal: str = "global"
-    unlabelled: str = "zero"
-    ties: str = "expected"
-    tie_tolerance: float | str = 0.0
-    short_list: str = "k"
-    recall_over: str = "relevant"
-    ap_over: str = "relevant"
-    undefined: str | float = "skip"
-    missing_user: str = "zero"
-    unlisted: str = "count"
-    impossible: str = "rank"
-    mean_over: str = "all"
-    duplicates: str = "raise"
-    recommend_from: float | str | None = None
+    ideal: Literal["global", "local", "max"] = "global"
+    unlabelled: Literal["zero", "filter", "raise"] = "zero"
+    ties: Literal[
+        "expected", "input", "best", "worst", "item_asc", "item_desc", "text_asc", "text_desc"
+    ] = "expected"
+    tie_tolerance: float | Literal["float32"] = 0.0
+    short_list: Literal["k", "n", "drop"] = "k"
+    recall_over: Literal["relevant", "capped"] = "relevant"
+    ap_over: Literal["relevant", "capped", "k", "hits"] = "relevant"
+    undefined: Literal["skip", "raise"] | float = "skip"
+    missing_user: Literal["zero", "skip", "raise"] = "zero"
+    unlisted: Literal["count", "ignore"] = "count"
+    impossible: Literal["rank", "last", "drop"] = "rank"
+    mean_over: Literal["all", "labelled", "relevant", "lists", "train"] = "all"
+    duplicates: Literal["raise", "first", "last", "max", "mean"] = "raise"
+    recommend_from: float | Literal["threshold"] | None = None
     max_grade: float | None = None
-    popularity_of: str = "users"
-    popularity_as: str = "count"
-    cold_item: str = "by_measure"
-    missing_feature: str = "raise"
-    novelty_model: str = "discovery"
-    novelty_as: str = "bits"
-    list_over: str = "n"
-    pairs_over: str = "pairs"
-    pairs_as: str = "distance"
-    single_item: str | float = "undefined"
-    distance: str | Callable[..., Any] = "by_column"
-    universe: str = "catalogue"
-    outside: str = "raise"
-    coverage_as: str = "share"
-    inequality_over: str = "n"
-    gini_as: str = "inequality"
-    log_base: str | float = 2.0
-    entropy_over: str = "recommendations"
-    tail: str = "reach"
-    serendipity_by: str = "ranks"
-    divergence: str = "kl"
-    population: str = "train"
-    seen: str = "count"
-    topics_over: str = "all"
-    parity_of: str = "hits"
+    popularity_of: Literal["users", "rows"] = "users"
+    popularity_as: Literal["count", "share", "max", "rank"] = "count"
+    cold_item: Literal["by_measure", "zero", "one_user", "rarest", "drop", "raise"] = "by_measure"
+    missing_feature: Literal["raise", "drop", "zero"] = "raise"
+    novelty_model: Literal["discovery", "choice"] = "discovery"
+    novelty_as: Literal["bits", "share"] = "bits"
+    list_over: Literal["n", "k", "one", "full"] = "n"
+    pairs_over: Literal["pairs", "k", "n"] = "pairs"
+    pairs_as: Literal["distance", "similarity"] = "distance"
+    single_item: Literal["undefined"] | float = "undefined"
+    distance: (
+        Literal["by_column", "hamming", "jaccard", "cosine", "category", "cooccurrence"]
+        | Callable[..., Any]
+    ) = "by_column"
+    universe: Literal["catalogue", "train", "recommended", "padded"] = "catalogue"
+    outside: Literal["raise", "count", "ignore"] = "raise"
+    coverage_as: Literal["share", "count", "percent"] = "share"
+    inequality_over: Literal["n", "n-1"] = "n"
+    gini_as: Literal["inequality", "equality"] = "inequality"
+    log_base: Literal["e"] | float = 2.0
+    entropy_over: Literal["recommendations", "items", "lists"] = "recommendations"
+    tail: Literal["reach", "pass", "rarest", "count"] = "reach"
+    serendipity_by: Literal["ranks", "history", "relevant", "hits"] = "ranks"
+    divergence: Literal["kl", "js"] = "kl"
+    population: Literal["train", "known"] = "train"
+    seen: Literal["count", "raise"] = "count"
+    topics_over: Literal["all", "relevant", "train"] = "all"
+    parity_of: Literal["hits", "shown"] = "hits"
     tail_at: float | None = None
     patience: float | None = None
 
@@ -388,6 +393,8 @@ class Convention:
         --------
         >>> Convention.from_signature(Convention(ties="input").signature).ties
         'input'
+        >>> Convention.from_signature("defaults:50b6cd49") == Convention()
+        True
         """
         if not isinstance(text, str):
             msg = f"A signature is text, not {quote(text)}."

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 import numpy as np
 
 from recsys_ndcg.arrays import Floats, Positions
 from recsys_ndcg.errors import InvalidInputError, quote
 
-Gain = str | Mapping[float, float] | Callable[["Floats"], "Floats"]
-Discount = str | Callable[["Floats"], "Floats"]
+Gain = (
+    Literal["exponential", "linear", "binary", "exponential_above"]
+    | Mapping[float, float]
+    | Callable[["Floats"], "Floats"]
+)
+Discount = Literal["log2", "ln", "log2_max", "reciprocal"] | Callable[["Floats"], "Floats"]
 
 _MAX_GAIN = 1e290  # so that sums do not overflow
 _ONE_PER_GRADE = "gain must give one value per grade"

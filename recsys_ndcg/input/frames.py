@@ -259,16 +259,37 @@ class Table:
             Labels have no grades, but another column may be the grade.
         """
         if table == "predictions":
-            return "user", "item", "estimated", "true"
+            return self._check_columns("user", "item", "estimated", "true")
+        ids = self._check_columns("user", "item")
         if table == "results":
-            return "user", "item", self._choose_score()
+            return (*ids, self._choose_score())
         if table == "train":
-            return "user", "item"
+            return ids
         if self.has_candidate("true"):
-            return "user", "item", "true"
-        self.use_columns("user", "item")
+            return (*ids, "true")
+        self.use_columns(*ids)
         self._warn_of_unused_grade()
-        return "user", "item"
+        return ids
+
+    def _check_columns(self, *columns: str) -> tuple[str, ...]:
+        """Return the columns; raise if the table lacks several. `_find_name` explains a single one."""
+        missing = [one for one in columns if not self.has_candidate(one) and one not in self.names]
+        if len(missing) > 1:
+            *others, last = [repr(self._given.get(one, one)) for one in missing]
+            msg = (
+                f"The table has no columns {', '.join(others)} and {last}; it has "
+                f"{format_columns(self.names)}. Use {self.suggest_mapping(*missing)}"
+            )
+            raise InvalidInputError(f"{msg}{self._advise_on_heading()}.")
+        return columns
+
+    def _advise_on_heading(self) -> str:
+        """Return how to read a file without a heading, if a column's name is a number."""
+        if not any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
+            return ""
+        return (
+            ". If the file has no heading: text=TextFormat(heading=False) of RankedLists.from_file"
+        )
 
     def _choose_score(self) -> str:
         """Return the column that orders results: rank, or estimated."""
@@ -386,14 +407,9 @@ class Table:
         advice = f"Use {self.suggest_mapping(column)}"
         if column in self.names:
             advice = f"It has {column!r}: leave {column}={wanted} out of columns="
-        msg = f"The table has no column {wanted!r}; {why}. {advice}"
-        if any(isinstance(name, str) and _NUMBER.fullmatch(name) for name in self.names):
-            msg += (
-                ". If the file has no heading: text=TextFormat(heading=False) of "
-                "RankedLists.from_file."
-            )
-        else:
-            msg += f", or {JOIN_ADVICE}." if column == "true" and not matches else "."
+        heading = self._advise_on_heading()
+        join = f", or {JOIN_ADVICE}" if column == "true" and not matches and not heading else ""
+        msg = f"The table has no column {wanted!r}; {why}. {advice}{heading}{join}."
         if self._has_bare_index and column in ("user", "item") and not matches:
             msg += f" If it is the index, name the index: table.rename_axis({column!r})."
         raise InvalidInputError(msg)
@@ -421,16 +437,18 @@ class Table:
         """Return whether a column is given for ours, or a name of the table may be meant."""
         return bool(self._matches.get(column))
 
-    def suggest_mapping(self, column: str) -> str:
-        """Return the argument that names our column: the only candidate, if there is just one."""
+    def suggest_mapping(self, *columns: str) -> str:
+        """Return the argument that names our columns: each one's candidate, if there is just one."""
+        return f"columns={dict(zip(columns, map(self._guess_name, columns), strict=True))}"
+
+    def _guess_name(self, column: str) -> Any:
         matched = [name for names in self._matches.values() for name in names]
         others = [name for name in self.names if name not in matched]
         free = [name for name in self._matches.get(column, []) if name in self.names]
         free = free or [name for name in others if not self.is_time_or_row_number(name)]
         if column == "true" and len(free) > 1:
             free = [name for name in free if is_possible_grade(name)]
-        guess = free[0] if len(free) == 1 else "..."
-        return f"columns={{{column!r}: {guess!r}}}"
+        return free[0] if len(free) == 1 else "..."
 
     def warn_of_recognised_names(self) -> None:
         """Warn about columns that were used because their names were recognised.

@@ -23,7 +23,7 @@ _RESULT_COLUMNS = ("estimated", "impossible")
 
 def group_rows(rows: Rows, duplicates: str, kind: type[Lists]) -> Lists:
     """Return lists made from one table."""
-    rule = Convention(duplicates=duplicates).duplicates
+    rule = Convention().replace(duplicates=duplicates).duplicates
     ids = [(rows.user, "user")] + ([] if rows.item is None else [(rows.item, "item")])
     (users, user), *rest = map_in_threads(lambda column: encode_ids(*column), ids, len(rows.user))
     items, item = rest[0] if rest else (None, None)
@@ -79,7 +79,7 @@ def join_tables(  # noqa: PLR0913 - two tables and their options
     if not part:
         labels.check_not_empty()
         results.check_not_empty()
-    rule = Convention(duplicates=duplicates).duplicates
+    rule = Convention().replace(duplicates=duplicates).duplicates
     (users, user), (item_ids, item) = labels.encode_with(results)
     split = len(labels.user)
     label_codes = {"user": user[:split], "item": item[:split]}

@@ -428,7 +428,7 @@ def average_rest(
 
 
 def _find(known: Background, column: str, convention: Convention, *, differ: bool) -> Distances:
-    rule = convention.distance
+    rule: Any = convention.distance
     if rule == "cooccurrence":
         return _find_cooccurrence(known, by_row=convention.popularity_of == "rows")
     feature = known.get_feature(column)

@@ -286,7 +286,7 @@ def test_ties_do_not_matter_where_nothing_is_divided_by_the_items_left() -> None
 
 
 @pytest.mark.parametrize("rule", ["k", "full"])
-def test_epc_is_over_k_places(rule: str) -> None:
+def test_epc_is_over_k_places(rule: Any) -> None:
     """Of a shorter list, too, as other means over a list."""
     data = {"labels": {1: {"a"}}, "results": {1: ["a"]}}
     how: dict[str, Any] = {"train": [(2, "a"), (3, "b")], "threshold": 1}

@@ -377,7 +377,7 @@ def test_users_without_lists_have_defined_numbers() -> None:
 
 @pytest.mark.parametrize(("outside", "shown"), [("count", 2), ("ignore", 1)])
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
-def test_items_outside_the_catalogue_count_or_not(outside: str, shown: int) -> None:
+def test_items_outside_the_catalogue_count_or_not(outside: Any, shown: int) -> None:
     """Item 4 is not in the catalogue, and its category x has one item there that nobody had."""
     world = World({"ann": {1: 2.0, 4: 1.0}}, {"ann": {1}}, [("ann", 3)], [1, 2, 3])
     convention = rn.Convention(outside=outside)

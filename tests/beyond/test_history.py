@@ -188,7 +188,7 @@ def test_chance_best_worst_and_z_are_those_of_all_draws(
 @pytest.mark.parametrize("distance", DISTANCES)
 @given(world=worlds(), k=st.integers(1, 5))
 def test_serendipity_of_hits_is_undefined_without_a_hit_and_under_ties(
-    distance: str, world: World, k: int
+    distance: Any, world: World, k: int
 ) -> None:
     """It is 1 minus the sum of similarities, which is not a mean."""
     lists = {
@@ -312,7 +312,7 @@ def test_repeated_training_rows_count_again_if_popularity_is_of_rows() -> None:
     train = [("ann", "a"), ("ann", "a"), ("ann", "b"), ("bob", "a")]
     lists = rn.RankedLists.from_labels({"ann": {"b"}}, {"ann": ["b"]})
 
-    def measure(popularity_of: str) -> float:
+    def measure(popularity_of: Any) -> float:
         convention = rn.Convention(popularity_of=popularity_of)
         report = rn.evaluate(lists, metrics="popularity_lift@1", train=train, convention=convention)
         return float(report.mean.iloc[0])
@@ -433,7 +433,7 @@ def test_the_last_digit_does_not_depend_on_the_order_of_many_tied_rows(
 
 @pytest.mark.parametrize("rule", ["drop", "zero"])
 @pytest.mark.parametrize("distance", ["cosine", "jaccard", "hamming", "category"])
-def test_items_without_features_are_left_out_or_differ_from_all(distance: str, rule: str) -> None:
+def test_items_without_features_are_left_out_or_differ_from_all(distance: Any, rule: Any) -> None:
     """Also training items."""
     lists = rn.RankedLists.from_labels({"ann": {"a"}}, {"ann": ["a", "x", "b"]})
     features = {"item": ["a", "b", "c"], "genre": ["war", "drama", "war"]}
@@ -474,7 +474,7 @@ def test_a_distance_can_be_of_all_columns_or_a_function(kind: str) -> None:
         ("rarest", (2 / 3, 2.0)), ("drop", (math.nan, math.nan)),
     ],
 )  # fmt: skip
-def test_cold_items_count_as_the_convention_says(rule: str, wanted: tuple[float, float]) -> None:
+def test_cold_items_count_as_the_convention_says(rule: Any, wanted: tuple[float, float]) -> None:
     """Relevant items that nobody had in training."""
     train = [("ann", "a"), ("bob", "a"), ("cid", "a"), ("ann", "b")]
     lists = rn.RankedLists.from_labels({"ann": {"x"}}, {"ann": ["x"]})
@@ -489,7 +489,7 @@ def test_cold_items_count_as_the_convention_says(rule: str, wanted: tuple[float,
 
 
 @pytest.mark.parametrize(("rule", "wanted"), [("n", 1.0), ("k", 1 / (1 + 1 / math.log2(3)))])
-def test_a_short_list_has_as_many_places_as_the_convention_says(rule: str, wanted: float) -> None:
+def test_a_short_list_has_as_many_places_as_the_convention_says(rule: Any, wanted: float) -> None:
     """Places past the end of the list are unexpected."""
     lists = rn.RankedLists.from_labels({"ann": {"x"}}, {"ann": ["x"]})
     report = rn.evaluate(

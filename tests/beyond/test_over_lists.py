@@ -144,7 +144,7 @@ def test_equal_lists_are_not_personal() -> None:
 
 
 @pytest.mark.parametrize("rule", ["n", "k", "full"])
-def test_personalization_without_a_cutoff_is_over_the_lists(rule: str) -> None:
+def test_personalization_without_a_cutoff_is_over_the_lists(rule: Any) -> None:
     """As if k was their length."""
     lists = {"ann": ["a", "b"], "bob": ["b", "c"]}
     how: dict[str, Any] = {"k": None, "convention": rn.Convention(list_over=rule)}
@@ -212,7 +212,7 @@ def test_worst_and_best_are_the_ends_of_all_lists(
 
 @pytest.mark.parametrize(("coverage_as", "most"), [("share", 1.0), ("percent", math.inf)])
 def test_intervals_of_coverage_end_where_coverage_does(
-    coverage_as: str, most: float, tmp_path: Any
+    coverage_as: Any, most: float, tmp_path: Any
 ) -> None:
     """At 1, if it is a share; a saved report knows."""
     stream = np.random.default_rng(0)

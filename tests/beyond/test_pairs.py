@@ -148,7 +148,7 @@ def test_chance_and_z_are_those_of_all_draws(
 @pytest.mark.parametrize("kind", ["distance", "similarity"])
 @given(world=worlds(max_list=3), k=st.integers(1, 4))
 def test_other_denominators_similarity_and_lists_of_one(
-    kind: str, over: str, single: Any, world: World, k: int
+    kind: Any, over: Any, single: Any, world: World, k: int
 ) -> None:
     """As other libraries have them."""
     convention = rn.Convention(pairs_as=kind, pairs_over=over, single_item=single)
@@ -208,7 +208,7 @@ def draw_tables(n_users: int, n_items: int, n_ties: int) -> tuple[Any, pd.DataFr
 
 
 @pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
-def test_a_score_depends_on_the_users_rows_alone(rule: str, monkeypatch: Any) -> None:
+def test_a_score_depends_on_the_users_rows_alone(rule: Any, monkeypatch: Any) -> None:
     """To the last bit: not on other users, on the order of rows, or on the size of parts."""
     data, features, train = draw_tables(30, 60, n_ties=4)
     column = {"cosine": "(vector)", "jaccard": "(genres)", "cooccurrence": ""}[rule]
@@ -238,7 +238,7 @@ def test_a_score_depends_on_the_users_rows_alone(rule: str, monkeypatch: Any) ->
 
 
 @pytest.mark.parametrize("rule", ["cosine", "jaccard", "cooccurrence"])
-def test_limits_do_not_change_numbers(rule: str, monkeypatch: Any) -> None:
+def test_limits_do_not_change_numbers(rule: Any, monkeypatch: Any) -> None:
     """Tables of all kinds, of products of columns or of items, or single pairs."""
     data, features, train = draw_tables(20, 60, n_ties=2)
     column = {"cosine": "(vector)", "jaccard": "(genres)", "cooccurrence": ""}[rule]

@@ -70,7 +70,7 @@ LINEAR = ", or pass convention=Convention(gain='linear')"
     ],
 )
 def test_a_grade_without_a_usable_gain_comes_with_advice(
-    grade: float, rule: str, problem: str, advice: str
+    grade: float, rule: Any, problem: str, advice: str
 ) -> None:
     """The grade, the problem, and what to do."""
     found = find_faulty_grades(np.array([3.0, grade]), rule, None, 5.5 if grade == 6 else None)

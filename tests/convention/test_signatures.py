@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -33,6 +33,15 @@ NEEDED: dict[tuple[str, str], dict[str, Any]] = {
 }
 EVERY = [(name, value) for name, values in VALUES.items() for value in values]
 WITH_MAPPINGS = [*EVERY, ("gain", {0: 0, 1: 1}), ("gain", {0.1: 1 / 3, -2.5: 1e-300, 5: 1e21})]
+
+
+def test_the_words_of_each_choice_are_literal_types() -> None:
+    """So an editor offers them, and a type checker finds misspelt ones."""
+    hints = get_type_hints(rn.Convention)
+    for name, values in rn.Convention.CHOICES.items():
+        parts = [hints[name], *get_args(hints[name])]
+        words = [word for one in parts if get_origin(one) is Literal for word in get_args(one)]
+        assert words == [one for one in values if isinstance(one, str)], name
 
 
 @pytest.mark.parametrize(("name", "value"), WITH_MAPPINGS)

@@ -157,7 +157,7 @@ def test_an_option_that_fits_no_float_is_rejected(act: Any, match: str, huge: in
 
 
 @pytest.mark.parametrize("gain", ["exponential", "linear"])
-def test_gains_whose_sum_overflows_are_rejected(gain: str) -> None:
+def test_gains_whose_sum_overflows_are_rejected(gain: Any) -> None:
     """Each gain is finite, but the ideal DCG is infinite and the score would be NaN."""
     top = 1023.0 if gain == "exponential" else 1.7e308
     rows = [*(("a", item, 5.0 - item, top) for item in range(3)), ("a", 3, 0.0, 1)]

@@ -96,7 +96,7 @@ def test_times_finer_than_nanoseconds_and_times_of_day_are_rejected() -> None:
         rn.RankedLists.of(day.with_columns(true=pl.col("estimated")))
 
 
-BY_ITEM = ("item_asc", "item_desc", "text_asc", "text_desc")
+BY_ITEM: Any = ("item_asc", "item_desc", "text_asc", "text_desc")
 SETS = [frozenset(each) for n in range(4) for each in itertools.combinations("abc", n)]
 
 
@@ -158,7 +158,7 @@ OWN: list[list[Any]] = [[9, 10], [9, 10.5], [2, "2-x"], [1, "A"], [(9,), (10,)],
 @pytest.mark.parametrize("others", OTHERS, ids=range(len(OTHERS)))
 @pytest.mark.parametrize("own", OWN, ids=repr)
 @pytest.mark.parametrize("ties", BY_ITEM)
-def test_items_are_ordered_as_without_other_users(own: Any, others: Any, ties: str) -> None:
+def test_items_are_ordered_as_without_other_users(own: Any, others: Any, ties: Any) -> None:
     """Nor on the order of the rows."""
     ann = [("ann", one, 3.0, 5 - 4 * place) for place, one in enumerate(own)]
     bob = [("bob", one, 3.0, 1 + place) for place, one in enumerate(others)]

@@ -133,7 +133,7 @@ def ann(*flagged: str) -> list[Prediction]:
 
 @pytest.mark.parametrize("step", [0.0, 1e-9, 100.0, "float32"])
 @pytest.mark.parametrize("scale", [1.0, -1e6, 0.0])
-def test_last_is_last_whatever_the_scale_and_the_tolerance(step: float | str, scale: float) -> None:
+def test_last_is_last_whatever_the_scale_and_the_tolerance(step: Any, scale: float) -> None:
     """No rounding lifts an impossible prediction to the one above it."""
     rows = [("ann", "a", 5.0, scale, FLAG), ("ann", "b", 1.0, scale, {}), ("ann", "c", 1.0, 0, {})]
     convention = rn.Convention(impossible="last", tie_tolerance=step)
@@ -165,7 +165,7 @@ def test_rating_errors_are_over_the_predictions_that_are_not_dropped() -> None:
 
 @pytest.mark.parametrize("rule", ["first", "last", "max", "mean"])
 @pytest.mark.parametrize("flags", [(True, False), (False, True), (True, True), (False, False)])
-def test_a_merged_row_is_impossible_if_the_rows_that_count_are(rule: str, flags: Any) -> None:
+def test_a_merged_row_is_impossible_if_the_rows_that_count_are(rule: Any, flags: Any) -> None:
     """The row that is taken decides; a mean, and the higher of two, are of both."""
     details = [{"was_impossible": flag} for flag in flags]
     twice = [Prediction("ann", "a", 5, 4.0 - 2 * at, one) for at, one in enumerate(details)]

@@ -151,7 +151,7 @@ def test_sums_by_user_leave_out_what_is_unlabelled() -> None:
         ("best", [1, 4, 3, 0, 2, 6, 5]), ("worst", [0, 3, 1, 4, 2, 6, 5]),
     ],
 )  # fmt: skip
-def test_rows_of_equal_rank_or_gain_are_in_input_order(ties: str, rows: list[int]) -> None:
+def test_rows_of_equal_rank_or_gain_are_in_input_order(ties: Any, rows: list[int]) -> None:
     """Ranks count from 0 for each user."""
     pairs = {"ann": [(2, 1), (2, 5), (1, 3), (2, 2), (2, 5)], "bob": [(1, 5), (2, 1)]}
     ranking = rank(rn.RankedLists.from_tuples(pairs), rn.Convention(ties=ties))

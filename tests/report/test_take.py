@@ -69,7 +69,7 @@ def test_some_users_have_the_report_of_their_rows(
 
 
 @pytest.mark.parametrize("rule", ["rank", "last", "drop"])
-def test_some_users_of_impossible_predictions_have_the_report_of_their_rows(rule: str) -> None:
+def test_some_users_of_impossible_predictions_have_the_report_of_their_rows(rule: Any) -> None:
     """Wherever impossible predictions are ranked."""
     rows = [
         (user, item, float((user + item) % 5), float(user * item % 3), {"was_impossible": odd})

@@ -80,7 +80,7 @@ def test_parts_give_the_whole_report(case: Case, form: str, tmp_path: Path, in_p
 )
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 def test_the_order_of_rows_is_that_of_the_files(
-    ties: str, duplicates: str, end: str, tmp_path: Path, in_parts: Any
+    ties: Any, duplicates: Any, end: str, tmp_path: Path, in_parts: Any
 ) -> None:
     """For the options that depend on it."""
     frame = predictions(1).assign(estimated=lambda one: one["estimated"].round())

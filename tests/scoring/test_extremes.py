@@ -55,7 +55,7 @@ def test_errors_too_large_to_add_up_raise(pair: tuple[float, float], metric: str
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])
 @pytest.mark.parametrize("ideal", ["global", "local"])
-def test_gains_too_small_to_divide_raise(gain: str, ideal: str) -> None:
+def test_gains_too_small_to_divide_raise(gain: Any, ideal: Any) -> None:
     """The mean of 5e-324 and 0 is 0, so random order would score no more than the worst one."""
     convention = rn.Convention(gain=gain, ideal=ideal)
     options: dict[str, Any] = {"metrics": "ndcg", "convention": convention}
@@ -190,7 +190,7 @@ def test_explain_raises_if_evaluation_would(grade: float, gain: Any, match: str)
 
 
 @pytest.mark.parametrize("gain", ["binary", "exponential_above"])
-def test_gains_that_need_a_threshold_raise_without_one(gain: str) -> None:
+def test_gains_that_need_a_threshold_raise_without_one(gain: Any) -> None:
     """When lists are ranked or explained; grades of 0 and 1 need none, as in evaluation."""
     convention = rn.Convention(gain=gain)
     assert_rejected(NEEDS_THRESHOLD, rank, rn.RankedLists.from_tuples(ROWS), convention)

@@ -18,7 +18,7 @@ OVER_HITS = rn.Convention(ap_over="hits")
 
 
 @pytest.mark.parametrize("ties", ["item_asc", "item_desc", "text_asc", "text_desc"])
-def test_a_rule_by_item_needs_items_only_if_there_are_ties(ties: str) -> None:
+def test_a_rule_by_item_needs_items_only_if_there_are_ties(ties: Any) -> None:
     """Also if the tolerance makes the tie."""
     how: dict[str, Any] = {"metrics": "rr", "threshold": 4}
     by_item = rn.Convention(ties=ties)

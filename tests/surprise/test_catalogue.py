@@ -249,7 +249,7 @@ def test_popularity_is_the_number_of_ratings(split: Any) -> None:
 
 
 @pytest.mark.parametrize("unlisted", ["count", "ignore"])
-def test_a_catalogue_score_can_be_explained(split: Any, unlisted: str) -> None:
+def test_a_catalogue_score_can_be_explained(split: Any, unlisted: Any) -> None:
     """The table has a row per rank; its last NDCG is the user's score."""
     trainset, test = split
     test = [*test, (test[0][0], "unknown", 5.0)]
@@ -389,7 +389,7 @@ def test_a_cutoff_beyond_the_catalogue_and_unknown_users_are_rejected(split: Any
 
 @pytest.mark.filterwarnings("ignore::recsys_ndcg.DataWarning")
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "item_asc", "text_desc"])
-def test_one_users_gains_do_not_change_anothers_score(ties: str) -> None:
+def test_one_users_gains_do_not_change_anothers_score(ties: Any) -> None:
     """A gain of 2^100 in one list leaves the other user's scores as they are, to the last bit."""
     frame = pd.DataFrame([("ann", 0, 50.0), ("bob", 0, 50.0), *(("eve", i, 9.0) for i in range(9))])
     trainset = dataset(frame, (1, 100)).build_full_trainset()
