@@ -272,15 +272,16 @@ class Table:
         return ids
 
     def _check_columns(self, *columns: str) -> tuple[str, ...]:
-        """Return the columns; raise if the table lacks several. `_find_name` explains a single one."""
+        """Return the columns; raise if several are missing. `_find_name` explains a single one."""
         missing = [one for one in columns if not self.has_candidate(one) and one not in self.names]
         if len(missing) > 1:
             *others, last = [repr(self._given.get(one, one)) for one in missing]
             msg = (
                 f"The table has no columns {', '.join(others)} and {last}; it has "
                 f"{format_columns(self.names)}. Use {self.suggest_mapping(*missing)}"
+                f"{self._advise_on_heading()}."
             )
-            raise InvalidInputError(f"{msg}{self._advise_on_heading()}.")
+            raise InvalidInputError(msg)
         return columns
 
     def _advise_on_heading(self) -> str:
@@ -438,8 +439,10 @@ class Table:
         return bool(self._matches.get(column))
 
     def suggest_mapping(self, *columns: str) -> str:
-        """Return the argument that names our columns: each one's candidate, if there is just one."""
-        return f"columns={dict(zip(columns, map(self._guess_name, columns), strict=True))}"
+        """Return the argument that names our columns: the candidate, if there is just one."""
+        guesses = [*map(self._guess_name, columns)]
+        chosen = [one if guesses.count(one) == 1 else "..." for one in guesses]
+        return f"columns={dict(zip(columns, chosen, strict=True))}"
 
     def _guess_name(self, column: str) -> Any:
         matched = [name for names in self._matches.values() for name in names]

@@ -65,7 +65,7 @@ def test_usual_forms_of_text_are_read(path: Path, content: str | bytes, words: l
         (b"", ": the file is empty."),
         (HEADING, "no rows"),
         (bytes(range(256)), ": not text in UTF-8"),
-        ("a,b,c\n1,2,3\n", "no column 'user'; it has a, b, c"),
+        ("a,b,c\n1,2,3\n", "no columns 'user', 'item', 'estimated' and 'true'; it has a, b, c"),
         (HEADING + "ann,a,high,5\n", ", line 2: estimated is 'high'"),
         (HEADING + "ann,a,1,5,9\n", "line 2"),
         (HEADING + "ann,a,1,5\nann,b\n", ", line 3: 2 fields in place of 4: 'ann,b'. Was it"),

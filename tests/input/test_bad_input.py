@@ -81,7 +81,7 @@ DATA: list[tuple[Any, str]] = [
     ([("a", ["x"], 4.0, 3.0, {})], "iid: an id is not hashable"),
     # a renamed column: the columns of the table
     (FRAME.drop(columns="true"), "no column 'true'; it has user, item, e"),
-    (pd.DataFrame(OK), "no column 'user'; it has 0, 1, 2, 3"),
+    (pd.DataFrame(OK), "no columns 'user', 'item', 'estimated' and 'true'; it has 0, 1, 2, 3"),
     (pd.concat([FRAME, FRAME], axis=1), "'user'.*(twice|2 times|once)"),
 ]  # fmt: skip
 

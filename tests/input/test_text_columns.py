@@ -259,7 +259,9 @@ def test_only_the_needed_columns_of_a_lazy_table_are_computed() -> None:
     with pytest.raises(nw.exceptions.InvalidOperationError):
         rn.RankedLists.from_frame(labels)
     lacking = pl.LazyFrame({"user": ["a"], "other": [1]})
-    assert_rejected("no column 'item'; it has user, other", rn.evaluate, lacking)
+    assert_rejected(
+        "no columns 'item', 'estimated' and 'true'; it has user, other", rn.evaluate, lacking
+    )
 
 
 @pytest.mark.parametrize("form", [*SOME[1:], "pyarrow, dictionary"])
