@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from recsys_ndcg.background import Background
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.files import check_path, write_file
 from recsys_ndcg.lists import GroupedLists, RankedLists
 from recsys_ndcg.parallel import limit_threads
@@ -21,9 +21,17 @@ if TYPE_CHECKING:
     from recsys_ndcg.input import TextFormat
 
 
+_ONE_TABLE = (
+    "evaluate takes one table of rows (user, item, estimated, true), because scores are per user. "
+    "For y_true and y_score of one list: ndcg_at_k(list(zip(y_score, y_true)), 10). For several "
+    "users: evaluate({'user': ..., 'item': ..., 'estimated': y_score, 'true': y_true})."
+)
+
+
+@hide_more
 def evaluate(  # noqa: PLR0913 - the contract
     data: Any,
-    *,
+    *more: Never,
     metrics: Metrics = None,
     k: Cutoffs = 10,
     threshold: float | None = None,
@@ -126,6 +134,8 @@ def evaluate(  # noqa: PLR0913 - the contract
     >>> report.mean["ndcg@2"].round(3), report.pooled["ndcg@2"].round(3)
     (np.float64(0.924), np.float64(0.944))
     """
+    if more:  # as scikit-learn's functions are called
+        raise InvalidInputError(_ONE_TABLE)
     background = Background.of(train, catalogue, features, base, groups)
     plan = Plan.of(metrics, k=k, threshold=threshold, convention=convention, background=background)
     with limit_threads(n_jobs):

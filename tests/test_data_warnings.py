@@ -13,6 +13,7 @@ import pytest
 
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
+from tests.errors import rejects
 
 HERE = Path(__file__)
 
@@ -100,6 +101,44 @@ def test_lists_of_one_item_are_counted() -> None:
     assert "8 of 12 users have one item" in only
 
 
+@pytest.mark.parametrize(("top", "expected"), [(5, 0), (9, 0), (10, 1), (100, 1)])
+def test_default_gains_of_a_long_scale_get_one_warning(top: int, expected: int) -> None:
+    """With the call of linear gains; neither a library's own gains nor other metrics do."""
+    frame = rows(20, 5)
+    frame["true"] *= top / frame["true"].max()
+    frame["estimated"] = frame["true"] + frame["estimated"]
+    found = warnings_of(frame, metrics=["ndcg@3", "dcg@3", "rmse"], k=3)
+    assert len(found) == expected
+    for text in found:
+        assert f"with grades up to {top}, almost only the highest ones count in ndcg@3" in text
+    for how in ({"convention": rn.Convention(gain="linear")}, {"convention": "lightgbm"}):
+        assert warnings_of(frame, metrics="ndcg@3", **how) == []
+    assert warnings_of(frame, metrics="precision@3", threshold=top) == []
+
+
+@pytest.mark.parametrize(
+    ("grades", "suggested"),
+    [((1, 5), 4), ((0, 2), 2), ((0, 100), 75), ((1, 10), 8), ((0, 0.5), 0.375), ((3, 3), 3)],
+)
+def test_the_suggested_threshold_is_on_the_scale_of_the_data(
+    grades: tuple[float, float], suggested: float
+) -> None:
+    """Whatever needs one."""
+    rows = [("ann", "a", 1.0, grades[0]), ("ann", "b", 2.0, grades[1])]
+    for how in ({"metrics": "recall"}, {"convention": rn.Convention(gain="binary")}):
+        with rejects(rf"pass threshold={suggested:g}\b", whole=False):
+            rn.evaluate(rows, **how)
+
+
+def test_supplied_lists_say_what_gives_a_chance_of_the_catalogue() -> None:
+    """Until the number of candidates is known."""
+    lists: dict[str, Any] = {"labels": {"ann": {"x": 1}}, "results": {"ann": ["x", "z"]}}
+    line = "If the catalogue is known (catalogue=items, or n_items= of RankedLists.from_labels)"
+    assert line in "\n".join(evaluate_silently(lists).remarks)
+    known = rn.RankedLists.from_labels(**lists, n_items=9)
+    assert line not in "\n".join(evaluate_silently(known).remarks)
+
+
 TIED = {"a": [(2, 5), (2, 1)], "b": [(2, 5), (2, 1)]}
 
 
@@ -181,7 +220,7 @@ def test_ratings_of_another_scale_in_the_place_of_estimates_give_a_warning(facto
     scaled = frame[["true", "estimated"]] * factor
     first, *_ = warnings_of(frame.assign(estimated=scaled["true"], true=scaled["estimated"]))
     assert f"look like ratings from {factor:g} to {5 * factor:g}" in first
-    assert warnings_of(frame.assign(**scaled)) == []
+    assert warnings_of(frame.assign(**scaled), metrics="rmse") == []
 
 
 def test_columns_that_may_well_be_right_give_no_warning() -> None:

@@ -117,6 +117,21 @@ def test_everything_after_the_data_is_keyword_only() -> None:
             assert one.name not in {"columns", "duplicates"} or one.kind is one.KEYWORD_ONLY
 
 
+def test_arrays_as_of_scikit_learn_get_a_sentence() -> None:
+    """What its users type first, with the call that works."""
+    y_true, y_score = [1, 0, 1], [0.3, 0.2, 0.1]
+    with pytest.raises(rn.InvalidInputError, match=r"one table of rows.*ndcg_at_k") as caught:
+        rn.evaluate(y_true, y_score)  # type: ignore[arg-type]
+    with pytest.raises(rn.InvalidInputError, match="second argument is the cutoff"):
+        rn.ndcg_at_k(y_true, y_score, 10)  # type: ignore[arg-type]
+    with pytest.raises(rn.InvalidInputError, match="second argument is the cutoff"):
+        rn.precision_at_k(y_true, y_score, 10)  # type: ignore[arg-type]
+    call = re.search(r"ndcg_at_k\(.*?\), 10\)", str(caught.value))
+    assert call is not None
+    names = {"ndcg_at_k": rn.ndcg_at_k, "y_true": y_true, "y_score": y_score}
+    assert eval(call[0], names) == pytest.approx(0.9197, abs=1e-4)  # noqa: S307 - our own message
+
+
 def test_errors_are_named_as_users_catch_them() -> None:
     """In tracebacks, and after a pickle."""
     for kind in (rn.InvalidInputError, rn.UnknownMetricError, rn.MissingExtraError):

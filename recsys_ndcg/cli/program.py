@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import os
-import re
-import shlex
 import signal
 import sys
 import warnings
@@ -38,24 +35,12 @@ except RecsysNdcgError as error:
 
 from recsys_ndcg.cli.options import repeat_options
 from recsys_ndcg.cli.output import print_line, print_message
+from recsys_ndcg.cli.spelling import name_options, use_options
 from recsys_ndcg.version import __version__
 
 _WRONG, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 1
 _TRACEBACK = "RECSYS_NDCG_TRACEBACK"
 _GC_THRESHOLD = 100_000  # objects: importing libraries creates many, and frees none
-#: The parameter at the beginning of a message, or after the name of a model.
-_PARAMETERS = re.compile(r"(?:^|(?<=: ))(\w+)(?= must be\b| has no effect\b)")
-#: An argument of Python, such as threshold=4.0 or columns={'estimated': 'est'}.
-_ARGUMENTS = re.compile(r"\b(\w+)=(?!=)(\{[^}]*\}|Convention\([^)]*\)|'[^']*'|[\w-]+(?:\.\w+)*|)")
-#: What Python writes in other words than the command line.
-_CALLS = {
-    r"RankedLists\.from_labels\(labels, results\)": "--labels FILE --results FILE",
-    r"(?:text=TextFormat\()?heading=False(?:\)(?: (?:of|to) RankedLists\.from_file)?)?": (
-        "--no-heading"
-    ),
-    r"text=TextFormat\((\w+=[^()]*)\) (?:of|to) RankedLists\.from_file": r"\1",
-}
-_OTHER_NAMES = {"separator": "sep"}  # Python's name of an option, if the command line has another
 _NAME = "recsys-ndcg"
 #: The module of each command, in the order of --help.
 _COMMANDS = {
@@ -207,54 +192,16 @@ class _Command(TyperCommand):
         """Run the command."""
         typed = {one.name: one.opts for one in self.params}
         quiet = ctx.params.get("quiet", False)
-        with warnings.catch_warnings(record=True) as caught:
+        with use_options(typed), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
             try:
                 return super().invoke(ctx)
             except RecsysNdcgError as error:
-                print_message("error", _name_options(str(error), typed))
+                print_message("error", name_options(str(error)))
                 raise typer.Exit(_WRONG) from None
             finally:
                 for message in dict.fromkeys(str(one.message) for one in caught if not quiet):
-                    print_message("warning", _name_options(message, typed))
-
-
-def _name_options(message: str, options: dict[str, list[str]]) -> str:
-    """Return a message with the options to type in place of Python's arguments.
-
-    Arguments stay if the command does not have such an option.
-
-    Examples
-    --------
-    >>> _name_options("Pass columns={'estimated': 'est'}.", {"columns": ["--columns"]})
-    'Pass --columns estimated=est.'
-    """
-
-    def find(name: str) -> str:
-        return options.get(_OTHER_NAMES.get(name, name), [""])[0]
-
-    def name_argument(match: re.Match[str]) -> str:
-        option = find(match[1])
-        return f"{option} {_format_value(match[2])}".rstrip() if option else match[0]
-
-    if "--labels" in options.get("labels", ()) or "--sep" in options.get("sep", ()):
-        for call, typed in _CALLS.items():
-            message = re.sub(call, typed, message)
-    text = _ARGUMENTS.sub(name_argument, message)
-    return _PARAMETERS.sub(lambda one: find(one[1]) or one[0], text)
-
-
-def _format_value(text: str) -> str:
-    """Return a value of Python as a user types it: without quotes, mappings as name=value."""
-    if text.startswith("Convention("):
-        return shlex.quote(text.removeprefix("Convention(").rstrip(")").replace("'", ""))
-    with suppress(ValueError, SyntaxError):
-        value = ast.literal_eval(text)
-        pairs = value.items() if isinstance(value, dict) else ()
-        typed = [f"{ours}={'...' if theirs is ... else theirs}" for ours, theirs in pairs]
-        word = ",".join(typed) or str(value)
-        return shlex.quote(word) if re.search(r"\w", word) else f"'{word}'"
-    return text
+                    print_message("warning", name_options(message))
 
 
 def run_to_exit_code(command: Callable[[], int | None]) -> int | None:

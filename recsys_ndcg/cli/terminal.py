@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from recsys_ndcg.cli.spelling import name_options
 from recsys_ndcg.errors import escape_for_stdout
 from recsys_ndcg.glossary import format_legend
 from recsys_ndcg.rendering import Code, Document, Section, ShownTable
@@ -95,7 +96,7 @@ def _print_lines(part: Code | Section | Sequence[str], to: Console, *, full: boo
             to.print(escape_for_stdout(line), style="dim", soft_wrap=True)
     elif not isinstance(part, Section):
         for line in part:
-            to.print(escape_for_stdout(f"- {line}"), soft_wrap=False)
+            to.print(escape_for_stdout(f"- {name_options(line)}"), soft_wrap=False)
 
 
 def _draw(table: ShownTable, room: int) -> Iterator[RenderableType]:

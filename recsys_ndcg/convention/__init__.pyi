@@ -5,6 +5,7 @@ from recsys_ndcg.convention.gains import compute_relevance as compute_relevance
 from recsys_ndcg.convention.gains import compute_weights as compute_weights
 from recsys_ndcg.convention.notation import METRIC_ALIASES as METRIC_ALIASES
 from recsys_ndcg.convention.notation import format_choice as format_choice
+from recsys_ndcg.convention.notation import mark_cutoff as mark_cutoff
 from recsys_ndcg.convention.notation import normalise_name as normalise_name
 from recsys_ndcg.convention.notation import parse_choice as parse_choice
 from recsys_ndcg.convention.notation import parse_metric_name as parse_metric_name

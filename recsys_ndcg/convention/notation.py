@@ -102,6 +102,8 @@ def parse_fields(
     return metric, texts
 
 
+#: As trec_eval and experiment trackers write a cutoff: ndcg_cut_10, P_10, ndcg_at_10.
+_NAME_AND_CUTOFF = re.compile(r"(?P<name>[A-Za-z]\w*?)(?:_cut|_at)?_(?P<k>\d+)")
 _HINT = "Copy the whole line that report.signature(metric) or convention.signature printed."
 
 
@@ -121,6 +123,21 @@ def normalise_name(name: str) -> str:
     return name.lower().replace("_", "")
 
 
+def mark_cutoff(metric: str) -> str:
+    """Return ``ndcg@10`` for ``ndcg_cut_10``, ``ndcg_10`` or ``ndcg_at_10``; other texts stay.
+
+    Examples
+    --------
+    >>> mark_cutoff("P_10"), mark_cutoff("ndcg_at_5"), mark_cutoff("top_10")
+    ('P@10', 'ndcg@5', 'top_10')
+    """
+    found = _NAME_AND_CUTOFF.fullmatch(metric)
+    known = normalise_name(metric) in METRIC_ALIASES
+    if found is None or known or normalise_name(found["name"]) not in METRIC_ALIASES:
+        return metric
+    return f"{found['name']}@{found['k']}"
+
+
 def parse_metric_name(metric: object) -> str:
     """Return the name of a metric without options and cutoff; aliases are resolved.
 
@@ -129,7 +146,7 @@ def parse_metric_name(metric: object) -> str:
     >>> parse_metric_name("NDCG@10"), parse_metric_name("rbp(p=0.9)@5")
     ('ndcg', 'rbp')
     """
-    name = _strip_options(str(metric)).lower().strip()
+    name = _strip_options(mark_cutoff(str(metric))).lower().strip()
     return METRIC_ALIASES.get(normalise_name(name), name)
 
 
@@ -141,6 +158,7 @@ def resolve_alias(metric: str) -> str:
     >>> resolve_alias("P@10"), resolve_alias("ndcg@5")
     ('precision@10', 'ndcg@5')
     """
+    metric = mark_cutoff(metric)
     alias = _strip_options(metric)
     return METRIC_ALIASES.get(normalise_name(alias), alias) + metric[len(alias) :]
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from recsys_ndcg.errors.classes import InvalidInputError, MissingExtraError
 from recsys_ndcg.errors.wording import quote, suggest
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 _CHECKOUT = Path(__file__).parents[2]
 _PROJECT_NAME = 'name = "recsys-ndcg"'  # in the pyproject.toml of a checkout
 _CLOSEST = 1e-12  # to 0 and 1: below, 1 - alpha has fewer than four digits of alpha
@@ -111,6 +113,21 @@ def is_caused_by_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def hide_more(function: Function) -> Function:
+    """Leave ``*more`` out of a function's signature: it only serves to explain a wrong call.
+
+    Examples
+    --------
+    >>> def double(number, *more): return 2 * number
+    >>> inspect.signature(hide_more(double))
+    <Signature (number)>
+    """
+    signature = inspect.signature(function)
+    shown = [one for one in signature.parameters.values() if one.kind is not one.VAR_POSITIONAL]
+    vars(function)["__signature__"] = signature.replace(parameters=shown)
+    return function
 
 
 def is_number(value: object) -> bool:

@@ -126,7 +126,7 @@ class CheckedSplits:
             catalogue = _resolve_catalogue(catalogue, lists, plan.known)
         plan = replace(plan, rated=rated, catalogue=catalogue)
         facts, plans = Facts.of(lists), filter(None, (plan.rated, plan.catalogue))
-        messages = chain.from_iterable(one.threshold_warnings(facts) for one in plans)
+        messages = chain.from_iterable(one.find_warnings(facts) for one in plans)
         for message in dict.fromkeys(messages):
             warn(message)
         return plan

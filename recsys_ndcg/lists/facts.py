@@ -173,6 +173,18 @@ class Grades:
         highest = float(np.fmax(self.highest, other.highest))
         return Grades(lowest, highest, self.is_binary and other.is_binary, distinct)
 
+    def suggest_threshold(self) -> float:
+        """Return a threshold that fits the scale, for a message: three quarters of the way up.
+
+        Examples
+        --------
+        >>> scales = [(1, 5), (0, 2), (0, 100), (0.25, 0.75)]
+        >>> [Grades(*ends, is_binary=False).suggest_threshold() for ends in scales]
+        [4.0, 2.0, 75.0, 0.625]
+        """
+        value = self.lowest + 0.75 * (self.highest - self.lowest)
+        return float(min(math.ceil(value), self.highest)) if self.highest >= 2 else value
+
     @property
     def values(self) -> Floats:
         """All distinct values if they were requested, else the lowest and the highest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +19,7 @@ from recsys_ndcg.metrics.ndcg import MAX_PLACES, sum_top_grades
 from recsys_ndcg.metrics.registry import register_metric
 from recsys_ndcg.ranking import Ranking, weighted_sum
 
+_BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _CHOICES = {
     "of": ("relevance", "gain"),
     "over": ("ideal", "weights", "nothing"),
@@ -244,6 +246,32 @@ def metric(  # noqa: PLR0913 - the kinds of metric
     return _make_metric(made, options)
 
 
+def _check_parameters(function: Callable[..., Any], kind: type[ByRank | OfList]) -> None:
+    """Raise if a function does not take what its kind of metric passes to it."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function in C
+        return
+    by_place = [one for one in parameters if one.kind in {one.POSITIONAL_ONLY, _BY_PLACE}]
+    n_needed = sum(one.default is one.empty for one in by_place)
+    most = math.inf if any(one.kind is one.VAR_POSITIONAL for one in parameters) else len(by_place)
+    n_passed = 3 if kind is OfList else 1
+    if n_needed <= n_passed <= most:
+        return
+    name = getattr(function, "__name__", type(function).__name__)
+    takes = f"{name} takes {n_needed} parameter{'' if n_needed == 1 else 's'}"
+    msg = (
+        f"{takes}, so it is no function of ranks. A function of a user's list takes estimated, "
+        "true and items, and needs the order of ties: @rn.metric(ties='item_asc')."
+    )
+    if kind is OfList:
+        msg = (
+            f"{takes}, but with ties= it is a function of a user's list and gets estimated, true "
+            "and items. For a function of ranks leave out ties=."
+        )
+    raise InvalidInputError(msg)
+
+
 def _make_metric(made: Any, options: dict[str, Any]) -> type[Metric]:
     if isinstance(made, type) and issubclass(made, Metric):
         if options:
@@ -268,6 +296,7 @@ def _make_metric(made: Any, options: dict[str, Any]) -> type[Metric]:
         "function": staticmethod(made),
     }
     kind: type[ByRank | OfList] = OfList if "ties" in options else ByRank
+    _check_parameters(made, kind)
     if unknown := [option for option in options if option not in kind.options]:
         names = f"option{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}"
         msg = f"A metric made from a function of {kind.takes} does not take the {names}."

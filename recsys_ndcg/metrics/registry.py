@@ -9,7 +9,7 @@ from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recsys_ndcg.convention import METRIC_ALIASES, normalise_name, parse_metric_name
+from recsys_ndcg.convention import METRIC_ALIASES, mark_cutoff, normalise_name, parse_metric_name
 from recsys_ndcg.errors import InvalidInputError, UnknownMetricError, quote, suggest
 from recsys_ndcg.metrics.metric import PLAIN, Metric
 
@@ -20,6 +20,8 @@ METRICS: dict[str, type[Metric]] = {}
 _Class = TypeVar("_Class", bound=type[Metric])
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _FORM = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_]*)(\((?P<options>[^()]*)\))?(@(?P<k>[^@]*))?")
+#: Metrics that do not exist here, although their names look like misspelt ones that do.
+_OTHER_METRICS = {"err", "mape", "medae", "msle", "nerr", "nrbp", "r2", "rmsle"}
 _ENTRY_POINTS = "recsys_ndcg.metrics"
 _WORDS = {"None": None, "True": True, "False": False}
 
@@ -69,7 +71,8 @@ def check_name_is_free(metric: type[Metric]) -> None:
 def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]:
     """Return the metrics of a name: one, or one per k for a name without ``@k``.
 
-    Aliases are in `Metric.also_called`.
+    Aliases are in `Metric.also_called`. ``ndcg_cut_10`` and ``P_10`` as of trec_eval, and
+    ``ndcg_at_10`` as of `Report.to_metrics`, are understood, too.
 
     Raises
     ------
@@ -84,8 +87,10 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
     ['ndcg@5', 'ndcg@10']
     >>> str(parse_metrics("rbp(0.9)@10")[0]), str(parse_metrics("MAP@10")[0])
     ('rbp(p=0.9)@10', 'ap@10')
+    >>> [str(parse_metrics(name)[0]) for name in ("ndcg_cut_10", "P_5", "recip_rank", "ndcg_at_10")]
+    ['ndcg@10', 'precision@5', 'rr', 'ndcg@10']
     """
-    parts = _FORM.fullmatch(text.strip())
+    parts = _FORM.fullmatch(mark_cutoff(text.strip()))
     name = (parts["name"] if parts else text).lower()
     kind = _find_class(name) if parts else None
     if parts is None and text.count("(") > 1:
@@ -95,12 +100,28 @@ def parse_metrics(text: str, ks: Iterable[int | None] = (None,)) -> list[Metric]
         )
         raise InvalidInputError(msg)
     if parts is None or kind is None:
-        msg = f"No metric is named {text!r}. {suggest(name, list_metric_names())}"
+        msg = f"No metric is named {text!r}. {_suggest_name(name)}"
         raise UnknownMetricError(msg)
     options = {} if parts["options"] is None else _parse_options(kind, parts["options"], text)
     if parts["k"] is not None:
         return [kind(k=_parse_cutoff(parts["k"], text), **options)]
     return [kind(k=k, **options) for k in (ks if kind.cutoff == "usual" else (None,))]
+
+
+def _suggest_name(name: str) -> str:
+    """Return the name that was misspelt, unless it is the name of another metric.
+
+    Examples
+    --------
+    >>> _suggest_name("recal")
+    "Did you mean 'recall'?"
+    >>> _suggest_name("err")[:27]
+    'There are: alpha_dcg, alpha'
+    """
+    names = list_metric_names()
+    near = {one for one in names if one[0] == name[:1] and name not in _OTHER_METRICS}
+    hint = suggest(name, near)
+    return hint if hint.startswith("Did") else suggest("", names)
 
 
 def _parse_options(kind: type[Metric], text: str, metric: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.errors import escape_invisible
+from recsys_ndcg.errors import escape_invisible, format_count
 from recsys_ndcg.lists import Facts, find_suspicions
 from recsys_ndcg.rendering import (
     Code,
@@ -76,7 +76,7 @@ def build_report_document(report: Report, *, with_verdict: bool = False) -> Docu
     return Document(
         title="Ranking evaluation",
         verdicts=[build_verdict(report)] if with_verdict else [],
-        facts=f"{counts['users']} users, {rows}",
+        facts=f"{format_count(counts['users'], 'user')}, {rows}",
         sections=[
             Section("scores", "Scores", _SCORES, [table]),
             build_remarks_section(report.remarks, details),
@@ -190,6 +190,12 @@ def _remark_on_chance(report: Report, audit_rows: AuditRows) -> Iterator[str]:
     if high:
         shown = ", ".join(list_first(high, _MAX_LINES, "similar values in {} more metrics"))
         yield f"{order} would already score {shown}."
+    has_chance = any(not math.isnan(row["chance"]) for row in audit_rows.values())
+    if has_chance and report.audit_data.protocol == "supplied":
+        yield (
+            "Chance is a random order of each list. If the catalogue is known (catalogue=items, or "
+            "n_items= of RankedLists.from_labels), it is random lists of its items."
+        )
     # False if z is NaN
     unsure = [name for name, row in audit_rows.items() if abs(row["z"]) < _CLEAR_Z]
     worse = [name for name, row in audit_rows.items() if row["adjusted"] < 0 and name not in unsure]
@@ -375,7 +381,7 @@ def _format_score(row: dict[str, Any]) -> str:
 def find_warnings(report: Report, facts: Facts, plan: Plan) -> Iterator[str]:
     """Yield warnings of valid but suspicious data, and of misleading scores."""
     audit = report.audit_data
-    yield from (*find_suspicions(facts), *plan.threshold_warnings(facts))
+    yield from (*find_suspicions(facts), *plan.find_warnings(facts))
     totals, column = _find_metric_below_chance(audit)
     if column is not None:
         mean, chance = totals.mean[column], totals.mean_of("chance")[column]

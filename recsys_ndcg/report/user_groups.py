@@ -154,8 +154,8 @@ def _assign_built_in(
         return _cut_at_quartiles(numbers, users, name)
     if np.isnan(counts.n_relevant).any():
         msg = (
-            "'relevant' needs a threshold: evaluate with threshold=4.0, for "
-            "instance, to count items with a true value of at least 4.0 as relevant."
+            "'relevant' needs a threshold: evaluate with threshold=, the lowest true value of a "
+            "relevant item."
         )
         raise InvalidInputError(msg)
     return _cut_at_quartiles(counts.n_relevant, users, name, own_group_for=0)

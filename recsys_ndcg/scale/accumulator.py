@@ -335,7 +335,8 @@ class Accumulator:
         named = ", or name metrics that do not need it, such as metrics='ndcg@10'"
         msg = (
             f"All true values {known} were 0 or 1, so 1 counted as relevant, but {other}. "
-            "Set the threshold, for example Accumulator(..., threshold=4.0)"
+            "Set the threshold, the lowest true value of a relevant item: "
+            "Accumulator(..., threshold=...)"
             f"{named if self._plan.is_default else ''}."
         )
         raise InvalidInputError(msg)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Never
 
 from recsys_ndcg.convention import Convention
-from recsys_ndcg.errors import InvalidInputError
+from recsys_ndcg.errors import InvalidInputError, hide_more
 from recsys_ndcg.input import parse_list
 from recsys_ndcg.lists import RankedLists
 from recsys_ndcg.metrics import METRICS
@@ -15,6 +15,11 @@ from recsys_ndcg.scoring import Plan
 Grades = Iterable[float | tuple[float, float]]
 
 _USER = "the list"
+#: Scikit-learn's functions take two arrays.
+_PAIRS_ADVICE = (
+    "The second argument is the cutoff. Give estimates and true values as pairs, such as "
+    "ndcg_at_k(list(zip(y_score, y_true)), 10)."
+)
 #: Phrases of messages that mention `_USER`, and their replacements: the caller gave no user.
 _PHRASES_WITHOUT_USER = {
     f"User {_USER!r} has": "The list has",
@@ -26,10 +31,11 @@ _PHRASES_WITHOUT_USER = {
 }
 
 
+@hide_more
 def dcg_at_k(
     x: Grades,
     k: int | None,
-    *,
+    *more: Never,
     threshold: float | None = None,
     convention: Convention | str | None = None,
     **choices: Any,
@@ -62,10 +68,11 @@ def dcg_at_k(
     >>> dcg_at_k([3, 2], 2, convention="sklearn") == dcg_at_k([3, 2], 2, gain="linear")
     True
     """
-    return _score("dcg", x, k, threshold, convention=convention, **choices)
+    return _score("dcg", x, more or k, threshold, convention=convention, **choices)
 
 
-def ndcg_at_k(x: Grades, k: int | None, **options: Any) -> float:
+@hide_more
+def ndcg_at_k(x: Grades, k: int | None, *more: Never, **options: Any) -> float:
     """Return the normalised DCG of one list, NaN if undefined; parameters as in `dcg_at_k`.
 
     Examples
@@ -73,7 +80,7 @@ def ndcg_at_k(x: Grades, k: int | None, **options: Any) -> float:
     >>> round(ndcg_at_k([3, 2, 2, 1, 2], 5), 12)
     0.992739406476
     """
-    return _score("ndcg", x, k, **options)
+    return _score("ndcg", x, more or k, **options)
 
 
 def precision_at_k(
@@ -131,11 +138,13 @@ def reciprocal_rank(
 def _score(
     name: str,
     x: Grades,
-    k: int | None,
+    k: Any,
     threshold: float | None = None,
     convention: Convention | str | None = None,
     **choices: Any,
 ) -> float:
+    if hasattr(k, "__len__"):
+        raise InvalidInputError(_PAIRS_ADVICE)
     request = "give one list: pairs (estimated, true), or grades in ranked order"
     if hasattr(x, "columns"):
         msg = f"Found a table; {request}."

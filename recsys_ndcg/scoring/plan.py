@@ -24,6 +24,7 @@ from recsys_ndcg.scoring.scores import Scores
 Metrics = Iterable[str | Metric] | str | Metric | None
 Cutoffs = int | Iterable[int | None] | None
 
+_STEEP_GRADE = 10  # from here on, exponential gains surprise
 _DEFAULT_METRICS = ("ndcg", "precision", "recall")
 
 
@@ -127,10 +128,25 @@ class Plan:
         readers = chain.from_iterable(map(_find_threshold_readers, self.measurements))
         return list(dict.fromkeys(readers))
 
-    def threshold_warnings(self, facts: Facts) -> Iterator[str]:
-        """Yield warnings about the threshold, if anything reads it."""
+    def find_warnings(self, facts: Facts) -> Iterator[str]:
+        """Yield warnings about the threshold and the gains, if anything reads them."""
         if self.threshold is not None and self.threshold_readers:
             yield from facts.find_threshold_suspicions(self.threshold)
+        steep = [
+            str(one.metric)
+            for one in self.measurements
+            if one.metric.uses_gains
+            and one.convention.gain == "exponential"
+            and one.convention.preset_of is None  # a library's own choice
+        ]
+        highest = facts.all_grades.highest
+        if steep and highest >= _STEEP_GRADE:
+            yield (
+                "The default gain, 2^t - 1, doubles with each grade: with grades up to "
+                f"{highest:g}, almost only the highest ones count in {', '.join(steep)}. For gains "
+                "equal to the grades, as in scikit-learn and trec_eval, pass "
+                "convention=Convention(gain='linear')."
+            )
 
     def with_known(self, **given: Any) -> Plan:
         """Return the plan with what is known besides the lists.
@@ -314,10 +330,12 @@ class Plan:
         if not readers:
             return self
         if not grades.is_binary:
+            number = f"{grades.suggest_threshold():.4g}"
+            verb = "needs" if len(readers) == 1 else "need"
             msg = (
-                f"{', '.join(readers)} needs to know which items are relevant: pass "
-                "threshold=4.0, for instance, for items with a true value of at "
-                "least 4.0."
+                f"{', '.join(readers)} {verb} to know which items are relevant: pass "
+                f"threshold={number}, for instance, for items with a true value of at least "
+                f"{number} (the values are {grades.lowest:g} to {grades.highest:g})."
             )
             raise InvalidInputError(msg)
         return self.map_measurements(lambda one: replace(one, threshold=1.0))

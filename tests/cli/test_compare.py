@@ -217,7 +217,7 @@ LATE = {"empty.csv", "--by", "--metrics", "--n-items", "--qrels"}
         ([*FILES, "--by", "activty"], "'activty'. Did you mean 'activity'?"),
         ([*FILES, "--by", "cold"], "'cold' needs"),
         ([*FILES, "--train", "none.csv"], "none.csv: cannot be read"),
-        ([*FILES, "--metrics", "precision"], "pass --threshold 4.0,"),
+        ([*FILES, "--metrics", "precision"], "pass --threshold 4,"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error(

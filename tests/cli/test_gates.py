@@ -53,7 +53,7 @@ def test_the_metric_of_a_gate_is_measured() -> None:
 def test_a_gate_of_a_binary_metric_needs_a_threshold() -> None:
     """The metric is not left out, as a default metric is."""
     words = ["evaluate", "fair.csv", "--fail-under", "precision@10=0.1"]
-    assert "pass --threshold 4.0," in error_of(*words)
+    assert "pass --threshold 4," in error_of(*words)
     assert run(*words, "--threshold", "4").exit_code == 0
     table = pd.read_csv("fair.csv")
     table.assign(true=(table["true"] > 3).astype(int)).to_csv("binary.csv", index=False)

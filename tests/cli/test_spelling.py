@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recsys_ndcg as rn
-from recsys_ndcg.cli.program import _name_options
+from recsys_ndcg.cli.spelling import name_options, use_options
 from tests.commands import run
 from tests.package_size import FILES
 
@@ -84,4 +84,5 @@ def test_the_package_writes_options_as_python_does() -> None:
 def test_an_argument_of_python_becomes_an_option(python: str, typed: str) -> None:
     """With its value as a shell reads it; others stay."""
     names = {name: [f"--{name}"] for name in ("users", "columns", "draws", "sep")} | {"k": ["-k"]}
-    assert _name_options(python, names) == typed
+    with use_options(names):
+        assert name_options(python) == typed

@@ -16,6 +16,8 @@ TYPED = {
     "mean_average_precision@3": "ap@3", "MRR@10": "rr@10", "recip_rank": "rr",
     "hr@10": "hit@10", "hit_rate@10": "hit@10", "success@1": "hit@1", "MSE": "mse",
     "Rprec": "rprecision", "roc_auc": "auc", "nDCG@10": "ndcg@10",
+    "P_10": "precision@10", "ndcg_cut_10": "ndcg@10", "map_cut_5": "ap@5", "success_1": "hit@1",
+    "recall_10": "recall@10", "ndcg_at_10": "ndcg@10",
 }  # fmt: skip
 
 
@@ -42,6 +44,16 @@ def test_a_name_that_people_type_is_the_metric_itself() -> None:
     assert rn.evaluate(ROWS, metrics=["p@2", "precision@2"], threshold=4).metrics == ["precision@2"]
     with rejects("auc has no cutoff; use 'auc', not 'auc@5'"):
         rn.evaluate(ROWS, metrics="auc@5", threshold=4)
+
+
+@pytest.mark.parametrize("other", ["err", "bpref", "infAP", "gmap", "rmsle", "MAPE", "ndcg_cut_x"])
+def test_the_name_of_another_metric_is_no_misspelling(other: str) -> None:
+    """No metric that exists is proposed in its place; a misspelt name is corrected."""
+    with pytest.raises(rn.UnknownMetricError, match=rf"'{other}'\. There are: alpha_dcg, "):
+        parse_metrics(other)
+    for misspelt, name in {"recal": "recall", "ndgc@5": "ndcg", "precison": "precision"}.items():
+        with pytest.raises(rn.UnknownMetricError, match=f"Did you mean '{name}'"):
+            parse_metrics(misspelt)
 
 
 def test_a_metric_of_ones_own_is_not_hidden() -> None:

@@ -125,8 +125,8 @@ CONVENTIONS: list[Any] = [7, {"ties": "input"}, rn.Convention]
 OPTIONS: list[tuple[str, Any, str]] = [
     *(("convention", one, "convention must be a Convention") for one in CONVENTIONS),
     *(("threshold", one, "threshold must be a finite number, not ") for one in THRESHOLDS),
-    ("metrics", ["precision@2", "recall@1"], "precision@2, recall@1 .*pass threshold=4.0"),
-    ("convention", rn.Convention(gain="binary"), "gain='binary' .*pass threshold=4.0"),
+    ("metrics", ["precision@2", "recall@1"], "precision@2, recall@1 .*pass threshold=4"),
+    ("convention", rn.Convention(gain="binary"), "gain='binary' .*pass threshold=4"),
 ]
 
 

@@ -1,0 +1,80 @@
+"""Messages name the options of Python; here they become those of the command that runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+
+#: The options of the command that runs, by their names in Python.
+_options: ContextVar[Mapping[str, Sequence[str]]] = ContextVar("_options", default={})  # noqa: B039 - never changed
+#: The parameter at the beginning of a message, or after the name of a model.
+_SUBJECT = re.compile(r"(?:^|(?<=: ))(\w+)(?= must be\b| has no effect\b)")
+#: An argument of Python, such as threshold=4.0 or columns={'estimated': 'est'}.
+_ARGUMENT = re.compile(
+    r"(?<![\w,])(?<!\w\()(\w+)=(?!=)"
+    r"(\{[^}]*\}|Convention\([^)]*\)|'[^']*'|[\w-]+(?:\.\w+)*|)"
+)
+#: What Python writes in other words than the command line.
+_CALLS = {
+    r"RankedLists\.from_labels\(labels, results\)": "--labels FILE --results FILE",
+    r"(?:text=TextFormat\()?heading=False(?:\)(?: (?:of|to) RankedLists\.from_file)?)?": (
+        "--no-heading"
+    ),
+    r"text=TextFormat\((\w+=[^()]*)\) (?:of|to) RankedLists\.from_file": r"\1",
+    r"(n_items=) (?:of|to) RankedLists\.from_labels": r"\1",
+}
+_OTHER_NAMES = {"separator": "sep"}  # Python's name of an option, if the command line has another
+
+
+@contextmanager
+def use_options(options: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    """Let `name_options` write the options of a command, given by their names in Python."""
+    token = _options.set(options)
+    try:
+        yield
+    finally:
+        _options.reset(token)
+
+
+def name_options(message: str) -> str:
+    """Return a message with the options to type in place of Python's arguments.
+
+    Arguments stay if the command does not have such an option.
+
+    Examples
+    --------
+    >>> with use_options({"columns": ["--columns"]}):
+    ...     name_options("Pass columns={'estimated': 'est'}.")
+    'Pass --columns estimated=est.'
+    """
+    options = _options.get()
+
+    def find(name: str) -> str:
+        return options.get(_OTHER_NAMES.get(name, name), [""])[0]
+
+    def name_argument(match: re.Match[str]) -> str:
+        option = find(match[1])
+        return f"{option} {_format_value(match[2])}".rstrip() if option else match[0]
+
+    if "labels" in options or "sep" in options:
+        for call, typed in _CALLS.items():
+            message = re.sub(call, typed, message)
+    text = _ARGUMENT.sub(name_argument, message)
+    return _SUBJECT.sub(lambda one: find(one[1]) or one[0], text)
+
+
+def _format_value(text: str) -> str:
+    """Return a value of Python as a user types it: without quotes, mappings as name=value."""
+    if text.startswith("Convention("):
+        return shlex.quote(text.removeprefix("Convention(").rstrip(")").replace("'", ""))
+    with suppress(ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+        pairs = value.items() if isinstance(value, dict) else ()
+        typed = [f"{ours}={'...' if theirs is ... else theirs}" for ours, theirs in pairs]
+        word = ",".join(typed) or str(value)
+        return shlex.quote(word) if re.search(r"\w", word) else f"'{word}'"
+    return text
