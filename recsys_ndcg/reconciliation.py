@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import accumulate
 from operator import or_
 from typing import Any
@@ -17,7 +18,16 @@ from recsys_ndcg.convention import PRESETS, Convention, format_choice
 from recsys_ndcg.errors import InvalidInputError, is_number, quote
 from recsys_ndcg.evaluation import read_lists
 from recsys_ndcg.lists import Facts, GroupedLists
-from recsys_ndcg.rendering import Code, Document, Section, ShownTable, format_number, format_signed
+from recsys_ndcg.rendering import (
+    Code,
+    Document,
+    ReadableTable,
+    Section,
+    ShownTable,
+    format_number,
+    format_signed,
+    pluralise,
+)
 from recsys_ndcg.scoring import Cutoffs, Measurement, Metrics, Plan, Scores, Signature, Totals
 
 _CELLS = 1 << 22  # scores that are held at once
@@ -71,6 +81,8 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
         with shares. ``note`` explains why there is no value, or that the library has no such
         metric or means another by the name. With `reported` there are also the column gap
         (value - reported) and the rows of your changed choices, which have no preset.
+        Print and notebooks show it as the command line does: presets with the same number share a
+        row.
 
     Raises
     ------
@@ -94,7 +106,9 @@ def reconcile(  # noqa: PLR0913 - the parameters of evaluate
     return reconcile_lists(lists, plan, reported)
 
 
-def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = None) -> pd.DataFrame:
+def reconcile_lists(
+    lists: GroupedLists, plan: Plan, reported: float | None = None
+) -> ReadableTable:
     """Reconcile the metrics of a plan."""
     facts = plan.facts_of(lists)
     plan.resolve(facts, lists)  # faults of your own choices are errors, not notes
@@ -104,7 +118,7 @@ def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = No
     if reported is not None and len(plan.names) != 1:
         msg = f"reported must be for a single metric, not {', '.join(plan.names)}."
         raise InvalidInputError(msg)
-    numbers = Numbers(lists, facts)
+    numbers, conventions = Numbers(lists, facts), [one.convention for one in plan.measurements]
     cases = [
         (one, preset, _list_changes(one, preset))
         for one in plan.measurements
@@ -120,13 +134,15 @@ def reconcile_lists(lists: GroupedLists, plan: Plan, reported: float | None = No
         if not own.signature:
             raise InvalidInputError(own.reason)
     rows = [_build_row(numbers, *case) for case in cases]
-    if reported is None:
-        return pd.DataFrame(rows)
-    first = plan.measurements[0]
-    nearest = _find_nearest(numbers, first, reported)
-    table = pd.DataFrame(rows + [_build_row(numbers, first, None, changes) for changes in nearest])
-    table["gap"] = table["value"] - reported
-    return table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
+    if reported is not None:
+        first = plan.measurements[0]
+        nearest = _find_nearest(numbers, first, reported)
+        rows += [_build_row(numbers, first, None, changes) for changes in nearest]
+    table = pd.DataFrame(rows)
+    if reported is not None:
+        table["gap"] = table["value"] - reported
+        table = table.sort_values("gap", key=abs, kind="stable", ignore_index=True)
+    return ReadableTable.of(table, partial(build_document, table, reported, conventions))
 
 
 def _list_presets(mine: Measurement) -> list[str]:
@@ -335,7 +351,7 @@ def build_document(
     full = [f"yours: {one.signature}" for one in distinct]
     how = Code("The convention", full, [f"yours: {_shorten(one)}" for one in distinct])
     return Document(
-        facts=f"{len(sections)} metrics under {len(PRESETS)} presets",
+        facts=f"{pluralise(len(sections), 'metric')} under {len(PRESETS)} presets",
         sections=[*sections, Section("how", "How this was computed", _LEAD, [how])],
     )
 

@@ -175,17 +175,13 @@ def reconcile(  # noqa: PLR0913 - one parameter per option
     recsys-ndcg reconcile p.parquet --metric ndcg@10 --reported 0.591
     """
     from recsys_ndcg.evaluation import read_lists
-    from recsys_ndcg.reconciliation import build_document, build_one_table, reconcile_lists
+    from recsys_ndcg.reconciliation import build_one_table, reconcile_lists
 
     plan = items.add_to(convention.plan(parse_metric_names(metric), [10]))
     lists = read_lists(source.data(), plan, **text_format.to_keywords(), n_items=source.n_items)
     lists = plan.add_background(lists)
     with err.status("Computing the metric as each library does"):
         table = reconcile_lists(lists, plan, reported)
-    if output.form == "text":
-        conventions = [one.convention for one in plan.measurements]
-        document = build_document(table, reported, conventions)
-    else:
-        document = build_one_table(table)
+    document = table.build_document() if output.form == "text" else build_one_table(table)
     values = table.drop(columns="causes")
     output.show(document, values, tables_only=True)

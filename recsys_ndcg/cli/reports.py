@@ -34,7 +34,6 @@ _FORMAT = option(
     completion="format",
     metavar="FORMAT",
 )
-_SHORT_HEADINGS = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 
 
 def report(  # noqa: PLR0913 - one parameter per option
@@ -122,11 +121,11 @@ def leaderboard(  # noqa: PLR0913 - one parameter per option
         return
     from recsys_ndcg.report import Report
 
-    name = None if metric is None else str(parse_metric(metric, "--metric", [10]))
+    asked = "ndcg@10" if metric is None else str(parse_metric(metric, "--metric", [10]))
     report = source.load_saved([Report], convention, text_format, allowed=", --metric and --format")
     if report is None:
-        report = source.evaluate(text_format, convention.plan([name or "ndcg@10"], [10]))
-    name = report.metrics[0] if name is None else name
+        report, metric = source.evaluate(text_format, convention.plan([asked], [10])), asked
+    name = report.metrics[report.find_column_of_users(metric)]
     board = report.leaderboard(name, n, by=by, ascending=ascending)
     board = board.set_axis(escape_surrogates(board.index)).rename_axis("user")
     document = build_leaderboard_document(board, f"{name} by {by}", report.signature(name))
@@ -155,18 +154,10 @@ def describe_left_out(board: pd.DataFrame) -> str:
 def _print_runs(paths: list[Path], metric: str | None, output: OutputOptions) -> None:
     """Print the models of some runs, the best first."""
     from recsys_ndcg.experiments import load_runs
-    from recsys_ndcg.report import format_cells
 
     runs = load_runs(*paths)
     table = runs.sort_by(metric).reset_index()
-    folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
-    brief = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
-        columns=["of", "failed", "ratings_digest", "settings_digest"]
-    )
-    cells = format_cells(brief.set_index("run")).map(escape_invisible)
-    shown = cells.rename(columns=_SHORT_HEADINGS) if output.form == "text" else cells
-    document = build_table_document("Models", shown, runs.remarks, n_left_aligned=2)
-    output.show(document, table, tables_only=True)
+    output.show(runs.document(metric), table, tables_only=True)
 
 
 def presets(*, form: str = _FORMAT) -> None:

@@ -78,10 +78,7 @@ def print_verdicts(document: Document, to: Console, *, legend: bool = True) -> N
 
 def print_legend(documents: Sequence[Document], to: Console, *, full: bool = False) -> None:
     """Print what the headings of the documents' tables mean."""
-    headings = [str(name) for one in documents for table in one.tables for name in table.cells]
-    codes = [part for one in documents for part in one.parts if isinstance(part, Code)]
-    if any("defaults:" in line for code in codes for line in code.brief(full=full)):
-        headings.append("defaults:…")
+    headings = [name for one in documents for name in one.list_headings(full=full)]
     _print_terms(format_legend(headings, key=False), to)
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from recsys_ndcg.arrays import Ids
-from recsys_ndcg.comparison.document import build_comparison_document, write_remarks
+from recsys_ndcg.comparison.document import (
+    build_comparison_document,
+    build_segments_document,
+    write_remarks,
+)
 from recsys_ndcg.comparison.metric_comparison import (
     MetricComparison,
     list_tested_pairs,
@@ -38,8 +43,14 @@ from recsys_ndcg.files import Archive, check_ids, to_json_value
 from recsys_ndcg.input import make_index
 from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric, list_metric_names
-from recsys_ndcg.rendering import Document, Renderable, Verdict
-from recsys_ndcg.report import flatten_metrics, list_exposures, pack_exposures, unpack_exposures
+from recsys_ndcg.rendering import Document, ReadableTable, Renderable, Verdict
+from recsys_ndcg.report import (
+    UnknownKeyError,
+    flatten_metrics,
+    list_exposures,
+    pack_exposures,
+    unpack_exposures,
+)
 from recsys_ndcg.scoring import ListCounts, Measurement, Signature, find_metric_name
 from recsys_ndcg.significance import BOOTSTRAPS, Testing, check_margin, estimate_optimism
 from recsys_ndcg.version import __version__
@@ -48,6 +59,18 @@ if TYPE_CHECKING:
     import altair as alt
 
 _FORMAT = "comparison 2"
+_Value = TypeVar("_Value")
+
+
+class ByMetric(dict[str, _Value]):
+    """A value for each metric, which is found by any spelling of the metric."""
+
+    def __missing__(self, metric: str) -> _Value:
+        """Return the value of a metric that is spelled differently."""
+        try:
+            return self[find_metric_name(str(metric), list(self), "This comparison")]
+        except InvalidInputError as error:
+            raise UnknownKeyError(str(error)) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,14 +188,12 @@ class Comparison(Renderable):
     @lazy_property
     def by_metric(self) -> dict[str, MetricComparison]:
         """The comparison in each metric."""
-        each = {name: MetricComparison.from_comparison(self, name) for name in self.metrics}
-        if self.testing.family != "metrics" or len(each) == 1:
-            return each
-        tests = test_metrics([*each.values()])
-        return {
-            name: replace(one, known_tests=found)
-            for (name, one), found in zip(each.items(), tests, strict=True)
-        }
+        each = [MetricComparison.from_comparison(self, name) for name in self.metrics]
+        if self.testing.family == "metrics" and len(each) > 1:
+            tests = test_metrics(each)
+            pairs = zip(each, tests, strict=True)
+            each = [replace(one, known_tests=found) for one, found in pairs]
+        return ByMetric(zip(self.metrics, each, strict=True))
 
     @property
     def size_of_family(self) -> int:
@@ -195,7 +216,7 @@ class Comparison(Renderable):
     @property
     def leaderboards(self) -> dict[str, pd.DataFrame]:
         """The leaderboard of each metric."""
-        return {name: table.copy() for name, table in self._leaderboards.items()}
+        return ByMetric({name: table.copy() for name, table in self._leaderboards.items()})
 
     @lazy_property
     def _leaderboards(self) -> dict[str, pd.DataFrame]:
@@ -321,14 +342,14 @@ class Comparison(Renderable):
         from permutations of the users' segments, corrected for the number of segments and models
         (max-T), NaN for segments of fewer than ten users; opposite_to_all and
         pooled_opposite_to_all, whether the difference has the opposite sign of the difference over
-        all users in segments.
+        all users in segments. Print and notebooks show the main ones.
 
         Raises
         ------
         InvalidInputError
             The comparison was made without ``by=``.
         """
-        return self._segments.copy()
+        return ReadableTable.of(self._segments, partial(build_segments_document, self))
 
     @lazy_property
     def _segments(self) -> pd.DataFrame:
@@ -497,12 +518,12 @@ class Comparison(Renderable):
         pair = replace(self, model_scores=two_models, testing=testing, margin=margin)
         return decide_gate(pair.by_metric[self._find_metric(metric)])
 
-    def signature(self, metric: str | Metric) -> Signature:
-        """Return how a metric was computed for the first model."""
+    def signature(self, metric: str | Metric | None = None) -> Signature:
+        """Return how a metric, by default the first, was computed for the first model."""
         return self.signatures[self._find_metric(metric)]
 
-    def verdict_in(self, metric: str | Metric) -> str:
-        """Return the result in any metric, in a few sentences."""
+    def verdict_in(self, metric: str | Metric | None = None) -> str:
+        """Return the result in any metric, by default the first, in a few sentences."""
         return str(write_verdict(self.by_metric[self._find_metric(metric)]))
 
     def verdicts(self, metric: str | Metric | None = None) -> list[Verdict]:

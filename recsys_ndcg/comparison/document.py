@@ -121,6 +121,15 @@ def build_comparison_document(
     )
 
 
+def build_segments_document(comparison: Comparison) -> Document:
+    """Return the document of the segments, a table for each metric of users."""
+    metrics = comparison.metrics_of_users
+    document = build_comparison_document(comparison, metrics[0], ["segments"])
+    first, *others = document.sections
+    tables = [_build_segments_table(comparison, metric) for metric in metrics]
+    return replace(document, sections=[replace(first, parts=tables), *others])
+
+
 def build_leaderboard_table(comparison: Comparison, metric: str) -> ShownTable:
     """Return the leaderboard in one metric, the top tier bold, with the means of other metrics."""
     boards = comparison.leaderboards

@@ -455,11 +455,9 @@ def _choose_metric(read: Mapping[str, Comparison], metric: str | Metric | None) 
             msg = f"The data sets share no metric ({names}). Compare by the same metric on all."
             raise InvalidInputError(msg)
         metric = shared[0]
-    spelled = [
-        find_metric_name(metric, one.metrics, f"The comparison on {name!r}")
-        for name, one in read.items()
-    ]
-    return spelled[0]
+    for name, one in read.items():  # the first gives the full name, which all must have
+        metric = find_metric_name(metric, one.metrics, f"The comparison on {name!r}")
+    return str(metric)
 
 
 def _find_differences(read: Mapping[str, Comparison], metric: str) -> Iterator[tuple[str, Any]]:

@@ -35,9 +35,10 @@ from recsys_ndcg.lazy import lazy_property
 from recsys_ndcg.metrics import Metric
 from recsys_ndcg.progress import iterate_with_progress
 from recsys_ndcg.report import Report, assign_segments
-from recsys_ndcg.scoring import Cutoffs, Metrics, Plan
+from recsys_ndcg.scoring import Cutoffs, Metrics, Plan, find_metric_name
 from recsys_ndcg.significance import Testing, check_margin
 
+_DEFAULT_K = 10
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
@@ -46,7 +47,7 @@ def compare(  # noqa: PLR0913 - the contract
     models: Any,
     *,
     metrics: Metrics = None,
-    k: Cutoffs = 10,
+    k: Cutoffs = _DEFAULT_K,
     threshold: float | None = None,
     convention: Convention | str | None = None,
     baseline: str | None = None,
@@ -397,7 +398,14 @@ def _select_metrics(scores: ModelScores, options: EvaluationOptions) -> ModelSco
             names.append(str(one))
         else:  # an alias, such as p@5; a protocol after a colon stays
             name, *protocol = str(one).split(":", 1)
-            names += [":".join([str(each), *protocol]) for each in Plan.of(name, k=options.k).names]
+            cutoffs = Plan.of(name, k=options.k).names
+            names += [":".join([each, *protocol]) for each in cutoffs]
+            if (
+                names[-1] not in scores.names
+                and isinstance(options.k, int)
+                and options.k == _DEFAULT_K
+            ):
+                names[-1] = find_metric_name(one, scores.names, "This report")
     missing = [name for name in names if name not in scores.names]
     if missing:
         msg = f"This report has no {', '.join(missing)}; it has {', '.join(scores.names)}."

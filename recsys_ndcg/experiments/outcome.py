@@ -37,7 +37,10 @@ from recsys_ndcg.experiments.models import (
 from recsys_ndcg.experiments.ratings import check_savable_users, digest_split
 from recsys_ndcg.folds import CheckedSplits, FoldPlan, FoldRuns, lower_is_better
 from recsys_ndcg.lazy import lazy_property
+from recsys_ndcg.rendering import Document, Renderable, Section, ShownTable, pluralise
+from recsys_ndcg.report import format_cells
 
+_HEADINGS = {"fit_time": "fit_s", "test_time": "test_s", "peak_memory_mb": "MB"}
 _COSTS = {"fit_time": "mean", "test_time": "mean", "peak_memory_mb": "max"}
 
 
@@ -83,7 +86,7 @@ class ModelRun:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SavedRuns:
+class SavedRuns(Renderable):
     """Saved runs of experiments.
 
     Parameters
@@ -98,10 +101,6 @@ class SavedRuns:
     """
 
     folders: Mapping[str, RunFolder]
-
-    def __str__(self) -> str:
-        """Return the table as text."""
-        return self.table.to_string()
 
     @lazy_property
     def _models(self) -> dict[tuple[str, str], ModelRun]:
@@ -143,6 +142,23 @@ class SavedRuns:
             kind="stable",
         )
         return table.set_index(["run", "model"])
+
+    def document(self, measure: str | None = None, *, with_verdict: bool = False) -> Document:  # noqa: ARG002 - it has none
+        """Return the document: the table with the best in a measure first, and the remarks."""
+        table = self.sort_by(measure).reset_index()
+        folds = [f"{done}/{of}" for done, of in zip(table["done"], table["of"], strict=True)]
+        table = table.assign(done=folds, begun=table["begun"].str[:10]).drop(
+            columns=["of", "failed", "ratings_digest", "settings_digest"]
+        )
+        cells = format_cells(table.rename(columns=_HEADINGS).set_index("run"))
+        shown = ShownTable("Models", cells.map(escape_invisible), n_left_aligned=2)
+        models, runs = pluralise(len(cells), "model"), pluralise(len(self.folders), "run")
+        parts: list[ShownTable | list[str]] = [shown, self.remarks]
+        return Document(
+            title="Runs of experiments",
+            facts=f"{models} in {runs}",
+            sections=[Section("models", "Models", "The best of each run first.", parts)],
+        )
 
     @property
     def remarks(self) -> list[str]:

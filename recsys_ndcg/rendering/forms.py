@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import pandas as pd
 
@@ -19,40 +19,49 @@ from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable, Verdict
 
 
 def to_text(document: Document) -> str:
-    """Render a document as text: the facts, then the sections, the verdicts after the first one.
+    """Render a document as text: the facts, then what the command line prints.
 
     Characters that standard output cannot encode, such as ± in an ASCII terminal, are replaced, as
     ``print(report)`` prints this text.
     """
     lines = [escape_for_stdout(document.facts)]
+    legend = format_legend(document.list_headings(), key=False)
     for place, section in enumerate(document.sections):
         for part in section.parts:
-            lines += _render_part_as_text(part, bullet="- " if document.verdicts else "")
+            if isinstance(part, Code):
+                lines, legend = [*lines, *map(escape_for_stdout, legend)], []
+            lines += _render_part_as_text(part)
         if not place:
             names = (str(name) for table in document.tables[:1] for name in table.cells)
             verdicts = (text for one in document.verdicts for text in filter(None, one))
             lines += map(escape_for_stdout, [*format_legend(names, key=True), *verdicts])
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(escape_for_stdout, legend)])
 
 
-def _render_part_as_text(part: Part, bullet: str) -> Iterator[str]:
+def _render_part_as_text(part: Part) -> Iterator[str]:
     if isinstance(part, ShownTable):
         if part.note:
             yield escape_for_stdout(part.note)
         yield _render_text_table(part)
     elif isinstance(part, Code):
-        yield from map(escape_for_stdout, part.brief())
+        yield from map(escape_for_stdout, part.brief(full=False))
     elif not isinstance(part, Section):
-        yield from (f"{bullet}{escape_for_stdout(line)}" for line in part)
+        yield from (f"- {escape_for_stdout(line)}" for line in part)
 
 
 def _render_text_table(table: ShownTable) -> str:
     """Render a table as text, with right-aligned numbers."""
     shown = table.cells.map(escape_for_stdout).rename(columns=escape_for_stdout)
-    for name in shown.columns[: table.n_left_aligned]:
+    names = [*map(str, shown)]
+    left = names[: table.n_left_aligned]
+    if table.numeric is not None:
+        left = [name for name in names if name not in table.numeric]
+    for name in left:
         if not shown[name].str.isdecimal().all():
-            shown[name] = shown[name].str.ljust(shown[name].str.len().max())
-    return shown.to_string(index=False)
+            width = max(shown[name].str.len().max(), len(name))
+            shown[name] = shown[name].str.ljust(width)
+            shown = shown.rename(columns={name: name.ljust(width)})
+    return "\n".join(map(str.rstrip, shown.to_string(index=False).splitlines()))
 
 
 def to_html(document: Document) -> str:
@@ -62,7 +71,9 @@ def to_html(document: Document) -> str:
         for headline, evidence in document.verdicts
     ]
     facts = f"<p>{escape(document.facts)}</p>"
-    parts = (text for part in document.parts for text in _render_part_as_html(part))
+    parts = [text for part in document.parts for text in _render_part_as_html(part)]
+    if legend := format_legend(document.list_headings()):
+        parts += _render_part_as_html(Section.folded("What the headings mean", [legend]))
     return "\n".join([*above, facts, *parts])
 
 
@@ -73,7 +84,7 @@ def _render_part_as_html(part: Part) -> Iterator[str]:
         with pd.option_context("display.max_colwidth", None):  # otherwise long cells are cut
             yield part.cells.to_html(index=False, border=0)
     elif isinstance(part, Code):
-        codes = "<br>\n".join(map(escape, part.lines))
+        codes = "<br>\n".join(map(escape, part.brief(full=False)))
         yield _fold(part.name, f"<p><code>{codes}</code></p>")
     elif isinstance(part, Section):
         inside = "\n".join(text for one in part.parts for text in _render_part_as_html(one))
@@ -242,6 +253,17 @@ class Document:
         """The tables, without folded ones."""
         return [part for part in self.parts if isinstance(part, ShownTable)]
 
+    def list_headings(self, *, full: bool = False) -> list[str]:
+        """Return what a legend explains: the headings of the tables, and ``defaults:…``.
+
+        `full`: whether signatures are shown in full, and so without defaults.
+        """
+        headings = [str(name) for table in self.tables for name in table.cells]
+        codes = (part for part in self.parts if isinstance(part, Code))
+        if any("defaults:" in line for code in codes for line in code.brief(full=full)):
+            headings.append("defaults:…")
+        return headings
+
     def render(self, form: str, *, tables_only: bool = False) -> str:
         """Render the document in a form.
 
@@ -332,3 +354,42 @@ class Renderable(ABC):
 
     def _render(self, form: str, **what: Any) -> str:
         return self.document(**what).render(form)
+
+
+class ReadableTable(pd.DataFrame):
+    """A table that print and notebooks show as a document, until it is changed.
+
+    Tables that are made from it, such as a selection, are plain.
+
+    Attributes
+    ----------
+    unchanged : pandas.DataFrame
+        The table that the document shows.
+    build_document : callable
+        Returns the document.
+    """
+
+    _metadata: ClassVar[list[str]] = ["unchanged", "build_document"]
+    unchanged: pd.DataFrame
+    build_document: Callable[[], Document]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, build_document: Callable[[], Document]) -> Self:
+        """Return a copy of a table that is shown as a document."""
+        copied = cls(table.copy())
+        copied.unchanged, copied.build_document = table, build_document
+        return copied
+
+    def __repr__(self) -> str:
+        """Return the document as text, or a changed table as pandas does."""
+        return self.build_document().render("text") if self._is_unchanged else super().__repr__()
+
+    def _repr_html_(self) -> str | None:
+        if self._is_unchanged:
+            return self.build_document().render("html")
+        changed: str | None = super()._repr_html_()  # type: ignore[misc] # not in the stubs
+        return changed
+
+    @property
+    def _is_unchanged(self) -> bool:
+        return self.equals(self.unchanged)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -127,7 +127,7 @@ class Report(Renderable, Mapping[str, float]):
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the mean of a metric."""
         try:
-            return float(self.mean.iloc[self._position_of(metric)])
+            return float(self.mean.iloc[self._position_of(str(metric))])
         except InvalidInputError as error:
             raise UnknownKeyError(str(error)) from None
 
@@ -185,9 +185,8 @@ class Report(Renderable, Mapping[str, float]):
         InvalidInputError
             The report has no such metric, or it is a number of all lists together.
         """
-        names = self.metrics_of_users
-        chosen = (names or self.metrics)[0] if metric is None else metric
-        return self.metrics.index(find_metric_name(chosen, self.metrics, "This report", names))
+        chosen = (self.metrics_of_users or self.metrics)[0] if metric is None else metric
+        return self._position_of(chosen, self.metrics_of_users)
 
     @property
     def bounded(self) -> pd.Series[bool]:
@@ -446,8 +445,10 @@ class Report(Renderable, Mapping[str, float]):
             bounded=self.bounded.to_numpy(),
         )
 
-    def signature(self, metric: str | Metric) -> Signature:
+    def signature(self, metric: str | Metric | None = None) -> Signature:
         """Return the signature of a metric: equal signatures on equal data mean equal numbers.
+
+        `metric` may be left out if the report has only one.
 
         Examples
         --------
@@ -457,8 +458,10 @@ class Report(Renderable, Mapping[str, float]):
         """
         return self.audit_data.signatures[self.metrics[self._position_of(metric)]]
 
-    def per_user_audit(self, metric: str | Metric) -> pd.DataFrame:
+    def per_user_audit(self, metric: str | Metric | None = None) -> pd.DataFrame:
         """Return each user's score in a metric next to chance, extremes, adjusted and z.
+
+        `metric` may be left out if only one has a score per user.
 
         Returns
         -------
@@ -481,7 +484,8 @@ class Report(Renderable, Mapping[str, float]):
         >>> audit.loc["ann"].round(3).tolist()
         [0.813, 0.658, 0.452, 0.623]
         """
-        column, scores = self.find_column_of_users(metric), self.audit_data.scores_with_orders
+        column = self._position_of(metric, self.metrics_of_users)
+        scores = self.audit_data.scores_with_orders
         counts = scores.counts
         has_threshold = not np.isnan(counts.n_relevant).any()
         tables = {
@@ -498,24 +502,33 @@ class Report(Renderable, Mapping[str, float]):
         return pd.DataFrame(columns, index=make_index(scores.users, "user"), copy=True)
 
     def leaderboard(
-        self, metric: str | Metric, n: int = 20, *, by: str = "score", ascending: bool = False
+        self,
+        metric: str | Metric | None = None,
+        n: int | None = 20,
+        *,
+        by: str = "score",
+        ascending: bool = False,
+        include_trivial: bool = False,
     ) -> pd.DataFrame:
         """Return the n users with the highest or the lowest scores in a metric.
 
-        Trivial users, whose score does not depend on the order, are left out; their number is in
-        ``attrs["trivial"]`` of the table.
+        Users without a score are left out. So are trivial users, whose score does not depend on the
+        order; their number is in ``attrs["trivial"]`` of the table.
 
         Parameters
         ----------
-        metric : str or Metric
-            A metric of the report.
-        n : int
-            The number of users, at least 1.
+        metric : str or Metric, optional
+            A metric of the report; may be left out if only one has a score per user.
+        n : int, optional
+            The number of users, at least 1; None for all.
         by : {'score', 'adjusted', 'z'}
             The column to rank by. Short lists reach a score of 1 by luck: `adjusted` is the share
             of the possible improvement over chance, `z` the evidence that it is no luck.
         ascending : bool
             Whether the lowest come first.
+        include_trivial : bool
+            Whether to rank trivial users, too. They have no `adjusted` and no `z`: in an order by
+            one of these they come last, with the same rank.
 
         Returns
         -------
@@ -527,7 +540,8 @@ class Report(Renderable, Mapping[str, float]):
         Raises
         ------
         InvalidInputError
-            `n` or `by` is out of range, or no user has a value in that column.
+            `n` or `by` is out of range, no user has a value in that column, or the metric is not
+            named and there are several.
 
         Examples
         --------
@@ -537,20 +551,23 @@ class Report(Renderable, Mapping[str, float]):
         >>> board["score"].round(3).to_dict()
         {'bob': 1.0, 'ann': 0.963}
         """
-        column, scores = self.find_column_of_users(metric), self.audit_data.scores_with_orders
-        check_integer("n", n, 1)
+        column = self._position_of(metric, self.metrics_of_users)
+        scores = self.audit_data.scores_with_orders
+        if n is not None:
+            check_integer("n", n, 1)
         check_choice("by", by, self.LEADERBOARD_COLUMNS)
         needed = {"adjusted": "best", "z": "deviation"}
         if by in needed and np.isnan(scores.roles[needed[by]][:, column]).all():
             msg = f"{self.metrics[column]} has no {by} for any user: pass by='score'."
             raise InvalidInputError(msg)
         table, trivial = self.per_user_audit(metric), scores.trivial[:, column]
-        ranked = table[table[by].notna() & ~trivial]
+        is_ranked = np.where(trivial, include_trivial, table[by].notna())
         keys = list(dict.fromkeys([by, "z"]))
         directions = [*([ascending] * len(keys)), False]
-        rounded = ranked[[*keys, "items"]].apply(_round_to_twelve_digits)
-        rounded = rounded.sort_values([*keys, "items"], ascending=directions, kind="stable").head(n)
-        starts_rank = (rounded[keys].diff().ne(0) & rounded[keys].notna()).any(axis=1).to_numpy()
+        rounded = table.loc[is_ranked, [*keys, "items"]].apply(_round_to_twelve_digits)
+        rounded = rounded.sort_values([*keys, "items"], ascending=directions, kind="stable")[:n]
+        values = rounded[keys].fillna(np.inf)  # without a value, users are level
+        starts_rank = values.ne(values.shift()).any(axis=1).to_numpy()
         rank = np.maximum.accumulate(np.where(starts_rank, np.arange(1, len(rounded) + 1), 1))
         board = table.loc[rounded.index].drop(columns=["worst", "best"])
         board.insert(0, "rank", rank)
@@ -938,8 +955,11 @@ class Report(Renderable, Mapping[str, float]):
         """
         return cls(*saving.load(path))
 
-    def _position_of(self, metric: str | Metric) -> int:
-        return self.metrics.index(find_metric_name(metric, self.metrics, "This report"))
+    def _position_of(
+        self, metric: str | Metric | None, of_users: Sequence[str] | None = None
+    ) -> int:
+        """Return the position of a metric, by default the only one."""
+        return self.metrics.index(find_metric_name(metric, self.metrics, "This report", of_users))
 
 
 def _round_to_twelve_digits(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ Metrics = Iterable[str | Metric] | str | Metric | None
 Cutoffs = int | Iterable[int | None] | None
 
 _STEEP_GRADE = 10  # from here on, exponential gains surprise
+_CUTOFF = re.compile(r"@\d+(?=:|$)")
 _DEFAULT_METRICS = ("ndcg", "precision", "recall")
 
 
@@ -379,14 +381,19 @@ def read_metrics(metrics: Iterable[str | Metric] | str | Metric, k: Cutoffs) -> 
 
 
 def find_metric_name(
-    metric: str | Metric, names: Sequence[str], owner: str, of_users: Sequence[str] | None = None
+    metric: str | Metric | None,
+    names: Sequence[str],
+    owner: str,
+    of_users: Sequence[str] | None = None,
 ) -> str:
     """Return the name that a metric has in a report, also if it is spelled differently.
 
+    A name without cutoff, ``"ndcg"``, is the only metric of that name at any cutoff.
+
     Parameters
     ----------
-    metric : str or Metric
-        The metric.
+    metric : str or Metric, optional
+        The metric; by default the only one.
     names : sequence of str
         The names of all metrics.
     owner : str
@@ -397,21 +404,26 @@ def find_metric_name(
     Raises
     ------
     InvalidInputError
-        The report does not have the metric, or it has no score per user.
+        The report does not have the metric, or it has no score per user; or several metrics are
+        meant.
 
     Examples
     --------
     >>> find_metric_name("NDCG@10", ["rr", "ndcg@10"], "This report")
     'ndcg@10'
+    >>> find_metric_name("ndcg", ["rr", "ndcg@10:catalogue"], "This comparison")
+    'ndcg@10:catalogue'
     """
-    name = str(metric)
-    if name not in names:
-        with suppress(RecsysNdcgError):
-            name = str(parse_metrics(name)[0])
-    if name not in names:
-        shown_name = name if isinstance(metric, Metric) else repr(metric)
+    found = list(of_users or names) if metric is None else _find_spelled(metric, names)
+    if len(found) > 1:
+        which = "metrics" if metric is None else f"metrics that {metric} could be"
+        msg = f"{owner} has {len(found)} {which}: {', '.join(found)}. Name one of them."
+        raise InvalidInputError(msg)
+    if not found:
+        shown_name = str(metric) if isinstance(metric, Metric) else repr(metric)
         msg = f"{owner} has no metric {shown_name}; it has {', '.join(names)}."
         raise InvalidInputError(msg)
+    (name,) = found
     if of_users is not None and name not in of_users:
         msg = (
             f"{name} is a number of all lists together, without a score per user. Name a metric "
@@ -419,6 +431,27 @@ def find_metric_name(
         )
         raise InvalidInputError(msg)
     return name
+
+
+def _find_spelled(metric: str | Metric, names: Sequence[str]) -> list[str]:
+    """Return the names that a metric can have: one, or if its cutoff is left out, each that fits.
+
+    In ``ndcg@10:catalogue`` a protocol follows the cutoff.
+    """
+    text = str(metric)
+    forms = {text}
+    with suppress(RecsysNdcgError):
+        (parsed,) = parse_metrics(text)
+        forms.add(str(parsed))
+        forms |= {parsed.name} if text.isalnum() else set()
+    if exact := [one for one in names if one in forms]:
+        return exact[:1]
+    without_cutoff = {one: _CUTOFF.sub("", one) for one in names}
+    return [
+        one
+        for one, rest in without_cutoff.items()
+        if not forms.isdisjoint({rest, rest.partition(":")[0], rest.partition("(")[0]})
+    ]
 
 
 def _convention_for(metric: Metric, convention: Convention | str | None) -> Convention:

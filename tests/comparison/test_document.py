@@ -14,6 +14,7 @@ import pandas as pd
 
 import recsys_ndcg as rn
 from recsys_ndcg.arrays import Floats
+from recsys_ndcg.glossary import format_legend
 from recsys_ndcg.rendering.wording import format_number
 from tests.comparison.models import models
 from tests.errors import assert_rejected
@@ -55,9 +56,11 @@ def test_the_text_has_heading_leaderboard_verdict_remarks_and_signatures() -> No
             *(text for one in others for text in (f"{one['mean']:.4f}", one["letters"])),
         ]  # fmt: skip
     remarks = [f"- {line}" for line in FOUR.remarks]
-    *others, last = rest[6:]
-    assert others == [*FOUR.verdicts()[0], *remarks, FOUR.signatures["ndcg@5"]]
-    assert last == "other signatures are the same"
+    *others, signature, last = rest[6:]
+    legend = format_legend(FOUR.document().list_headings(), key=False)
+    assert others == [*FOUR.verdicts()[0], *remarks, *legend]
+    assert signature == FOUR.signatures["ndcg@5"].short
+    assert last.startswith("other signatures are the same, except: precision@3|threshold:4.0")
 
 
 def test_the_top_tier_is_bold() -> None:

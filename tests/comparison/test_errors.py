@@ -163,7 +163,7 @@ def test_reports_must_share_a_metric_and_keep_their_choices() -> None:
     assert "Metrics that only some models have are left out: rmse." in found.remarks
     message = r"share no metric \(a: ndcg@3, rmse; b: ndcg@3; c: rmse\)"
     assert_rejected(message, rn.compare, {**two, "c": c})
-    message = "b: This report has no rmse; it has ndcg@3"
+    message = "b: This report has no metric 'rmse'; it has ndcg@3"
     assert_rejected(message, rn.compare, two, metrics=["rmse"])
     message = "'a' is evaluated already, so threshold= would have no effect"
     assert_rejected(message, rn.compare, {"a": a, "b": MODELS["fair"]}, threshold=4)

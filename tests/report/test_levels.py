@@ -235,6 +235,37 @@ def test_a_leaderboard_leaves_out_and_counts_trivial_users(board: rn.Report) -> 
     assert board.leaderboard("rr@2")["z"].isna().all()
 
 
+def test_a_leaderboard_of_all_users_can_include_trivial_ones(board: rn.Report) -> None:
+    """They have no z: in its order they come last and share a rank, worst first, too."""
+    all_users = board.leaderboard("recall", None)
+    assert len(all_users) == board.leaderboard("recall").index.size == 5
+    found = {
+        (by, up): board.leaderboard("recall", None, by=by, ascending=up, include_trivial=True)
+        for by in ("score", "z") for up in (False, True)
+    }  # fmt: skip
+    for table in found.values():
+        assert sorted(table.index) == ["ann", "bob", "cy", "dan", "eve", "gus"]
+    ranks = found["score", False]["rank"].to_dict()  # eve's score is 1, too
+    assert (ranks["gus"], ranks["eve"], ranks["dan"]) == (4, 5, 6)
+    two = board.leaderboard("precision@2", None, by="z", include_trivial=True)
+    assert two["rank"].iloc[-2:].tolist() == [len(two) - 1] * 2
+    assert {*two.index[-2:]} == {"eve", "fay"}
+    for up in (False, True):
+        assert found["z", up].index[-1] == "eve"
+
+
+def test_a_metric_is_left_out_where_there_is_one(board: rn.Report) -> None:
+    """With several, the error names them; so does a name without cutoff that fits several."""
+    lists = {"labels": {"ann": {"b", "c"}}, "results": {"ann": ["b", "a", "c"]}}
+    one = rn.evaluate(lists, metrics=["coverage@2", "ndcg@2"], catalogue=[*"abcd"])
+    pd.testing.assert_frame_equal(one.leaderboard(), one.leaderboard("ndcg@2"))
+    pd.testing.assert_frame_equal(one.per_user_audit(), one.per_user_audit("ndcg"))
+    assert rn.evaluate({"ann": [(4, 5), (3, 2)]}, k=2).signature().startswith("ndcg@2|")
+    message = "This report has 3 metrics: recall@2, precision@2, rr@2. Name one of them."
+    for call in (board.leaderboard, board.per_user_audit, board.signature):
+        assert_rejected(message, call)
+
+
 @pytest.mark.parametrize("short", ["1010", "10"])
 def test_the_longer_list_comes_first_if_score_and_z_are_equal(short: str) -> None:
     """Half of each list is relevant: z is 1 for both, up to rounding."""

@@ -46,7 +46,8 @@ def test_a_report_is_a_mapping_of_its_means(report: rn.Report) -> None:
 def test_a_mean_is_found_by_any_name_of_its_metric(report: rn.Report) -> None:
     """As evaluate takes them."""
     names: dict[str, list[Any]] = {
-        "ndcg@10": [" NDCG@10 ", rn.NDCG(10)], "rbp(p=0.9)@2": ["rbp(0.9)@2", rn.RBP(2, p=0.9)],
+        "ndcg@10": [" NDCG@10 ", "ndcg", rn.NDCG(10)],
+        "rbp(p=0.9)@2": ["rbp(0.9)@2", "RBP", "rbp(0.9)", rn.RBP(2, p=0.9)],
     }  # fmt: skip
     for name, keys in names.items():
         for key in keys:
@@ -54,7 +55,7 @@ def test_a_mean_is_found_by_any_name_of_its_metric(report: rn.Report) -> None:
             assert report[key] == report.get(key) == report.mean[name]
 
 
-@pytest.mark.parametrize("key", ["ndcg@5", "ndcg", "ndgc@10", rn.RBP(2), "", 3, None])
+@pytest.mark.parametrize("key", ["ndcg@5", "ndcg:rated", "ndgc@10", rn.RBP(2), "", 3, None])
 def test_a_missing_metric_is_a_missing_key(report: rn.Report, key: Any) -> None:
     """The error lists the metrics, and is a KeyError, too."""
     with rejects(r"has no metric .*; it has ndcg@10, rbp\(p=0.9\)@2") as caught:

@@ -231,7 +231,8 @@ def _draw_lines(
     table: pd.DataFrame, models: list[str], x: Spec, y: Spec, level: float
 ) -> list[Spec]:
     """Return a line per model; the first models have points with intervals side by side."""
-    data = vega.rows(**table)
+    data = vega.rows(**table, place=range(len(table)))
+    order = vega.number("place")  # Vega-Lite 5 would sort the groups as text
     first = models[: len(vega.LINES)]
     own = [row | {"line": row["model"]} for row in data if row["model"] in first]
     rest = pluralise(len(models) - len(first), "other model")
@@ -254,8 +255,8 @@ def _draw_lines(
     ]
     each = {"detail": vega.name("model"), "tooltip": vega.name("model", "model")}
     return [
-        vega.layer(others, "line", {"strokeWidth": 1}, x=x, y=y, color=color, **each),
-        vega.layer(own, "line", thick, **side_by_side, y=y, strokeDash=dash),
+        vega.layer(others, "line", {"strokeWidth": 1}, x=x, y=y, color=color, order=order, **each),
+        vega.layer(own, "line", thick, **side_by_side, y=y, strokeDash=dash, order=order),
         vega.layer(vega.keep_intervals(own), "rule", thick, **side_by_side, **vega.span("y", y)),
         vega.layer(own, "point", point, **side_by_side, y=y, shape=shape, tooltip=tooltip),
     ]

@@ -7,6 +7,7 @@ titles: Vega gives dots and brackets in the names of fields a meaning, and backs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
 from importlib import import_module
 from io import StringIO
@@ -44,6 +45,9 @@ _KINDS = {
     "trade-off": ("trade_off", "plot_trade_off"),
     "forest": ("forest", "plot_forest"),
 }
+#: The type of specifications that JupyterLab 4 knows. It draws those of Vega-Lite 6 as well, whose
+#: own type in Vega-Altair 6 makes the file of a notebook invalid.
+_NOTEBOOK_TYPE = "application/vnd.vegalite.v5+json"
 _HUGE = 1e5  # from here on axes use powers of ten
 _MARGIN = 0.04  # of the range of an axis, on both sides
 
@@ -242,21 +246,65 @@ def chart(
         alt.Chart(one["data"], mark=one["mark"], encoding=alt.FacetedEncoding(**one["encoding"]))
         for one in layers
     ]
-    return alt.LayerChart(
+    layered: alt.LayerChart = _add_picture_to("LayerChart")(
         layer=drawn, title=title, description=description, width=width, height=height
     )
+    return layered
 
 
 def concat_charts(
     panels: Sequence[alt.LayerChart], title: Spec, description: str
 ) -> alt.ConcatChart:
     """Return charts side by side with a common legend."""
-    import altair as alt  # noqa: PLC0415 - an extra, which the panels are made of
-
     shared = {"scale": {"color": "shared", "strokeDash": "shared"}}
-    return alt.ConcatChart(
+    joined: alt.ConcatChart = _add_picture_to("ConcatChart")(
         concat=[*panels], title=title, description=description, columns=3, resolve=shared
     )
+    return joined
+
+
+class PicturedChart:
+    """A chart that gives a notebook a picture, for where no script can draw it: on a forge.
+
+    Vega-Altair's default form is a web page that loads scripts from a network, which a notebook
+    prefers to any picture. Here it is the specification of the chart, which JupyterLab draws
+    without a network. Another form that the user chose (`altair.renderers`) is kept.
+    """
+
+    def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
+        import altair as alt  # noqa: PLC0415 - an extra, which the chart is made of
+
+        draw = super()._repr_mimebundle_  # type: ignore[misc] # of the chart
+        form = draw(*args, **kwds)
+        try:
+            with alt.renderers.enable("png"):
+                picture = draw(*args, **kwds) if form else None
+        except (ImportError, ValueError):  # vl-convert is not installed
+            return form
+        if not picture:  # the chart is shown in a browser, or is invalid
+            return form
+        form, details = form if isinstance(form, tuple) else (form, {})
+        if alt.renderers.active == "default":
+            form = {_NOTEBOOK_TYPE: self.to_dict()}  # type: ignore[attr-defined] # of the chart
+        description = self.description  # type: ignore[attr-defined] # which all charts here have
+        image, size = picture
+        size["image/png"]["alt"] = description
+        return {**image, **form, "text/plain": description}, {**size, **details}
+
+
+@cache
+def _add_picture_to(name: str) -> Any:
+    """Return the class of Vega-Altair's charts with that name, with a picture."""
+    import altair as alt  # noqa: PLC0415 - an extra
+
+    return type(name, (PicturedChart, getattr(alt, name)), {})
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class of a chart, which pickle looks up by its name."""
+    if name in {"LayerChart", "ConcatChart"}:
+        return _add_picture_to(name)
+    raise AttributeError(name)
 
 
 def to_svg(chart: alt.TopLevelMixin) -> str:
