@@ -172,7 +172,7 @@ def test_commands_compare_and_reconcile_with_what_is_known(words: list[str]) -> 
     np.testing.assert_allclose(table["value"], expected["value"], rtol=1e-12)
     result = run("evaluate", "--results", "one.csv", *words[:2], "--metrics", "coverage@3")
     assert result.exit_code == 2
-    assert "--catalogue items.csv" in result.stderr
+    assert "--catalogue items, all" in result.stderr
 
 
 @pytest.mark.parametrize(("test", "how"), [("t", "is the jackknife's"), ("randomisation", "swaps")])

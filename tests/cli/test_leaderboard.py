@@ -62,7 +62,7 @@ def test_a_saved_report_has_a_leaderboard(folder: Path) -> None:
         (["p.csv", "--sort", "zz"], "--sort must be one of 'score', 'adjusted', 'z', not 'zz'."),
         (["p.csv", "--metric", "ndgc"], "Did you mean 'ndcg'"),
         (["p.csv", "--metric", "ndcg,rr"], "2 metrics"),
-        (["p.csv", "--metric", "p@5"], "--threshold 4"),
+        (["p.csv", "--metric", "p@5"], "--threshold 5"),
         (["p.csv", "--metric", "rmse", "--sort", "z"], "no z for any user"),
         (["p.csv", "--labels", "p.csv"], "Given: FILE and --labels. Pass FILE"),
     ],

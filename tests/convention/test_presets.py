@@ -90,7 +90,7 @@ def test_a_preset_reports_what_the_data_lacks() -> None:
     pairs = {"ann": [(3.0, 5), (3.0, 1)]}
     with rejects("ties='text_desc' orders by item, but the data has no item ids. Give them, or"):
         rn.evaluate(pairs, convention=rn.Convention.preset("trec_eval"))
-    with rejects("gain='binary', mean_over='relevant' needs to know .* pass threshold"):
+    with rejects("gain='binary', mean_over='relevant' need to know .* pass threshold"):
         rn.evaluate(ROWS, convention=rn.Convention.preset("replay"))
     with rejects("ideal='max' needs the top grade"):
         rn.Convention.preset("rectools").replace(gain="linear")

@@ -41,7 +41,7 @@ def test_two_protocols_have_two_verdicts() -> None:
     assert "in ndcg@5:catalogue (whole catalogue)" in catalogue.headline
     assert found.verdict == f"{rated} {catalogue}"
     assert found.verdicts("ndcg@5:catalogue") == [catalogue, rated]
-    for text in (str(found), found.to_markdown(), found.to_latex(), found._repr_html_()):
+    for text in (str(found), found.to_markdown(), found._repr_html_()):
         plain = text.replace("\\", "")
         assert rated.headline in plain
         assert catalogue.headline in plain

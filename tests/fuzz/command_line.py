@@ -22,6 +22,7 @@ import pandas as pd
 
 import recsys_ndcg as rn
 from recsys_ndcg.cli import main
+from tests.commands import StandardInput
 
 HEADING = "user,item,estimated,true\n"
 ROWS = "ann,a,4.5,5\nann,b,3.0,2\nann,c,2.0,4\nbob,a,2.0,4\nbob,b,3.5,3\n"
@@ -161,7 +162,7 @@ def run(case: bytes, folder: Path) -> None:
         chdir(folder),
         # no system hands a zero byte over, and an old typer would ask for such a file
         patch.object(sys, "argv", ["recsys-ndcg", *(one.replace("\0", "") for one in words)]),
-        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO((HEADING + ROWS).encode()))),
+        patch.object(sys, "stdin", io.TextIOWrapper(StandardInput((HEADING + ROWS).encode()))),
         patch.dict("os.environ", {"RECSYS_NDCG_TRACEBACK": "1"}),
         redirect_stdout(out),
         redirect_stderr(err),

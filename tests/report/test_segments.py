@@ -638,7 +638,9 @@ def test_unusable_groups_are_rejected(match: str, report: rn.Report) -> None:
 
 def test_unusable_groups_of_some_reports_are_rejected(report: rn.Report, tmp_path: Path) -> None:
     """Without a threshold, with too many groups, with a blank id in a file."""
-    assert_rejected("threshold=4, for instance", _evaluate(USERS, threshold=None).by, "relevant")
+    assert_rejected(
+        "threshold=, the lowest true value", _evaluate(USERS, threshold=None).by, "relevant"
+    )
     many = rn.evaluate({user: [(2.0, 5), (1.0, user % 5)] for user in range(1001)})
     message = "'segment' has 1001 groups of 1001 users, more than 1000.*qcut"
     assert_rejected(message, many.by, lambda table: range(len(table)))
