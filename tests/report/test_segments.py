@@ -638,7 +638,8 @@ def test_unusable_groups_are_rejected(match: str, report: rn.Report) -> None:
 
 def test_unusable_groups_of_some_reports_are_rejected(report: rn.Report, tmp_path: Path) -> None:
     """Without a threshold, with too many groups, with a blank id in a file."""
-    assert_rejected(
+    no_threshold = _evaluate(USERS, threshold=None)
+    assert_rejected("threshold=, the lowest true value", no_threshold.by, "relevant")
         "threshold=, the lowest true value", _evaluate(USERS, threshold=None).by, "relevant"
     )
     many = rn.evaluate({user: [(2.0, 5), (1.0, user % 5)] for user in range(1001)})

@@ -84,8 +84,8 @@ def test_batches_add_up_to_the_whole(
         strange = set(pd.concat(tables)["true"].dropna()) - {0, 1}
         contradicted = not has_threshold and strange and "1 counted as relevant" in str(error)
         # batches suggest a threshold of their own scale
-        one, other = (text.partition("pass threshold=")[0] for text in (str(whole), str(error)))
-        assert contradicted or one == other, error  # noqa: PT017 - compared with the other
+        mine, theirs = (str(text).partition("pass threshold=")[0] for text in (whole, error))
+        assert contradicted or mine == theirs, error  # noqa: PT017 - compared with the other
         return
     assert isinstance(whole, rn.Report)
     assert len(first) == whole.counts["users"]
