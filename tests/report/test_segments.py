@@ -640,8 +640,6 @@ def test_unusable_groups_of_some_reports_are_rejected(report: rn.Report, tmp_pat
     """Without a threshold, with too many groups, with a blank id in a file."""
     no_threshold = _evaluate(USERS, threshold=None)
     assert_rejected("threshold=, the lowest true value", no_threshold.by, "relevant")
-        "threshold=, the lowest true value", _evaluate(USERS, threshold=None).by, "relevant"
-    )
     many = rn.evaluate({user: [(2.0, 5), (1.0, user % 5)] for user in range(1001)})
     message = "'segment' has 1001 groups of 1001 users, more than 1000.*qcut"
     assert_rejected(message, many.by, lambda table: range(len(table)))

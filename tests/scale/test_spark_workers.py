@@ -68,6 +68,7 @@ def test_workers_without_the_package_raise(tmp_path: Path) -> None:
     """The message names what is missing, and the fix."""
     text = _printed_hidden(tmp_path)
     assert "The workers cannot import 'recsys_ndcg'" in text
+    assert "os.environ['PYSPARK_PYTHON'] = sys.executable" in text
     assert "addArtifact" in text
     assert "--py-files" in text
 
