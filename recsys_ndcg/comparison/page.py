@@ -23,6 +23,7 @@ from recsys_ndcg.errors import InvalidInputError, quote, suggest
 from recsys_ndcg.input import format_id
 from recsys_ndcg.rendering import (
     Charts,
+    Choice,
     Document,
     Section,
     ShownTable,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
+    from recsys_ndcg.rendering.parts import Part
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
@@ -249,7 +251,8 @@ def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
 
 _MAX_AUDITED_MODELS = 6  # models whose audit is shown
 _MAX_AUDITED_ROWS = 1_000_000  # users × models of these audits: measuring so many takes a second
-_MAX_OTHER_METRICS = 4  # in addition to the first
+_MAX_METRICS = 10  # with a leaderboard
+_MAX_PAIRS = 45  # of which each metric has a table
 _MOVERS = 10
 _MAX_COLUMNS = 8  # best models in the table of users, in addition to the two compared ones
 _MAX_NAMED = 6  # models in the Python code
@@ -336,23 +339,38 @@ def _build_page_of_lists(comparison: Comparison, command: str | None) -> Documen
 
 def _build_leaderboard_section(comparison: Comparison, board: Section) -> Section:
     """Return the leaderboard's section, with charts, pairs and other metrics."""
-    first, *others = comparison.metrics
-    details = [
-        Section.folded(
-            f"By {name}",
-            [[comparison.verdict_in(name)], *_build_leaderboard_parts(comparison, name)],
+    names = comparison.metrics
+    shown, n_pairs = names[:_MAX_METRICS], len(comparison.first_metric_comparison.pairs)
+    options: dict[str, list[Part]] = {}
+    for name in shown:
+        verdict = [] if name == names[0] else [[comparison.verdict_in(name)]]
+        options[name] = [*verdict, *_build_leaderboard_parts(comparison, name)]
+        if name == names[0] or n_pairs <= _MAX_PAIRS:
+            options[name].append(
+                Section.folded("The pairs of models", [build_pairs_table(comparison, name)])
+            )
+    lead = board.lead
+    if len(names) > len(shown):
+        lead += (
+            f" Of {len(names)} metrics, the first {len(shown)} have a leaderboard here; "
+            "comparison.leaderboards has all."
         )
-        for name in others[:_MAX_OTHER_METRICS]
-    ]
-    pairs = Section.folded("The pairs", [build_pairs_table(comparison, first)])
-    return replace(board, parts=[*_build_leaderboard_parts(comparison, first), pairs, *details])
+    return replace(board, lead=lead, parts=[Choice("Metric", options)])
 
 
 def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
     """Return the leaderboard in a metric, by model, and the chart of its intervals."""
     table = build_leaderboard_table(comparison, metric)
-    order = ["model", *(name for name in table.cells if name != "model")]
-    table = replace(table, cells=table.cells[order], n_left_aligned=1)
+    cells = table.cells[["model", *(name for name in table.cells if name != "model")]]
+    outcome = ["won", "tied", "lost"]
+    if {*outcome} <= {*cells}:  # one column is easier to read, and leaves room for others
+        texts = ["/".join(row) for row in cells[outcome].to_numpy().tolist()]
+        texts = ["-" if text == "-/-/-" else text for text in texts]
+        baseline = shorten(comparison.baseline, _MAX_HEADING)
+        cells.insert(cells.columns.get_loc("won"), f"won/tied/lost against {baseline}", texts)
+        cells = cells.drop(columns=outcome)
+    note = table.note.partition("; users won")[0]  # which the heading says
+    table = replace(table, cells=cells, n_left_aligned=1, note=note)
     return [table, *_make_charts(comparison, "tiers", metric=metric)]
 
 

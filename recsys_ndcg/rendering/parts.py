@@ -70,6 +70,8 @@ class ShownTable:
         The columns of numbers, if all others are sentences, which may break.
     is_sortable : bool
         Whether the rows are users, which a page can sort and search.
+    sorted_by : int, optional
+        The place of the column of numbers that sorts the rows, the highest first.
     lists : UserLists, optional
         The lists of these users, for a page.
     """
@@ -84,6 +86,7 @@ class ShownTable:
     signature: str = ""
     numeric: Sequence[str] | None = None
     is_sortable: bool = False
+    sorted_by: int | None = None
     lists: UserLists | None = None
 
     @property
@@ -176,4 +179,21 @@ class Section:
         return cls("", title, "", parts)
 
 
-Part: TypeAlias = ShownTable | Code | Section | list[str]
+@dataclass(frozen=True)
+class Choice:
+    """Groups of parts, of which a page shows one at a time; without a script, all.
+
+    Parameters
+    ----------
+    title : str
+        What is chosen.
+    options : mapping of str
+        The parts of each group, by its title.
+    """
+
+    kind: ClassVar[str] = "choice"
+    title: str
+    options: Mapping[str, Sequence[Part]]
+
+
+Part: TypeAlias = ShownTable | Code | Section | Choice | list[str]
