@@ -34,6 +34,7 @@ from recsys_ndcg.rendering import (
     shorten,
 )
 from recsys_ndcg.report import (
+    MAX_USERS,
     Report,
     build_audit_table,
     build_chance_section,
@@ -42,7 +43,6 @@ from recsys_ndcg.report import (
     build_signatures_section,
     build_user_lists,
     build_user_section,
-    select_users,
     write_call_arguments,
 )
 from recsys_ndcg.significance import Testing
@@ -293,9 +293,11 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
     board, _, *segments, _ = brief.sections
     result = comparison.first_metric_comparison
     ordered = [comparison.models[column] for column in result.columns_by_mean]
-    best = next(name for name in ordered if name != CHANCE)
+    best, *others = [name for name in ordered if name != CHANCE]
     a = comparison.baseline
     b = next(name for name in ordered if name != a)
+    # the two best models, if they are compared
+    pair = (others[0], best) if others and result.testing.family != "baseline" else (a, b)
     report = comparison.model_scores[best].report
     difference_charts = _make_charts(comparison, "differences", "scatter", a=a, b=b)
     activity = _make_charts(comparison, "activity")
@@ -312,7 +314,7 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         *([] if report is None else build_cutoff_section(report, f"This is {best}.")),
         Section("activity", "Few and many ratings", _BY_ACTIVITY, activity),
         *segments,
-        _build_users_section(comparison, a, b, best),
+        _build_users_section(comparison, *pair),
         *_build_movers_section(comparison, a, b),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
@@ -438,45 +440,40 @@ def _make_trade_off_charts(comparison: Comparison) -> list[Charts]:
 # Users
 
 
-def _build_users_section(comparison: Comparison, a: str, b: str, best: str) -> Section:
-    """Return the section of users; if too many, only those who gain or lose most.
+def _build_users_section(comparison: Comparison, a: str, b: str) -> Section:
+    """Return the section of users, the greatest difference between two models first.
 
     Parameters
     ----------
     comparison : Comparison
         The models.
     a, b : str
-        The two models whose lists and differences are shown.
-    best : str
-        The model whose scores sort the users.
+        The two models whose lists and differences are shown; b is the better one.
     """
-    result, counts = comparison.first_metric_comparison, comparison.first_model.counts
-    difference = result.scores_of(b) - result.scores_of(a)
-    improvement, tie_breaker = result.sign * difference, result.sign * result.scores_of(b)
-    users = select_users(improvement, tie_breaker, difference == 0, counts.n_items)
-    column = result.models.index(best)
+    result, n_items = comparison.first_metric_comparison, comparison.first_model.counts.n_items
+    score, column = result.scores_of(b), result.models.index(b)
+    difference = score - result.scores_of(a)
     # the worst order is not kept: a list is trivial if its best order is no better than chance
-    trivial = result.sign * (result.best - result.chance)[users, column] <= 0
-    score, n_items = result.sign * result.scores[users, column], counts.n_items[users]
+    is_trivial = result.sign * (result.best - result.chance)[:, column] <= 0
     # a long list is harder to order
-    order = np.lexsort((-n_items, -score, trivial))
-    users, trivial = users[order], trivial[order]
+    order = np.lexsort((-n_items, -result.sign * score, -np.abs(difference), is_trivial))
+    users = order[:MAX_USERS]
     ranked = [result.models[column] for column in result.columns_by_mean]
     columns = [name for name in ranked if name in (*ranked[:_MAX_COLUMNS], a, b)]
     difference_heading = f"{shorten(b, _MAX_HEADING)} minus {shorten(a, _MAX_HEADING)}"
     return build_user_section(
-        f"{result.name} of {best}",
+        f"the difference between {b} and {a} in {result.name}, the greatest first",
         comparison.first_model,
         users,
         [
             *((name, list(map(format_number, result.scores_of(name)[users]))) for name in columns),
             (difference_heading, [*map(format_signed, difference[users].tolist())]),
         ],
-        trivial=trivial,
+        trivial=is_trivial[users],
         lists=_build_list_pairs(comparison, a, b, users),
         row_content="both models' lists and the best order",
-        selection_note=f"those who gain or lose most from {a} to {b}, then, if there is room, the "
-        "others. comparison.per_user has all users.",
+        selection_note=f"the greatest differences between {b} and {a}. comparison.per_user has all "
+        "users.",
     )
 
 

@@ -226,12 +226,14 @@ def _check_scored(report: Report, names: list[str]) -> None:
 
 
 def _build_user_section(report: Report, column: int) -> Section:
-    """Return the section of the users, in the order of a metric."""
+    """Return the section of the users, by z in a metric, or by score if it has no z."""
     scores, name = report.audit_data.scores_with_orders, report.metrics[column]
     score, z = scores.per_user[:, column], scores.z[:, column]
     trivial = scores.trivial[:, column]
     sign = 1 if scores.measurements[column].metric.greater_is_better else -1
-    positions = select_users(sign * score, sign * z, trivial, scores.counts.n_items)
+    has_z = bool(np.isfinite(z).any())
+    keys = [sign * z, sign * score] if has_z else [sign * score] * 2
+    positions = _select_users(*keys, trivial, scores.counts.n_items)
     audit = report.per_user_audit(name).iloc[positions]
     others = [one for one in report.metrics_of_users if one != name]
     columns = [
@@ -240,7 +242,7 @@ def _build_user_section(report: Report, column: int) -> Section:
         *((one, scores.per_user[positions, report.metrics.index(one)]) for one in others),
     ]
     return build_user_section(
-        name,
+        f"{f'z in {name}' if has_z else name}, the best first",
         scores,
         positions,
         [(heading, [*map(format_number, values)]) for heading, values in columns],
@@ -248,6 +250,7 @@ def _build_user_section(report: Report, column: int) -> Section:
         lists=build_user_lists(report.audit_data, positions),
         row_content=f"the first {DEPTH} ranks next to the best order",
         selection_note=_SELECTION,
+        sorted_column=("z" if has_z else name) if sign > 0 else None,
     )
 
 
@@ -261,6 +264,7 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     lists: UserLists | None,
     row_content: str,
     selection_note: str,
+    sorted_column: str | None = None,
 ) -> Section:
     """Return the section of the users, a row per user.
 
@@ -282,6 +286,8 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
         What a row shows when it is opened.
     selection_note : str
         Which users are shown if not all are, and where to find the others.
+    sorted_column : str, optional
+        The heading of the column in whose order the users are, the highest first, if there is one.
     """
     n_items, n_relevant = scores.counts.n_items[positions], scores.counts.n_relevant[positions]
     first_columns = {
@@ -299,22 +305,22 @@ def build_user_section(  # noqa: PLR0913 - the contents of the section
     lead = f"Sort by a heading, or search for an id. {hint}"
     if len(positions) < len(scores.users):
         lead += f" Of {len(scores.users):,} users, {len(positions):,} are shown: {selection_note}"
-    caption = f"Users by {sorted_by}, the best first{last if n_trivial else ''}"
-    table = ShownTable(caption, cells, is_sortable=True, lists=lists)
+    caption = f"Users by {sorted_by}{last if n_trivial else ''}"
+    place = None if sorted_column is None else [*cells].index(sorted_column)
+    table = ShownTable(caption, cells, is_sortable=True, sorted_by=place, lists=lists)
     return Section("users", "User by user", lead, [table])
 
 
-def select_users(
-    score: Floats, tie_breaker: Floats, uninformative: Flags, n_items: Positions
+def _select_users(
+    key: Floats, tie_breaker: Floats, trivial: Flags, n_items: Positions
 ) -> Positions:
     """Return the positions of the best and the worst users, at most `MAX_USERS`, the best first.
 
-    Uninformative users (trivial in a report, without a difference in a comparison) come last, if
-    there is room for them.
+    Trivial users come last, if there is room for them.
     """
     # among equal users the longer list comes first: it is harder to order
-    users = np.lexsort((-n_items, -tie_breaker, -score, uninformative))
-    n_informative, half = int(np.sum(~np.isnan(score) & ~uninformative)), MAX_USERS // 2
+    users = np.lexsort((-n_items, -tie_breaker, -key, trivial))
+    n_informative, half = int(np.sum(~np.isnan(key) & ~trivial)), MAX_USERS // 2
     if n_informative <= MAX_USERS:
         return users[:MAX_USERS]
     return np.concatenate([users[:half], users[n_informative - half : n_informative]])

@@ -28,22 +28,26 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering.plots.vega import Spec
 
 
-_NAMED = 20  # models with a name at their dot
+_REGIONS = 20  # models up to which confidence regions are drawn
+_STEP = 16  # pixels of height for each name, so that there is room for all
 _DESCRIBED = 4  # models in the description
 _X, _Y = ["x", "x_low", "x_high"], ["y", "y_low", "y_high"]
-_HEIGHT, _NARROW = 320, 240  # of the drawing without its axes; on a phone
+_HEIGHT, _TALLEST, _NARROW = 320, 900, 240  # of the drawing without its axes; its width on a phone
 _LOW_TO_HIGH = ("#D9901A", "#D0663F", "#B8476F", "#9A4CB4", "#7065E0")  # visible in dark mode too
 _WIDE = 50  # ratio of the values beyond which colours are on a log scale
 _MISSING = "(not set)"
-_LETTER, _LINE, _GAP = 7.0, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
-#: Places of a name at its dot: alignment, and distance to the right and down.
-SIDES = {
-    "above right": ("left", _GAP, -_GAP),
-    "above left": ("right", -_GAP, -_GAP),
-    "below right": ("left", _GAP, _GAP),
-    "below left": ("right", -_GAP, _GAP),
-}
-Box = tuple[float, float, float, float]  # left, top, right, bottom
+_LETTER, _LINE, _GAP = 6.5, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
+_RINGS = 12  # distances of a name from its dot, if there is no room at the dot
+#: Places of a name at its dot: alignment, and distance to the right and down; the best first.
+PLACES = [
+    ("left", _GAP, -_GAP), ("right", -_GAP, -_GAP), ("left", _GAP, _GAP), ("right", -_GAP, _GAP),
+    *(
+        (align, dx, sign * (_GAP + (_LINE + 1) * ring))
+        for ring in range(1, _RINGS + 1)
+        for sign in (-1, 1)
+        for align, dx in (("left", _GAP), ("right", -_GAP), ("center", 0.0))
+    ),
+]  # fmt: skip
 
 
 def plot_trade_off(  # noqa: PLR0913 - two metrics
@@ -98,6 +102,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         numbers = np.concatenate([models[columns].to_numpy(np.float64).ravel(), *ends])
         return vega.axis_channel(field, titles[place], numbers)
 
+    height = min(max(_HEIGHT, _STEP * len(models)), _TALLEST)
     across, upward = make_axis(0, "x", _X), make_axis(1, "y", _Y)
     ahead = models[best].sort_values("x", ascending=lower_is_better[0], kind="stable")
     are = "are filled and joined by the line" if len(ahead) > 1 else "is filled"
@@ -118,9 +123,9 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
             _draw_frontier(models[unbeaten], across, upward, lower=lower_is_better[0]),
             *chain(*(_draw_intervals(some, across, upward, one) for some, one in groups)),
             *chain(*(_draw_dots(some, across, upward, one, level) for some, one in groups)),
-            *_draw_names(models, across, upward),
+            *_draw_names(models, across, upward, height),
         ],
-        height=_HEIGHT,
+        height=height,
     )
 
 
@@ -150,7 +155,7 @@ def _draw_frontier(models: pd.DataFrame, x: Spec, y: Spec, *, lower: bool) -> Sp
 
 def _select_regions(models: pd.DataFrame) -> list[Floats]:
     """Return the corners of the confidence regions, if there are few models."""
-    if "region" not in models or len(models) > _NAMED:
+    if "region" not in models or len(models) > _REGIONS:
         return []
     return [one for one in models["region"] if one is not None]
 
@@ -199,21 +204,26 @@ def _data(models: pd.DataFrame) -> list[Spec]:
     return vega.rows(**models.drop(columns="best"))
 
 
-def _draw_names(models: pd.DataFrame, x: Spec, y: Spec) -> list[Spec]:
-    """Return the names of some models where there is room, unbeaten ones first."""
-    some = models.sort_values("best", ascending=False, kind="stable").head(_NAMED)
-    down = [_HEIGHT - one for one in _to_pixels(some["y"], y, _HEIGHT)]
+def _draw_names(models: pd.DataFrame, x: Spec, y: Spec, height: float) -> list[Spec]:
+    """Return the name of each model at its dot, with a line to the dot if it is further away."""
+    ordered = models.sort_values("best", ascending=False, kind="stable")  # unbeaten ones first
+    down = [height - one for one in _to_pixels(ordered["y"], y, height)]
     layouts = [
-        Layout(width, _HEIGHT, [*zip(_to_pixels(some["x"], x, width), down, strict=True)])
+        Layout(width, height, [*zip(_to_pixels(ordered["x"], x, width), down, strict=True)])
         for width in (vega.WIDTH, _NARROW)
     ]
-    found = place_names([*some["model"]], layouts)
-    layers = []
-    for side, (align, dx, dy) in SIDES.items():
-        data = _data(some[[one == side for one in found]])
-        style = {"align": align, "dx": dx, "dy": dy, "baseline": "middle", "fontSize": 11}
-        layers.append(vega.layer(data, "text", style, x=x, y=y, text=vega.name("model")))
-    return layers
+    align, dx, dy = zip(*place_names([*ordered["model"]], layouts), strict=True)
+    names = ordered.assign(align=align, dx=dx, dy=dy)
+    style = {one: {"expr": f"datum.{one}"} for one in ("align", "dx", "dy")}
+    text = {"baseline": "middle", "fontSize": 11, **style}
+    line = {"strokeWidth": 0.75, "color": "#767676", "x2Offset": style["dx"]}
+    line["y2Offset"] = {"expr": f"datum.dy + (datum.dy < 0 ? {_LINE / 2} : {-_LINE / 2})"}
+    ends = {"x": x, "x2": {"field": "x"}, "y": y, "y2": {"field": "y"}}
+    far = names[names["dy"].abs() > _GAP]
+    return [
+        vega.layer(_data(far), "rule", line, **ends),
+        vega.layer(_data(names), "text", text, x=x, y=y, text=vega.name("model")),
+    ]
 
 
 def _to_pixels(values: pd.Series[float], channel: Spec, size: int) -> list[float]:
@@ -282,8 +292,10 @@ class Layout(NamedTuple):
     dots: Sequence[tuple[float, float]]
 
 
-def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
-    """Choose a side of its dot for each name, empty if there is no room.
+def place_names(
+    names: Sequence[str], layouts: Sequence[Layout]
+) -> list[tuple[str, float, float]]:
+    """Choose one of `PLACES` for each name: the first that is free, or the least covered one.
 
     Parameters
     ----------
@@ -295,32 +307,42 @@ def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[str]:
     Examples
     --------
     >>> place_names(["a", "b"], [Layout(100, 100, [(50, 50), (45, 50)])])
-    ['above right', 'above left']
+    [('left', 8.0, -8.0), ('right', -8.0, -8.0)]
     """
-    taken = [[(x - 5, y - 5, x + 5, y + 5) for x, y in layout.dots] for layout in layouts]
-    found = [""] * len(names)
-    for place, name in enumerate(names):
-        for side in SIDES:
-            boxes = [_make_box(name, layout.dots[place], side) for layout in layouts]
-            if all(map(_is_free, boxes, layouts, taken)):
-                found[place] = side
-                for box, others in zip(boxes, taken, strict=True):
-                    others.append(box)
-                break
+    n_dots = len(names)
+    taken = [np.zeros((2 * n_dots, 4)) for _ in layouts]  # left, top, right, bottom
+    for boxes, layout in zip(taken, layouts, strict=True):
+        boxes[:n_dots] = np.tile(layout.dots, 2) + [-5, -5, 5, 5]
+    found = []
+    for n_placed, name in enumerate(names, start=n_dots):
+        places = [
+            _find_boxes(name, layout.dots[n_placed - n_dots]) for layout in layouts
+        ]
+        covered = sum(
+            _measure_covered(own, others[:n_placed], layout)
+            for own, others, layout in zip(places, taken, layouts, strict=True)
+        )
+        best = int(np.argmin(covered))
+        found.append(PLACES[best])
+        for boxes, own in zip(taken, places, strict=True):
+            boxes[n_placed] = own[best]
     return found
 
 
-def _make_box(name: str, dot: tuple[float, float], side: str) -> Box:
-    align, dx, dy = SIDES[side]
+def _find_boxes(name: str, dot: tuple[float, float]) -> Floats:
+    """Return the box of a name at each of `PLACES`."""
     width, (x, y) = len(name) * _LETTER, dot
-    left = x + dx if align == "left" else x + dx - width
-    return left, y + dy - _LINE / 2, left + width, y + dy + _LINE / 2
+    before = {"left": 0.0, "center": width / 2, "right": width}
+    left, middle = np.array([(x + dx - before[align], y + dy) for align, dx, dy in PLACES]).T
+    return np.stack([left, middle - _LINE / 2, left + width, middle + _LINE / 2], axis=1)
 
 
-def _is_free(box: Box, layout: Layout, taken: Sequence[Box]) -> bool:
-    left, top, right, bottom = box
-    inside = left >= 0 and top >= 0 and right <= layout.width and bottom <= layout.height
-    return inside and not any(
-        left < other_right and other_left < right and top < other_bottom and other_top < bottom
-        for other_left, other_top, other_right, other_bottom in taken
+def _measure_covered(boxes: Floats, others: Floats, layout: Layout) -> Floats:
+    """Return how many pixels of each box others cover, or are outside of the drawing."""
+    low = np.maximum(boxes[:, None, :2], others[:, :2])
+    high = np.minimum(boxes[:, None, 2:], others[:, 2:])
+    covered = np.prod(np.clip(high - low, 0, None), axis=2).sum(axis=1)
+    outside = np.clip(-boxes[:, :2], 0, None) + np.clip(
+        boxes[:, 2:] - [layout.width, layout.height], 0, None
     )
+    return np.asarray(covered + _LINE * outside.sum(axis=1))
