@@ -107,6 +107,7 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
     if kind == "scatter":
         users = comparison.users.tolist()
         return plot(kind, scores_b, scores_a, b, a, metric, users=users, **options)
+    options["interval"] = _find_intervals(result, a).loc[b].tolist()
     return plot(kind, difference, b, a, metric, level=level, **options)
 
 
@@ -138,13 +139,16 @@ def plot_trade_off(
     if x == y:
         msg = f"A trade-off needs two metrics, not {x!r} twice. Pass another one: against=."
         raise InvalidInputError(msg)
-    first, second = (
-        _build_interval_table(comparison, metric)
-        .set_index("model")[["mean", "low", "high"]]
-        .add_prefix(axis)
-        for axis, metric in (("x_", x), ("y_", y))
-    )
-    table = first.join(second).reset_index().rename(columns={"x_mean": "x", "y_mean": "y"})
+    results = comparison.by_metric[x], comparison.by_metric[y]
+    (best_x, bars_x), (best_y, bars_y) = map(_find_bars, results)
+    table = pd.DataFrame(
+        {
+            **{"x": results[0].means(), "y": results[1].means()},
+            **{"x_low": bars_x["difference_low"], "x_high": bars_x["difference_high"]},
+            **{"y_low": bars_y["difference_low"], "y_high": bars_y["difference_high"]},
+        },
+        index=pd.Index(results[0].models, name="model"),
+    ).reset_index()
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
@@ -152,18 +156,10 @@ def plot_trade_off(
     if chosen is not None:
         values = [comparison.model_scores[name].parameters.get(chosen) for name in table["model"]]
         table["value"] = pd.Series(values, dtype=object)
-    results = comparison.by_metric[x], comparison.by_metric[y]
-    table["front"] = table["model"].map(
-        dict(zip(results[0].models, _find_front(*results), strict=True))
-    )
-    regions = {
-        model: _find_region(*results, model, 1 - comparison.testing.alpha)
-        for model in results[0].models
-    }
-    table["region"] = pd.Series([regions[model] for model in table["model"]], dtype=object)
+    table["front"] = _find_front(*results)
     lower = results[0].sign < 0, results[1].sign < 0
-    level = 1 - comparison.testing.alpha
-    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, level=level)
+    lines = (best_x, best_y)
+    return plot("trade-off", table, x, y, lower_is_better=lower, parameter=chosen, lines_from=lines)
 
 
 def _find_front(x: MetricComparison, y: MetricComparison) -> Flags:
@@ -180,31 +176,6 @@ def _find_front(x: MetricComparison, y: MetricComparison) -> Flags:
     return np.asarray(~beats.any(axis=0))
 
 
-def _find_region(
-    x: MetricComparison, y: MetricComparison, model: str, level: float
-) -> Floats | None:
-    """Return the corners of the confidence region of a model's two means: an ellipse.
-
-    Of users with both scores; None if they are too few, or a mean has no variance.
-    """
-    scores = np.stack([x.scores_of(model), y.scores_of(model)])
-    both = scores[:, ~np.isnan(scores).any(axis=0)]
-    n_users = both.shape[1]
-    if n_users < 3:
-        return None
-    covariance = np.cov(both) / n_users
-    values, axes = np.linalg.eigh(covariance)
-    if values[0] <= 0:
-        return None
-    from scipy.stats import f  # noqa: PLC0415 - scipy takes longer than pandas
-
-    radius = np.sqrt(2 * (n_users - 1) / (n_users - 2) * f.ppf(level, 2, n_users - 2))
-    angle = np.linspace(0, 2 * np.pi, _CORNERS, endpoint=False)
-    circle = np.stack([np.cos(angle), np.sin(angle)])
-    corners: Floats = both.mean(axis=1) + (axes @ (radius * np.sqrt(values)[:, None] * circle)).T
-    return corners
-
-
 def _build_interval_table(comparison: Comparison, metric: str) -> pd.DataFrame:
     board = comparison.leaderboards[metric].reset_index()
     return board.rename(columns={"ci_low": "low", "ci_high": "high"})
@@ -219,10 +190,13 @@ def _find_bars(result: MetricComparison) -> tuple[str, pd.DataFrame]:
     best = next(name for name in ordered if name != CHANCE)
     if result.testing.family == "baseline":  # other differences are not tested
         best = result.baseline
-    ends = compare_with_model(result, best)[["difference_low", "difference_high"]]
-    if not result.intervals_agree:
-        ends = ends * np.nan
-    return best, ends + result.means()[result.models.index(best)]
+    return best, _find_intervals(result, best) + result.means()[result.models.index(best)]
+
+
+def _find_intervals(result: MetricComparison, other: str) -> pd.DataFrame:
+    """Return the interval of each model's difference from another, NaN if the test has none."""
+    ends = compare_with_model(result, other)[["difference_low", "difference_high"]]
+    return ends if result.intervals_agree else ends * np.nan
 
 
 def _choose_parameter(comparison: Comparison, wanted: str | None) -> str | None:
@@ -264,7 +238,6 @@ _DIFFERENCES = (
     "hides: whether a few users gain much, or many gain a little."
 )
 _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
-_CORNERS = 48  # of an ellipse
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
 
 

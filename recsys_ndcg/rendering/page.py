@@ -165,7 +165,7 @@ class TableLayout(NamedTuple):
     def list_new_terms(self, explained: set[str]) -> dict[str, str]:
         """Return the terms that the page has not explained so far, and add them to these."""
         new = {name: meaning for name, meaning in self.terms.items() if name not in explained}
-        explained |= new.keys()
+        explained.update(new)
         return new
 
 
@@ -262,6 +262,13 @@ class Charts(list[str]):
     ----------
     chart : altair.TopLevelMixin
         One chart or several.
+
+    Attributes
+    ----------
+    specs : list of dict
+        The Vega-Lite of each.
+    notes : list of str
+        How to read each, empty if there is nothing to say.
     """
 
     kind = "charts"
@@ -271,6 +278,13 @@ class Charts(list[str]):
         panels = spec.get("concat", [spec])
         super().__init__(one["description"] for one in panels)
         self.specs = [_adapt_to_page(one, spec.get("datasets", {})) for one in panels]
+        self.notes = [_join_notes(one["title"].get("subtitle", "")) for one in panels]
+
+
+def _join_notes(subtitle: str | list[str]) -> str:
+    """Return the subtitle of a chart, whose lines Vega would not wrap, as one text."""
+    lines = [subtitle] if isinstance(subtitle, str) else subtitle
+    return "; ".join(lines).replace(":; ", ": ")
 
 
 def _adapt_to_page(panel: Spec, datasets: Spec) -> Spec:

@@ -17,7 +17,6 @@ from recsys_ndcg.rendering.wording import (
     list_first,
     make_label,
     make_labels,
-    name_interval,
     pluralise,
 )
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from recsys_ndcg.rendering.plots.vega import Spec
 
 
-_REGIONS = 20  # models up to which confidence regions are drawn
 _STEP = 16  # pixels of height for each name, so that there is room for all
 _DESCRIBED = 4  # models in the description
 _X, _Y = ["x", "x_low", "x_high"], ["y", "y_low", "y_high"]
@@ -57,7 +55,7 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     *,
     lower_is_better: tuple[bool, bool] = (False, False),
     parameter: str | None = None,
-    level: float = 0.95,
+    lines_from: tuple[str, str] = ("", ""),
 ) -> alt.LayerChart:
     """Draw a dot per model with its intervals, and a line through the unbeaten models.
 
@@ -66,18 +64,17 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     table : pandas.DataFrame
         Columns model, x, x_low, x_high, y, y_low, y_high and, with a parameter, value, which is a
         number, a text or None. Rows without one of the two means are left out, but not all rows;
-        the ends are NaN without an interval. Optional column front: whether no other model is
+        the ends are of the difference from one model, from its mean on, NaN without an interval. Optional column front: whether no other model is
         significantly better in one metric without being significantly worse in the other; by
-        default, whether none is better by the means. Optional column region: the corners of a
-        confidence region of both means, as an array (n_corners, 2), or None.
+        default, whether none is better by the means.
     x_metric, y_metric : str
         The names of the metrics.
     lower_is_better : pair of bool
         Whether the lowest x, and the lowest y, is the best.
     parameter : str, optional
         The name of the values, by which models are coloured.
-    level : float
-        Level of the intervals.
+    lines_from : pair of str
+        The models that the intervals across, and upward, show the differences from.
 
     Raises
     ------
@@ -90,17 +87,14 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     is_tested = "front" in known
     best = known["front"].to_numpy(bool) if is_tested else unbeaten
     models = known.assign(model=make_labels(known["model"], SHORT), best=best)
-    regions = _select_regions(models)
-    models = models.drop(columns=["front", "region"], errors="ignore")
+    models = models.drop(columns="front", errors="ignore")
     groups = _split_by_colour(models, parameter)
     names = make_label(x_metric), make_label(y_metric)
     better = ["lower is better" if lower else "higher is better" for lower in lower_is_better]
     titles = [f"{name} ({which})" for name, which in zip(names, better, strict=True)]
 
     def make_axis(place: int, field: str, columns: list[str]) -> Spec:
-        ends = [one[:, place] for one in regions]
-        numbers = np.concatenate([models[columns].to_numpy(np.float64).ravel(), *ends])
-        return vega.axis_channel(field, titles[place], numbers)
+        return vega.axis_channel(field, titles[place], models[columns].to_numpy(np.float64))
 
     height = min(max(_HEIGHT, _STEP * len(models)), _TALLEST)
     across, upward = make_axis(0, "x", _X), make_axis(1, "y", _Y)
@@ -111,18 +105,21 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
         are = "are filled" if len(ahead) > 1 else "is filled"
         why = "no other is significantly better in one and not significantly worse in the other"
     summary = [f"{len(ahead)} of {pluralise(len(models), 'model')} {are}:", why]
+    if models[[*_X[1:], *_Y[1:]]].notna().any(axis=None):
+        first, second = (make_label(one, SHORT) for one in lines_from)
+        other = first if first == second else f"{first} (across) and {second} (upward)"
+        summary.append(f"lines: the differences from {other}, significant if they miss its value")
     what = " and ".join(titles)
     every: list[Any] = [*ahead.itertuples()]
     texts = [f"{one.model} {format_number(one.x)} and {format_number(one.y)}" for one in every]
     described = "; ".join(list_first(texts, _DESCRIBED, "and {:,} more models"))
     return vega.chart(
         vega.title(f"Trade-off of {names[0]} and {names[1]}", summary),
-        f"Trade-off of {what}: {' '.join(summary)}. {described}.",
+        f"Trade-off of {what}: {' '.join(summary[:2])}. {described}.",
         [
-            *_draw_regions(regions, across, upward),
             _draw_frontier(models[unbeaten], across, upward, lower=lower_is_better[0]),
             *chain(*(_draw_intervals(some, across, upward, one) for some, one in groups)),
-            *chain(*(_draw_dots(some, across, upward, one, level) for some, one in groups)),
+            *chain(*(_draw_dots(some, across, upward, one) for some, one in groups)),
             *_draw_names(models, across, upward, height),
         ],
         height=height,
@@ -153,28 +150,6 @@ def _draw_frontier(models: pd.DataFrame, x: Spec, y: Spec, *, lower: bool) -> Sp
     return vega.layer(vega.rows(**ordered[["x", "y"]]), "line", style, x=x, y=y)
 
 
-def _select_regions(models: pd.DataFrame) -> list[Floats]:
-    """Return the corners of the confidence regions, if there are few models."""
-    if "region" not in models or len(models) > _REGIONS:
-        return []
-    return [one for one in models["region"] if one is not None]
-
-
-def _draw_regions(regions: Sequence[Floats], x: Spec, y: Spec) -> list[Spec]:
-    """Return the outlines of the confidence regions."""
-    style = {
-        "interpolate": "linear-closed", "fill": vega.ACCENT, "fillOpacity": 0.08,
-        "stroke": vega.ACCENT, "strokeOpacity": 0.25, "strokeWidth": 1,
-    }  # fmt: skip
-    return [
-        vega.layer(
-            vega.rows(x=one[:, 0], y=one[:, 1], corner=np.arange(len(one))), "line", style,
-            x=x, y=y, order=vega.number("corner"),
-        )
-        for one in regions
-    ]  # fmt: skip
-
-
 def _draw_intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec]:
     layers = []
     for (field, channel), other in zip((("x", x), ("y", y)), (y, x), strict=True):
@@ -185,13 +160,10 @@ def _draw_intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list
     return layers
 
 
-def _draw_dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec, level: float) -> list[Spec]:
+def _draw_dots(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list[Spec]:
     texts = [vega.name("model", "model")]
     texts += [vega.name("value", "parameter")] if "value" in models else []
-    for numbers, which in ((_X, "horizontal"), (_Y, "vertical")):
-        interval = f"{which}, {name_interval(level)}"
-        lines = which, f"{interval} from", f"{interval} to"
-        texts += vega.tooltip(models[numbers], **dict(zip(numbers, lines, strict=True)))
+    texts += vega.tooltip(models[["x", "y"]], x="horizontal", y="vertical")
     style, own = {"opacity": 1, "strokeWidth": 2, "size": 60}, {"color": color, "tooltip": texts}
     parts = {best: _data(models[models["best"] == best]) for best in (False, True)}
     return [
