@@ -30,7 +30,9 @@ def meanings_of(headings: Iterable[str]) -> dict[str, str]:
     {'[90%]': 'the 90 % confidence interval of the mean over users'}
     """
     found = {one: _find_term(one) for one in headings}
-    return {one: _fit_level(read_terms()[name]["short"], one) for one, name in found.items() if name}
+    return {
+        one: _fit_level(read_terms()[name]["short"], one) for one, name in found.items() if name
+    }
 
 
 def explain(headings: Iterable[str], *, key: bool | None = None) -> dict[str, str]:

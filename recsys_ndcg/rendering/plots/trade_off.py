@@ -264,9 +264,7 @@ class Layout(NamedTuple):
     dots: Sequence[tuple[float, float]]
 
 
-def place_names(
-    names: Sequence[str], layouts: Sequence[Layout]
-) -> list[tuple[str, float, float]]:
+def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[tuple[str, float, float]]:
     """Choose one of `PLACES` for each name: the first that is free, or the least covered one.
 
     Parameters
@@ -287,9 +285,7 @@ def place_names(
         boxes[:n_dots] = np.tile(layout.dots, 2) + [-5, -5, 5, 5]
     found = []
     for n_placed, name in enumerate(names, start=n_dots):
-        places = [
-            _find_boxes(name, layout.dots[n_placed - n_dots]) for layout in layouts
-        ]
+        places = [_find_boxes(name, layout.dots[n_placed - n_dots]) for layout in layouts]
         covered = sum(
             _measure_covered(own, others[:n_placed], layout)
             for own, others, layout in zip(places, taken, layouts, strict=True)
