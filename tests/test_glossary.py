@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 import recsys_ndcg as rn
 from recsys_ndcg.datasets import sample_ratings
 from recsys_ndcg.glossary import format_legend, format_page, meanings_of, read_terms
-from recsys_ndcg.rendering import Choice, Section, ShownTable
+from recsys_ndcg.rendering import Section, ShownTable
 from tests.pages import ROOT, text_of
 
 #: Headings that need no explanation, or that name a metric, a model or a user.
@@ -77,7 +76,5 @@ def find_tables(parts: Iterable[Any]) -> Iterator[ShownTable]:
     for one in parts:
         if isinstance(one, ShownTable):
             yield one
-        elif isinstance(one, Choice):
-            yield from find_tables(chain(*one.options.values()))
         elif isinstance(one, Section):
             yield from find_tables(one.parts)

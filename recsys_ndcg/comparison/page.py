@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from recsys_ndcg.arrays import Flags, Floats, Positions
+from recsys_ndcg.arrays import Flags, Positions
 from recsys_ndcg.comparison.document import (
     build_comparison_document,
     build_leaderboard_table,
@@ -34,7 +34,9 @@ from recsys_ndcg.rendering import (
     shorten,
 )
 from recsys_ndcg.report import (
+    LOAD,
     MAX_USERS,
+    YOURS,
     Report,
     build_audit_table,
     build_chance_section,
@@ -43,7 +45,9 @@ from recsys_ndcg.report import (
     build_signatures_section,
     build_user_lists,
     build_user_section,
+    list_sources,
     write_call_arguments,
+    write_inputs,
 )
 from recsys_ndcg.significance import Testing
 
@@ -107,7 +111,8 @@ def plot_metric(comparison: Comparison, kind: str, metric: str, a: str, b: str) 
     if kind == "scatter":
         users = comparison.users.tolist()
         return plot(kind, scores_b, scores_a, b, a, metric, users=users, **options)
-    options["interval"] = _find_intervals(result, a).loc[b].tolist()
+    ends = _find_intervals(result, a).loc[[b]].to_numpy()
+    options["interval"] = tuple(ends[0])
     return plot(kind, difference, b, a, metric, level=level, **options)
 
 
@@ -141,14 +146,10 @@ def plot_trade_off(
         raise InvalidInputError(msg)
     results = comparison.by_metric[x], comparison.by_metric[y]
     (best_x, bars_x), (best_y, bars_y) = map(_find_bars, results)
-    table = pd.DataFrame(
-        {
-            **{"x": results[0].means(), "y": results[1].means()},
-            **{"x_low": bars_x["difference_low"], "x_high": bars_x["difference_high"]},
-            **{"y_low": bars_y["difference_low"], "y_high": bars_y["difference_high"]},
-        },
-        index=pd.Index(results[0].models, name="model"),
-    ).reset_index()
+    table = pd.DataFrame({"model": results[0].models})
+    for axis, result, bars in (("x", results[0], bars_x), ("y", results[1], bars_y)):
+        table[axis] = result.means()
+        table[[f"{axis}_low", f"{axis}_high"]] = bars.to_numpy()
     if table[["x", "y"]].isna().any(axis=1).all():
         msg = f"No model has a score in both {x} and {y}, so there is nothing to plot."
         raise InvalidInputError(msg)
@@ -229,7 +230,6 @@ _MAX_METRICS = 10  # with a leaderboard
 _MAX_PAIRS = 45  # of which each metric has a table
 _MOVERS = 10
 _MAX_COLUMNS = 8  # best models in the table of users, in addition to the two compared ones
-_MAX_NAMED = 6  # models in the Python code
 _MAX_HEADING = 20  # characters of a model's name in a heading
 _AUDITED = "The audits of single models are folded below."
 _MOVERS_LEAD = "The users whose scores differ most between the two models."
@@ -290,6 +290,7 @@ def build_comparison_page(comparison: Comparison, command: str | None = None) ->
         _build_users_section(comparison, *pair),
         *_build_movers_section(comparison, a, b),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
+        Section("models", "Models", *_describe_training(comparison)),
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     # charts with nothing to show are left out
@@ -304,6 +305,7 @@ def _build_page_of_lists(comparison: Comparison, command: str | None) -> Documen
         _build_leaderboard_section(comparison, board),
         _build_remarks_section(comparison),
         Section("trade-off", "Trade-off", _TRADE_OFF, _make_trade_off_charts(comparison)),
+        Section("models", "Models", *_describe_training(comparison)),
         build_signatures_section(comparison.signatures, write_comparison_code(comparison), command),
     ]
     return replace(brief, sections=[one for one in sections if one.parts])
@@ -316,21 +318,21 @@ def _build_leaderboard_section(comparison: Comparison, board: Section) -> Sectio
     """Return the leaderboard's section, with charts, pairs and other metrics."""
     names = comparison.metrics
     shown, n_pairs = names[:_MAX_METRICS], len(comparison.first_metric_comparison.pairs)
-    options: dict[str, list[Part]] = {}
+    options = []
     for name in shown:
-        verdict = [] if name == names[0] else [[comparison.verdict_in(name)]]
-        options[name] = [*verdict, *_build_leaderboard_parts(comparison, name)]
+        parts: list[Part] = [] if name == names[0] else [[comparison.verdict_in(name)]]
+        parts += _build_leaderboard_parts(comparison, name)
         if name == names[0] or n_pairs <= _MAX_PAIRS:
-            options[name].append(
-                Section.folded("The pairs of models", [build_pairs_table(comparison, name)])
-            )
+            pairs = [build_pairs_table(comparison, name)]
+            parts.append(Section.folded("The pairs of models", pairs))
+        options.append(Section.folded(name, parts))
     lead = board.lead
     if len(names) > len(shown):
         lead += (
             f" Of {len(names)} metrics, the first {len(shown)} have a leaderboard here; "
             "comparison.leaderboards has all."
         )
-    return replace(board, lead=lead, parts=[Choice("Metric", options)])
+    return replace(board, lead=lead, parts=[Choice.folded("Metric", options)])
 
 
 def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownTable | Charts]:
@@ -342,7 +344,7 @@ def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownT
         texts = ["/".join(row) for row in cells[outcome].to_numpy().tolist()]
         texts = ["-" if text == "-/-/-" else text for text in texts]
         baseline = shorten(comparison.baseline, _MAX_HEADING)
-        cells.insert(cells.columns.get_loc("won"), f"won/tied/lost against {baseline}", texts)
+        cells.insert([*cells].index("won"), f"won/tied/lost against {baseline}", texts)
         cells = cells.drop(columns=outcome)
     note = table.note.partition("; users won")[0]  # which the heading says
     table = replace(table, cells=cells, n_left_aligned=1, note=note)
@@ -379,6 +381,31 @@ def _build_movers_section(comparison: Comparison, a: str, b: str) -> list[Sectio
     lead = f"{_MOVERS_LEAD} The improvement is from {a} to {b}."
     caption = "Users who gain and lose most"
     return [Section("movers", "Who gains, who loses", lead, [ShownTable(caption, cells)])]
+
+
+def _describe_training(comparison: Comparison) -> tuple[str, list[ShownTable]]:
+    """Return a sentence on the models' parameters, seconds and memory, and their table, if any."""
+    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    cells = pd.DataFrame({"model": [*models]}, dtype=object)
+    texts = [
+        ", ".join(f"{name}={value!r}" for name, value in one.parameters.items())
+        for one in models.values()
+    ]
+    if any(texts):
+        cells["parameters"] = [text or "-" for text in texts]
+    lead, n_left = "The parameters of each model.", len(cells.columns)
+    if comparison.runs_table is not None:
+        runs = comparison.runs_table.groupby(level="model", sort=False)
+        costs = {"folds": runs.size().map("{:d}".format)}
+        for name in comparison.runs_table:
+            if str(name).endswith(("seconds", "_time")):
+                heading = f"{str(name).removesuffix('_time').replace('_', ' ')}"
+                costs[heading.replace(" seconds", "") + " s"] = runs[name].sum().map("{:.2f}".format)
+        costs["MB"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
+        cells = cells.join(pd.DataFrame(costs), on="model")
+        lead = "Parameters, the seconds of all folds together, and the highest use of memory."
+    table = ShownTable("Parameters and costs of the models", cells, n_left_aligned=n_left)
+    return lead, [table] if len(cells.columns) > 1 else []
 
 
 # Charts
@@ -475,27 +502,55 @@ def write_comparison_code(comparison: Comparison) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
     if comparison.code is not None:
         return comparison.code
-    names = [name for name in comparison.models if name != CHANCE]
-    first, segment_of_user = comparison.first_model, comparison.segment_of_user
-    has_folds = len(first.run_means) > 1
-    variable = "folds" if has_folds else "predictions"
-    entries = [f"{name!r}: {variable}_{n}" for n, name in enumerate(names[:_MAX_NAMED], 1)]
-    if len(names) > _MAX_NAMED:
-        entries.append("...")
+    first, inputs = comparison.first_model, dict(comparison.inputs)
+    models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
+    files = {name: {} if one.report is None else one.report.inputs for name, one in models.items()}
+    is_loaded = {name: one.get("data", "").startswith(LOAD) for name, one in files.items()}
+    columns = {one.get("columns", "") for name, one in files.items() if not is_loaded[name]}
+    by_convention = write_call_arguments(first.signatures.values())
+    form, calls, sources = "{data}", by_convention, list_sources(first.signatures.values())
+    if len(first.run_means) > 1:  # folds, which were measured before they were compared
+        form, calls, sources = "folds_{n}", [f"metrics={comparison.metrics!r}"], []
+    elif any(is_loaded.values()) or len(columns) > 1:
+        form, calls = f"rn.evaluate({{data}}{{columns}}, {by_convention[0]})", []
+        calls = [f"metrics={comparison.metrics!r}"]
+    elif columns != {""}:
+        calls = [f"columns={columns.pop()}, {one}" for one in calls]
+    lines = []
+    for n, (name, one) in enumerate(files.items(), 1):
+        inputs = {**one, **inputs}
+        data = one.get("data", f"'predictions_{n}.csv'")
+        given = f", columns={one['columns']}" if "columns" in one else ""
+        entry = data if is_loaded[name] else form.format(data=data, columns=given, n=n)
+        known = "" if "data" in one and form != "folds_{n}" else f"  {YOURS}"
+        lines.append(f"    {name!r}: {entry},{known}")
+    arguments, more = _write_test_arguments(comparison)
+    needed = dict.fromkeys([*(() if all(is_loaded.values()) else sources), *more])
+    return "\n".join(
+        [
+            *("import recsys_ndcg as rn", "", *write_inputs(needed, inputs)),
+            *("models = {", *lines, "}"),
+            *(
+                f"comparison{f'_{n}' if n > 1 else ''} = rn.compare("
+                f"{', '.join(['models', one, *arguments])})"
+                for n, one in enumerate(calls, 1)
+            ),
+        ]
+    )
+
+
+def _write_test_arguments(comparison: Comparison) -> tuple[list[str], list[str]]:
+    """Return the arguments of tests and segments, and the names of the inputs that they need."""
     options = {"baseline": comparison.baseline, "margin": comparison.margin}
     options |= vars(comparison.testing)
-    defaults = {"baseline": names[0], "margin": None, **vars(Testing())}
+    first = next(name for name in comparison.models if name != CHANCE)
+    defaults = {"baseline": first, "margin": None, **vars(Testing())}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
-    if segment_of_user is not None:  # built-in segments have a name, others a table
-        name = segment_of_user.name
-        arguments.append(f"by={name!r}" if name in Report.BUILT_IN_GROUPS else "by=groups")
-    models = "{" + ", ".join(entries) + "}"
-    # folds were measured before they were compared
-    by_convention = write_call_arguments(first.signatures.values())
-    if has_folds:
-        by_convention = [f"metrics={comparison.metrics!r}"]
-    calls = [
-        f"comparison{f'_{n}' if n > 1 else ''} = rn.compare({', '.join([models, one, *arguments])})"
-        for n, one in enumerate(by_convention, 1)
-    ]
-    return "\n".join(["import recsys_ndcg as rn", "", *calls])
+    if comparison.segment_of_user is None:
+        return arguments, []
+    name = comparison.segment_of_user.name  # built-in segments have a name, others a table
+    by = repr(name) if name in Report.BUILT_IN_GROUPS else comparison.inputs.get("by", "segments")
+    needed = ["segments"] if by == "segments" else []
+    if name == "cold" or (name == "activity" and "train" in comparison.inputs):
+        arguments, needed = [*arguments, "train=train"], ["train"]
+    return [*arguments, f"by={by}"], needed

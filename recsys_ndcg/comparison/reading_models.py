@@ -188,6 +188,11 @@ def compare(  # noqa: PLR0913 - the contract
         segment_of_user=segment_of_user,
         n_dropped_users=n_dropped_users,
         other_metrics=tuple(other_metrics),
+        inputs={
+            name: repr(os.fspath(path))
+            for name, path in (("train", train), ("by", by))
+            if isinstance(path, str | os.PathLike)
+        },
         progress=progress,
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 
@@ -17,6 +16,9 @@ from recsys_ndcg.errors import escape_for_stdout, escape_invisible, require_libr
 from recsys_ndcg.files import write_file
 from recsys_ndcg.glossary import format_legend
 from recsys_ndcg.rendering.parts import Code, Part, Section, ShownTable, Verdict
+
+if TYPE_CHECKING:
+    import datetime as dt
 
 
 def to_text(document: Document) -> str:
@@ -330,7 +332,7 @@ class Renderable(ABC):
         path: str | Path | None = None,
         *,
         title: str | None = None,
-        date: str | datetime.date | None = None,
+        date: str | dt.date | None = None,
     ) -> str:
         """Return its page, and write it to a file if a path is given.
 
@@ -363,7 +365,7 @@ class Renderable(ABC):
         command: str | None = None,
         *,
         title: str | None = None,
-        date: str | datetime.date | None = None,
+        date: str | dt.date | None = None,
     ) -> str:
         """Return its page, as `to_html`; `command` is the command line that makes it, if any."""
         page = self.page(command)

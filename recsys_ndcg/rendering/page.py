@@ -13,14 +13,13 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recsys_ndcg.errors import InvalidInputError, require_libraries
 from recsys_ndcg.files import write_file
 from recsys_ndcg.glossary import explain, meanings_of
-from recsys_ndcg.rendering.parts import Choice, Part, Section, ShownTable, UserLists
+from recsys_ndcg.rendering.parts import Part, Section, ShownTable, UserLists
 from recsys_ndcg.rendering.plots import vega
 from recsys_ndcg.rendering.wording import shorten, shorten_names_in
 
@@ -94,8 +93,6 @@ def _walk(parts: Sequence[Part]) -> Iterator[Part]:
         yield one
         if isinstance(one, Section):
             yield from _walk(one.parts)
-        elif isinstance(one, Choice):
-            yield from _walk([*chain(*one.options.values())])
 
 
 def to_safe_json(value: Any) -> str:
@@ -148,7 +145,7 @@ class TableLayout(NamedTuple):
     Parameters
     ----------
     headings : list of tuple
-        Of each column the text, the small print, the meaning, and whether the rows are sorted by it.
+        Of each column the text, the small print, the meaning, and whether it sorts the rows.
     rows : list of tuple
         Of each cell the text and the small print.
     row_meanings : dict

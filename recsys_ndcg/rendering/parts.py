@@ -179,21 +179,10 @@ class Section:
         return cls("", title, "", parts)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Groups of parts, of which a page shows one at a time; without a script, all.
-
-    Parameters
-    ----------
-    title : str
-        What is chosen.
-    options : mapping of str
-        The parts of each group, by its title.
-    """
+class Choice(Section):
+    """Sections of which a page shows one at a time; without a script, all."""
 
     kind: ClassVar[str] = "choice"
-    title: str
-    options: Mapping[str, Sequence[Part]]
 
 
-Part: TypeAlias = ShownTable | Code | Section | Choice | list[str]
+Part: TypeAlias = ShownTable | Code | Section | list[str]

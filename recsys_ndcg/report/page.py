@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
 MAX_USERS = 1000  # on a page
+LOAD = "rn.Report.load("
+YOURS = "# a file, or a table: put yours here"
 # users: for more, the plot by cutoff uses a sample, because measuring takes seconds
 _MAX_MEASURED = 50_000
 _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many."
@@ -82,7 +84,7 @@ def build_report_page(report: Report, command: str | None = None) -> Document:
         score_section,
         replace(remarks, parts=[*remarks.parts, counts]),
         *(of_users or build_cutoff_section(report)),
-        build_signatures_section(signatures, write_evaluation_code(signatures.values()), command),
+        build_signatures_section(signatures, write_evaluation_code(report), command),
     ]
     return replace(document, sections=sections)
 
@@ -232,8 +234,8 @@ def _build_user_section(report: Report, column: int) -> Section:
     trivial = scores.trivial[:, column]
     sign = 1 if scores.measurements[column].metric.greater_is_better else -1
     has_z = bool(np.isfinite(z).any())
-    keys = [sign * z, sign * score] if has_z else [sign * score] * 2
-    positions = _select_users(*keys, trivial, scores.counts.n_items)
+    key, n_items = sign * (z if has_z else score), scores.counts.n_items
+    positions = _select_users(key, sign * score, trivial, n_items)
     audit = report.per_user_audit(name).iloc[positions]
     others = [one for one in report.metrics_of_users if one != name]
     columns = [
@@ -346,18 +348,43 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
     calls = []
     for options, group in by_options.items():
         names = [one.metric for one in group]
-        sources = sorted({name for one in group for name in one.sources})
-        given = "".join(f", {name}={name}" for name in sources)
+        given = "".join(f", {name}={name}" for name in list_sources(group))
         # without k=None, names without a cutoff would get the default one
         k_argument = "" if all("@" in name for name in names) else ", k=None"
         calls.append(f"metrics={names!r}{k_argument}{options}{given}")
     return calls
 
 
-def write_evaluation_code(signatures: Iterable[Signature]) -> str:
+def list_sources(signatures: Iterable[Signature]) -> list[str]:
+    """Return the arguments that some metric needs besides the lists, such as ``"train"``."""
+    return sorted({name for one in signatures for name in one.sources})
+
+
+def write_evaluation_code(report: Report) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
+    data, signatures = report.inputs.get("data", ""), report.signatures.values()
+    if data.startswith(LOAD):
+        return "\n".join(["import recsys_ndcg as rn", "", f"report = {data}"])
+    columns = f"columns={report.inputs['columns']}, " if "columns" in report.inputs else ""
     calls = [
-        f"report{f'_{n}' if n > 1 else ''} = rn.evaluate(data, {options})"
+        f"report{f'_{n}' if n > 1 else ''} = rn.evaluate(data, {columns}{options})"
         for n, options in enumerate(write_call_arguments(signatures), 1)
     ]
-    return "\n".join(["import recsys_ndcg as rn", "", *calls])
+    inputs = write_inputs(["data", *list_sources(signatures)], report.inputs)
+    return "\n".join(["import recsys_ndcg as rn", "", *inputs, *calls])
+
+
+def write_inputs(names: Iterable[str], inputs: Mapping[str, str]) -> list[str]:
+    """Return a line of Python for each input; the file of one that was in memory is not known.
+
+    Examples
+    --------
+    >>> write_inputs(["data", "train"], {"train": "'train.csv'"})
+    ["data = 'predictions.csv'  # a file, or a table: put yours here", "train = 'train.csv'"]
+    """
+    return [
+        f"{name} = {inputs[name]}"
+        if name in inputs
+        else f"{name} = '{'predictions' if name == 'data' else name}.csv'  {YOURS}"
+        for name in names
+    ]

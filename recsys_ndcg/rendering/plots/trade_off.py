@@ -64,9 +64,10 @@ def plot_trade_off(  # noqa: PLR0913 - two metrics
     table : pandas.DataFrame
         Columns model, x, x_low, x_high, y, y_low, y_high and, with a parameter, value, which is a
         number, a text or None. Rows without one of the two means are left out, but not all rows;
-        the ends are of the difference from one model, from its mean on, NaN without an interval. Optional column front: whether no other model is
-        significantly better in one metric without being significantly worse in the other; by
-        default, whether none is better by the means.
+        the ends are of the interval of the difference from one model, from its mean on, NaN if
+        there is none. Optional column front: whether no other model is significantly better in
+        one metric without being significantly worse in the other; by default, whether none is
+        better by the means.
     x_metric, y_metric : str
         The names of the metrics.
     lower_is_better : pair of bool
@@ -198,7 +199,7 @@ def _draw_names(models: pd.DataFrame, x: Spec, y: Spec, height: float) -> list[S
     ]
 
 
-def _to_pixels(values: pd.Series[float], channel: Spec, size: int) -> list[float]:
+def _to_pixels(values: pd.Series[float], channel: Spec, size: float) -> list[float]:
     low, high = channel["scale"]["domain"]
     return [size * (one - low) / (high - low) for one in values]
 
@@ -282,7 +283,7 @@ def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[tuple[s
     n_dots = len(names)
     taken = [np.zeros((2 * n_dots, 4)) for _ in layouts]  # left, top, right, bottom
     for boxes, layout in zip(taken, layouts, strict=True):
-        boxes[:n_dots] = np.tile(layout.dots, 2) + [-5, -5, 5, 5]
+        boxes[:n_dots] = np.tile(layout.dots, 2) + np.array([-5, -5, 5, 5])
     found = []
     for n_placed, name in enumerate(names, start=n_dots):
         places = [_find_boxes(name, layout.dots[n_placed - n_dots]) for layout in layouts]
