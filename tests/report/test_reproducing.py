@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -52,9 +53,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table[["user", "item", "true"]].to_csv("labels.csv", index=False)
     table[["user", "item"]].iloc[::2].to_csv("train.csv", index=False)
     segments = table[["user"]].drop_duplicates()
-    segments.assign(half=[*range(len(segments))]).eval("half = half % 2").to_csv(
-        "segments.csv", index=False
-    )
+    segments["half"] = np.arange(len(segments)) % 2
+    segments.to_csv("segments.csv", index=False)
 
 
 def paste(page: str) -> dict[str, Any]:
