@@ -48,7 +48,10 @@ def explain(headings: Iterable[str], *, key: bool | None = None) -> dict[str, st
         term = read_terms()[name]
         if not term.get("is_plain") and key in {None, term.get("is_key", False)}:
             shown.setdefault(name, []).append(heading)
-    return {", ".join(each): meanings[each[0]] for each in shown.values()}
+    return {
+        ", ".join(dict.fromkeys(_SHOWN.sub("", one) for one in each)): meanings[each[0]]
+        for each in shown.values()
+    }
 
 
 def format_legend(headings: Iterable[str], *, key: bool | None = None) -> list[str]:
@@ -57,6 +60,7 @@ def format_legend(headings: Iterable[str], *, key: bool | None = None) -> list[s
 
 
 _LEVEL = re.compile(r"\[([\d.]+)%\]")
+_SHOWN = re.compile(r" (\[.*\]|against .*)$")
 #: The level of intervals, the other model, and how a number is computed.
 _ADDITION = re.compile(r" (\[.*\]|\(.*\)|against .*)$")
 

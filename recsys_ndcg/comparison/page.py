@@ -227,6 +227,7 @@ def _find_baselines(comparison: Comparison, metric: str) -> dict[str, float]:
 _MAX_AUDITED_MODELS = 6  # models whose audit is shown
 _MAX_AUDITED_ROWS = 1_000_000  # users × models of these audits: measuring so many takes a second
 _MAX_METRICS = 10  # with a leaderboard
+_MAX_MEANS = 5  # columns of means in a leaderboard
 _MAX_PAIRS = 45  # of which each metric has a table
 _MOVERS = 10
 _MAX_COLUMNS = 8  # best models in the table of users, in addition to the two compared ones
@@ -240,11 +241,11 @@ _DIFFERENCES = (
 #: Headings of the seconds in the table of runs.
 _SECONDS = {
     "seconds": "seconds",
-    "fit_seconds": "fit s",
-    "predict_seconds": "predict s",
-    "measure_seconds": "measure s",
-    "fit_time": "fit s",
-    "test_time": "test s",
+    "fit_seconds": "fit (s)",
+    "predict_seconds": "predict (s)",
+    "measure_seconds": "measure (s)",
+    "fit_time": "fit (s)",
+    "test_time": "test (s)",
 }
 _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
@@ -341,6 +342,8 @@ def _build_leaderboard_section(comparison: Comparison, board: Section) -> Sectio
             f" Of {len(names)} metrics, the first {len(shown)} have a leaderboard here; "
             "comparison.leaderboards has all."
         )
+    if len(names) > _MAX_MEANS:  # for which a leaderboard has no room
+        options.append(Section.folded("All metrics", [_build_means_table(comparison)]))
     return replace(board, lead=lead, parts=[Choice.folded("Metric", options)])
 
 
@@ -355,9 +358,23 @@ def _build_leaderboard_parts(comparison: Comparison, metric: str) -> list[ShownT
         baseline = shorten(comparison.baseline, _MAX_HEADING)
         cells.insert([*cells].index("won"), f"won/tied/lost against {baseline}", texts)
         cells = cells.drop(columns=outcome)
+    n_others = len(comparison.metrics) - 1
+    if n_others >= _MAX_MEANS:
+        cells = cells[[*cells][:-n_others]]
     note = table.note.partition("; users won")[0]  # which the heading says
     table = replace(table, cells=cells, n_left_aligned=1, note=note)
     return [table, *_make_charts(comparison, "tiers", metric=metric)]
+
+
+def _build_means_table(comparison: Comparison) -> ShownTable:
+    """Return the means of all models in all metrics; the metrics are rows if they are more."""
+    table = build_leaderboard_table(comparison, comparison.metrics[0])
+    names = ["model", "mean", *table.cells.columns[1 - len(comparison.metrics) :]]
+    cells = table.cells[names].set_axis(["model", *comparison.metrics], axis=1)
+    if len(cells) < len(comparison.metrics):
+        cells = cells.set_index("model").T.rename_axis("metric").rename_axis(None, axis=1)
+        return ShownTable("Means in all metrics", cells.reset_index())
+    return ShownTable("Means in all metrics", cells)
 
 
 def _build_remarks_section(comparison: Comparison) -> Section:
@@ -402,16 +419,16 @@ def _describe_training(comparison: Comparison) -> tuple[str, list[ShownTable]]:
     ]
     if any(texts):
         cells["parameters"] = [text or "-" for text in texts]
-    lead, n_left = "The parameters of each model.", len(cells.columns)
+    lead, costs = "The parameters of each model.", {}
     if comparison.runs_table is not None:
         runs = comparison.runs_table.groupby(level="model", sort=False)
-        costs = {"folds": runs.size().map("{:d}".format)}
+        costs["folds"] = runs.size().map("{:d}".format)
         for name in comparison.runs_table.columns.intersection([*_SECONDS]):
             costs.setdefault(_SECONDS[name], runs[name].sum().map("{:.2f}".format))
-        costs["MB"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
+        costs["memory (MB)"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
         cells = cells.join(pd.DataFrame(costs), on="model")
         lead = "Parameters, the seconds of all folds together, and the highest use of memory."
-    table = ShownTable("Parameters and costs of the models", cells, n_left_aligned=n_left)
+    table = ShownTable("Parameters and costs of the models", cells, numeric=[*costs])
     return lead, [table] if len(cells.columns) > 1 else []
 
 

@@ -26,6 +26,7 @@ from recsys_ndcg.rendering.wording import shorten, shorten_names_in
 if TYPE_CHECKING:
     import altair as alt
     import jinja2
+    from markupsafe import Markup
 
     from recsys_ndcg.rendering.forms import Document
     from recsys_ndcg.rendering.plots.vega import Spec
@@ -123,12 +124,27 @@ def template() -> jinja2.Template:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals |= {
-        "shorten": shorten,
+        "name_of": break_words,
         "pack_lists": pack_lists,
         "data": to_safe_json,
         "lay_out": lay_out,
     }
     return environment.from_string(_read_file("page.html.jinja"))
+
+
+def break_words(name: object, longest: int) -> Markup:
+    """Return a short name as HTML that may break after signs, and in words longer than `longest`.
+
+    Examples
+    --------
+    >>> print(break_words("a_name & <more>", 24))
+    a_<wbr>name &amp; &lt;more&gt;
+    """
+    from markupsafe import Markup  # noqa: PLC0415 - a part of Jinja2
+
+    pieces = re.compile(rf"[^_:/]{{1,{longest}}}[_:/]*|[_:/]+")
+    words = (Markup("<wbr>").join(pieces.findall(word)) for word in shorten(name).split(" "))
+    return Markup(" ").join(words)
 
 
 def _hash(text: str) -> str:

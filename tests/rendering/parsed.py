@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from typing import Any
 from unicodedata import category
 
-_VOID = {"meta", "br", "input"}
+_VOID = {"meta", "br", "input", "wbr"}
 _HIDDEN = {"script", "style"}
 
 

@@ -160,7 +160,9 @@ def test_of_many_users_the_best_and_the_worst_are_shown(tmp_path: Path) -> None:
     )
     z = report.per_user_audit("ndcg@4")["z"].dropna().sort_values()
     assert {int(row[0]) for row in rows[500:]} <= {*z.index[:520]}
-    assert [float(rows[at][5]) for at in (0, -1)] == pytest.approx([z.iloc[-1], z.iloc[0]], abs=1e-4)
+    assert [float(rows[at][5]) for at in (0, -1)] == pytest.approx(
+        [z.iloc[-1], z.iloc[0]], abs=1e-4
+    )
     assert (tmp_path / "page.html").stat().st_size < 2_000_000
 
 
