@@ -34,9 +34,7 @@ from recsys_ndcg.rendering import (
     shorten,
 )
 from recsys_ndcg.report import (
-    LOAD,
     MAX_USERS,
-    YOURS,
     Report,
     build_audit_table,
     build_chance_section,
@@ -45,7 +43,6 @@ from recsys_ndcg.report import (
     build_signatures_section,
     build_user_lists,
     build_user_section,
-    list_sources,
     write_call_arguments,
     write_inputs,
 )
@@ -56,7 +53,6 @@ if TYPE_CHECKING:
 
     from recsys_ndcg.comparison.comparison import Comparison
     from recsys_ndcg.comparison.metric_comparison import MetricComparison
-    from recsys_ndcg.rendering.parts import Part
 
 KINDS = ("tiers", "differences", "activity", "scatter", "trade-off")
 
@@ -330,7 +326,7 @@ def _build_leaderboard_section(comparison: Comparison, board: Section) -> Sectio
     shown, n_pairs = names[:_MAX_METRICS], len(comparison.first_metric_comparison.pairs)
     options = []
     for name in shown:
-        parts: list[Part] = [] if name == names[0] else [[comparison.verdict_in(name)]]
+        parts: list[Any] = [] if name == names[0] else [[comparison.verdict_in(name)]]
         parts += _build_leaderboard_parts(comparison, name)
         if name == names[0] or n_pairs <= _MAX_PAIRS:
             pairs = [build_pairs_table(comparison, name)]
@@ -423,10 +419,10 @@ def _describe_training(comparison: Comparison) -> tuple[str, list[ShownTable]]:
     if comparison.runs_table is not None:
         runs = comparison.runs_table.groupby(level="model", sort=False)
         costs["folds"] = runs.size().map("{:d}".format)
-        for name in comparison.runs_table.columns.intersection([*_SECONDS]):
+        for name in (one for one in _SECONDS if one in comparison.runs_table):
             costs.setdefault(_SECONDS[name], runs[name].sum().map("{:.2f}".format))
         costs["memory (MB)"] = runs["peak_memory_mb"].max().map("{:.0f}".format)
-        cells = cells.join(pd.DataFrame(costs), on="model")
+        cells = cells.join(pd.DataFrame(costs), on="model").fillna("-")
         lead = "Parameters, the seconds of all folds together, and the highest use of memory."
     table = ShownTable("Parameters and costs of the models", cells, numeric=[*costs])
     return lead, [table] if len(cells.columns) > 1 else []
@@ -529,30 +525,28 @@ def write_comparison_code(comparison: Comparison) -> str:
     first, inputs = comparison.first_model, dict(comparison.inputs)
     models = {name: one for name, one in comparison.model_scores.items() if name != CHANCE}
     files = {name: {} if one.report is None else one.report.inputs for name, one in models.items()}
-    is_loaded = {name: one.get("data", "").startswith(LOAD) for name, one in files.items()}
-    columns = {one.get("columns", "") for name, one in files.items() if not is_loaded[name]}
-    by_convention = write_call_arguments(first.signatures.values())
-    form, calls, sources = "{data}", by_convention, list_sources(first.signatures.values())
+    columns = {one.get("columns", "") for one in files.values() if "report" not in one}
+    signatures: Any = first.signatures.values()
+    calls, form = write_call_arguments(signatures), "{data}"
     if len(first.run_means) > 1:  # folds, which were measured before they were compared
-        form, calls, sources = "folds_{n}", [f"metrics={comparison.metrics!r}"], []
-    elif any(is_loaded.values()) or len(columns) > 1:
-        form, calls = f"rn.evaluate({{data}}{{columns}}, {by_convention[0]})", []
-        calls = [f"metrics={comparison.metrics!r}"]
+        calls, form, signatures = [f"metrics={comparison.metrics!r}"], "folds_{n}", ()
+    elif any("report" in one for one in files.values()) or len(columns) > 1:
+        form = f"rn.evaluate({{data}}{{columns}}, {calls[0]})"
+        calls, signatures = [f"metrics={comparison.metrics!r}"], signatures if columns else ()
     elif columns != {""}:
         calls = [f"columns={columns.pop()}, {one}" for one in calls]
+    arguments, needed = _write_test_arguments(comparison)
     lines = []
     for n, (name, one) in enumerate(files.items(), 1):
         inputs = {**one, **inputs}
-        data = one.get("data", f"'predictions_{n}.csv'")
+        if not one.keys() & {"data", "report"} and form != "folds_{n}":
+            needed.append(f"predictions_{n}")
         given = f", columns={one['columns']}" if "columns" in one else ""
-        entry = data if is_loaded[name] else form.format(data=data, columns=given, n=n)
-        known = "" if "data" in one and form != "folds_{n}" else f"  {YOURS}"
-        lines.append(f"    {name!r}: {entry},{known}")
-    arguments, more = _write_test_arguments(comparison)
-    needed = dict.fromkeys([*(() if all(is_loaded.values()) else sources), *more])
+        data = form.format(data=one.get("data", f"predictions_{n}"), columns=given, n=n)
+        lines.append(f"    {name!r}: {one.get('report', data)},")
     return "\n".join(
         [
-            *("import recsys_ndcg as rn", "", *write_inputs(needed, inputs)),
+            *("import recsys_ndcg as rn", "", *write_inputs(needed, inputs, signatures)),
             *("models = {", *lines, "}"),
             *(
                 f"comparison{f'_{n}' if n > 1 else ''} = rn.compare("

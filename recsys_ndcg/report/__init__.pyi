@@ -4,13 +4,10 @@ from recsys_ndcg.report.document import build_signatures_section as build_signat
 from recsys_ndcg.report.document import describe_equal_scores as describe_equal_scores
 from recsys_ndcg.report.document import format_cells as format_cells
 from recsys_ndcg.report.explanation import build_user_lists as build_user_lists
-from recsys_ndcg.report.page import LOAD as LOAD
 from recsys_ndcg.report.page import MAX_USERS as MAX_USERS
-from recsys_ndcg.report.page import YOURS as YOURS
 from recsys_ndcg.report.page import build_chance_section as build_chance_section
 from recsys_ndcg.report.page import build_cutoff_section as build_cutoff_section
 from recsys_ndcg.report.page import build_user_section as build_user_section
-from recsys_ndcg.report.page import list_sources as list_sources
 from recsys_ndcg.report.page import write_call_arguments as write_call_arguments
 from recsys_ndcg.report.page import write_inputs as write_inputs
 from recsys_ndcg.report.report import Report as Report

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from recsys_ndcg.report.report import Report
 
 MAX_USERS = 1000  # on a page
-LOAD = "rn.Report.load("
-YOURS = "# a file, or a table: put yours here"
+_YOURS = "# a file, or a table: put yours here"
 # users: for more, the plot by cutoff uses a sample, because measuring takes seconds
 _MAX_MEASURED = 50_000
 _BY_ACTIVITY = "The mean score of users with few ratings, and of users with many."
@@ -348,43 +347,46 @@ def write_call_arguments(signatures: Iterable[Signature]) -> list[str]:
     calls = []
     for options, group in by_options.items():
         names = [one.metric for one in group]
-        given = "".join(f", {name}={name}" for name in list_sources(group))
+        given = "".join(f", {name}={name}" for name in _list_sources(group))
         # without k=None, names without a cutoff would get the default one
         k_argument = "" if all("@" in name for name in names) else ", k=None"
         calls.append(f"metrics={names!r}{k_argument}{options}{given}")
     return calls
 
 
-def list_sources(signatures: Iterable[Signature]) -> list[str]:
+def _list_sources(signatures: Iterable[Signature]) -> list[str]:
     """Return the arguments that some metric needs besides the lists, such as ``"train"``."""
     return sorted({name for one in signatures for name in one.sources})
 
 
 def write_evaluation_code(report: Report) -> str:
     """Return Python code that gives the same numbers: one call per convention."""
-    data, signatures = report.inputs.get("data", ""), report.signatures.values()
-    if data.startswith(LOAD):
-        return "\n".join(["import recsys_ndcg as rn", "", f"report = {data}"])
-    columns = f"columns={report.inputs['columns']}, " if "columns" in report.inputs else ""
+    inputs, signatures = report.inputs, report.signatures.values()
+    if "report" in inputs:
+        return "\n".join(["import recsys_ndcg as rn", "", f"report = {inputs['report']}"])
+    columns = f"columns={inputs['columns']}, " if "columns" in inputs else ""
     calls = [
         f"report{f'_{n}' if n > 1 else ''} = rn.evaluate(data, {columns}{options})"
         for n, options in enumerate(write_call_arguments(signatures), 1)
     ]
-    inputs = write_inputs(["data", *list_sources(signatures)], report.inputs)
-    return "\n".join(["import recsys_ndcg as rn", "", *inputs, *calls])
+    lines = write_inputs(["data"], inputs, signatures)
+    return "\n".join(["import recsys_ndcg as rn", "", *lines, *calls])
 
 
-def write_inputs(names: Iterable[str], inputs: Mapping[str, str]) -> list[str]:
-    """Return a line of Python for each input; the file of one that was in memory is not known.
+def write_inputs(
+    names: Iterable[str], inputs: Mapping[str, str], signatures: Iterable[Signature] = ()
+) -> list[str]:
+    """Return a line of Python for each input; of what was in memory, the file is not known.
+
+    `signatures`: of the metrics, which may need further inputs.
 
     Examples
     --------
     >>> write_inputs(["data", "train"], {"train": "'train.csv'"})
     ["data = 'predictions.csv'  # a file, or a table: put yours here", "train = 'train.csv'"]
     """
-    return [
-        f"{name} = {inputs[name]}"
-        if name in inputs
-        else f"{name} = '{'predictions' if name == 'data' else name}.csv'  {YOURS}"
-        for name in names
-    ]
+    lines = []
+    for name in dict.fromkeys([*names, *_list_sources(signatures)]):
+        guess = f"'{'predictions' if name == 'data' else name}.csv'  {_YOURS}"
+        lines.append(f"{name} = {inputs.get(name, guess)}")
+    return lines

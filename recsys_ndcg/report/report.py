@@ -55,7 +55,8 @@ class Report(Renderable, Mapping[str, float]):
     known_baselines : pandas.DataFrame, optional
         The means of other models on the same users, a row per model.
     inputs : mapping of str
-        Python for the arguments of `evaluate` that are files, for the code on a page.
+        Python for the arguments of `evaluate` that are files, or for the report if it was loaded;
+        for the code on a page.
 
     Attributes
     ----------
@@ -958,7 +959,7 @@ class Report(Renderable, Mapping[str, float]):
             The file is not a report, has a format that this version does not read, or was changed.
         """
         source = f"rn.Report.load({os.fspath(path)!r})"
-        return cls(*saving.load(path), inputs={"data": source})
+        return cls(*saving.load(path), inputs={"report": source})
 
     def _position_of(
         self, metric: str | Metric | None, of_users: Sequence[str] | None = None

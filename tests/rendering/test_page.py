@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,71 @@ def test_equal_reports_give_equal_pages() -> None:
     """To the last byte."""
     assert evaluate().to_html() == REPORT.to_html()
     assert compare().to_html() == COMPARED.to_html()
+
+
+def test_a_title_and_a_date_can_be_given() -> None:
+    """By default a page has no date, and a title of its kind; neither is code."""
+    for result in (REPORT, REPORT.by("list_length"), COMPARED):
+        page = harmless(result.to_html(title="SVD </title>", date=dt.date(2026, 5, 31)))
+        assert page.text.count("SVD </title>") == 2
+        assert "2026-05-31" in page.text
+        assert "2026-" not in harmless(result.to_html(title=" ")).text
+    assert "3 models compared" in harmless(COMPARED.to_html()).text
+
+
+def test_intervals_and_outcomes_have_no_columns_of_their_own() -> None:
+    """Intervals are in the cell of their mean, and users won, tied and lost are one column."""
+    rows = harmless(COMPARED.to_html()).cells
+    head = next(row for row in rows if row[:2] == ["model", "tier"])
+    board, best = COMPARED.leaderboard, COMPARED.leaderboard.index[1]
+    row = dict(zip(head, next(one for one in rows if one[0] == best), strict=True))
+    low, high = board.loc[best, ["ci_low", "ci_high"]]
+    assert row["mean [95%]"] == f"{board['mean'][best]:.4f} {low:.4f}–{high:.4f}"
+    counts = "/".join(map(str, board.loc[best, ["won", "tied", "lost"]]))
+    assert row[f"won/tied/lost against {COMPARED.baseline}"] == counts
+    assert not {"[95%]", "won", "tied", "lost"} & {*head}
+    assert {"precision@3", "rmse"} <= {*head}
+    rows = harmless(REPORT.to_html()).cells
+    assert any(row[:2] == ["metric", "mean [95%]"] for row in rows)
+
+
+def test_headings_are_explained_once() -> None:
+    """By a tooltip, and below the first table that has them; each metric's part is complete."""
+    page = COMPARED.to_html()
+    assert 'title="1 + the number of models that are significantly better"' in page
+    assert page.count("<dt>pooled</dt>") == len(METRICS)
+    assert REPORT.to_html().count("<dt>adjusted</dt>") == 1
+    for term in ("judged", "decided by ties"):
+        assert f"<dt>{term}</dt>" in page
+
+
+def test_many_metrics_have_a_table_of_their_own() -> None:
+    """A leaderboard has no room for them; what is left out is counted."""
+    names = [f"{name}@{k}" for name in ("ndcg", "precision", "recall", "ap") for k in (1, 2, 3)]
+    found = rn.compare(models(), metrics=names, threshold=4)
+    page = harmless(found.to_html())
+    head = next(row for row in page.cells if row[:2] == ["model", "tier"])
+    assert not {*names} & {*head}
+    means = next(row for row in page.cells if row[0] == "precision@2" and len(row) == 4)
+    assert means[1].startswith(f"{found.leaderboards['precision@2']['mean']['good']:.4f}")
+    assert "Of 12 metrics, the first 10 have a leaderboard here" in page.text
+
+
+def test_models_have_their_parameters_seconds_and_memory() -> None:
+    """Whichever of them are known."""
+    assert "models" not in sections(harmless(COMPARED.to_html()))
+    seconds = {"fit_seconds": [1.5, 2.5], "predict_seconds": [0.25, 0.5], "seconds": [2.0, 3.25]}
+    index = pd.MultiIndex.from_product([["good"], [0], [0, 1]], names=["model", "seed", "fold"])
+    runs = pd.DataFrame({**seconds, "peak_memory_mb": [90.0, 99.6]}, index)
+    scores = dict(COMPARED.model_scores)
+    scores["good"] = replace(scores["good"], parameters={"n_factors": 20, "name": "x" * 80})
+    page = harmless(replace(COMPARED, model_scores=scores, runs_table=runs).to_html())
+    place = page.cells.index(
+        ["model", "parameters", "folds", "seconds", "fit (s)", "predict (s)", "memory (MB)"]
+    )
+    row = next(one for one in page.cells[place:] if one[0] == "good")
+    assert row[1:] == [f"n_factors=20, name='{'x' * 80}'", "2", "5.25", "4.00", "0.75", "100"]
+    assert next(one for one in page.cells[place:] if one[0] == "fair")[1:] == ["-"] * 6
 
 
 def test_charts_adapt_to_the_width_and_the_colours_of_the_page() -> None:
