@@ -136,10 +136,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     ),
     "loaded reports": compare_saved,
     "tables": lambda: rn.compare(models(users=30)),
-    "tables and a file": lambda: rn.compare(
-        {name: {"labels": None, "results": pd.DataFrame(rows, columns=COLUMNS)[COLUMNS[:3]]}
-         for name, rows in models(users=30).items()}, metrics="novelty@2", train="train.csv",
-    ),
+    "tables and a file": lambda: rn.compare(models(users=30), by="cold", train="train.csv"),
     "many models": lambda: rn.compare(
         {f"m{n}": path for n, path in enumerate([*MODELS.values(), *Path().glob("pred*.csv")])}
     ),
