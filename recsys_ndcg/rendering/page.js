@@ -367,7 +367,7 @@
   const bar = document.querySelector(".bar");
   if (bar) {
     const field = make("input", {
-      type: "search", id: "models", autocomplete: "off", spellcheck: "false", dir: "auto",
+      type: "search", id: "model-filter", autocomplete: "off", spellcheck: "false", dir: "auto",
     });
     const status = make("span", { class: "status", role: "status", "aria-live": "polite" });
     field.addEventListener("input", () => {
@@ -385,7 +385,7 @@
       }
     });
     bar.append(make("div", { class: "search" },
-      status, make("label", { for: "models" }, "Filter models"), field));
+      status, make("label", { for: "model-filter" }, "Filter models"), field));
   }
 
   // ---- tables as CSV

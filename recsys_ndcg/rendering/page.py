@@ -200,12 +200,12 @@ def lay_out(table: ShownTable) -> TableLayout:
         texts: list[str] = table.cells.iloc[:, place].tolist()
         head, small, is_sorted = name, "", place == table.sorted_by
         cells = [(text, "") for text in texts]
-        found = _INTERVAL.fullmatch(name) if place > table.n_left_aligned else None
+        found = _INTERVAL.fullmatch(name) if place >= table.n_left_aligned else None
         if found and found[1]:
             head, small = found[1], found[2]
             halves = [text.partition(" [") for text in texts]
             cells = [(text, f"{sign}{ends}".strip()) for text, sign, ends in halves]
-        elif found:  # the ends of the numbers in the column before
+        elif found and columns:  # the ends of the numbers in the column before
             head, *_, is_sorted = headings.pop()
             small, pairs = name, zip(columns.pop(), texts, strict=True)
             cells = [(text, "" if ends == "-" else ends) for (text, _), ends in pairs]

@@ -164,6 +164,15 @@ COMMANDS = {
 }
 
 
+def test_the_code_on_the_page_of_the_demo_runs() -> None:
+    """It trains the same models, and compares them."""
+    pytest.importorskip("surprise")
+    assert run("demo", "-k", "5", "--seed", "3", "--html", "page.html").exit_code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    (board,) = paste(page)["comparison"].leaderboards["ndcg@5"][:1].itertuples()
+    assert f"<bdi>{board.Index}</bdi></th><td>1</td><td>{board.mean:.4f} <small>" in page
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_code_on_a_page_of_a_command_runs(command: str) -> None:
     """With the options that say how files are read."""
