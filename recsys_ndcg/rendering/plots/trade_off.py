@@ -35,6 +35,7 @@ _LOW_TO_HIGH = ("#D9901A", "#D0663F", "#B8476F", "#9A4CB4", "#7065E0")  # visibl
 _WIDE = 50  # ratio of the values beyond which colours are on a log scale
 _MISSING = "(not set)"
 _LETTER, _LINE, _GAP = 6.5, 12.0, 8.0  # pixels: of a letter, a line, and between dot and name
+_MANY = 200  # more names stay at their dots, even if they cover each other
 _RINGS = 12  # distances of a name from its dot, if there is no room at the dot
 #: Places of a name at its dot: alignment, and distance to the right and down; the best first.
 PLACES = [
@@ -156,7 +157,7 @@ def _draw_intervals(models: pd.DataFrame, x: Spec, y: Spec, color: Spec) -> list
     for (field, channel), other in zip((("x", x), ("y", y)), (y, x), strict=True):
         data = _data(models.assign(low=models[f"{field}_low"], high=models[f"{field}_high"]))
         places = vega.span(field, channel) | {"y" if field == "x" else "x": other}
-        style = {"strokeWidth": 1.5, "opacity": 0.4}
+        style = {"strokeWidth": 1.5, "opacity": 0.3}
         layers.append(vega.layer(vega.keep_intervals(data), "rule", style, **places, color=color))
     return layers
 
@@ -281,28 +282,31 @@ def place_names(names: Sequence[str], layouts: Sequence[Layout]) -> list[tuple[s
     [('left', 8.0, -8.0), ('right', -8.0, -8.0)]
     """
     n_dots = len(names)
+    places = PLACES if n_dots <= _MANY else PLACES[:4]  # trying all of them would take seconds
     taken = [np.zeros((2 * n_dots, 4)) for _ in layouts]  # left, top, right, bottom
-    for boxes, layout in zip(taken, layouts, strict=True):
-        boxes[:n_dots] = np.tile(layout.dots, 2) + np.array([-5, -5, 5, 5])
+    for others, layout in zip(taken, layouts, strict=True):
+        others[:n_dots] = np.tile(layout.dots, 2) + np.array([-5, -5, 5, 5])
     found = []
     for n_placed, name in enumerate(names, start=n_dots):
-        places = [_find_boxes(name, layout.dots[n_placed - n_dots]) for layout in layouts]
+        boxes = [_find_boxes(name, layout.dots[n_placed - n_dots], places) for layout in layouts]
         covered = sum(
             _measure_covered(own, others[:n_placed], layout)
-            for own, others, layout in zip(places, taken, layouts, strict=True)
+            for own, others, layout in zip(boxes, taken, layouts, strict=True)
         )
         best = int(np.argmin(covered))
-        found.append(PLACES[best])
-        for boxes, own in zip(taken, places, strict=True):
-            boxes[n_placed] = own[best]
+        found.append(places[best])
+        for others, own in zip(taken, boxes, strict=True):
+            others[n_placed] = own[best]
     return found
 
 
-def _find_boxes(name: str, dot: tuple[float, float]) -> Floats:
-    """Return the box of a name at each of `PLACES`."""
+def _find_boxes(
+    name: str, dot: tuple[float, float], places: Sequence[tuple[str, float, float]]
+) -> Floats:
+    """Return the box of a name at each place."""
     width, (x, y) = len(name) * _LETTER, dot
     before = {"left": 0.0, "center": width / 2, "right": width}
-    left, middle = np.array([(x + dx - before[align], y + dy) for align, dx, dy in PLACES]).T
+    left, middle = np.array([(x + dx - before[align], y + dy) for align, dx, dy in places]).T
     return np.stack([left, middle - _LINE / 2, left + width, middle + _LINE / 2], axis=1)
 
 
