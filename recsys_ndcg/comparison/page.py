@@ -243,6 +243,7 @@ _SECONDS = {
     "fit_time": "fit (s)",
     "test_time": "test (s)",
 }
+_FOLDS = "folds_1 and so on are the results of cross_validate, which cannot be read from a file"
 _BY_ACTIVITY = "Mean scores of users with few and with many ratings, by model."
 _TRADE_OFF = "Each model by two metrics: a model ahead in one may be behind in the other."
 
@@ -527,26 +528,31 @@ def write_comparison_code(comparison: Comparison) -> str:
     files = {name: {} if one.report is None else one.report.inputs for name, one in models.items()}
     columns = {one.get("columns", "") for one in files.values() if "report" not in one}
     signatures: Any = first.signatures.values()
-    calls, form = write_call_arguments(signatures), "{data}"
-    if len(first.run_means) > 1:  # folds, which were measured before they were compared
-        calls, form, signatures = [f"metrics={comparison.metrics!r}"], "folds_{n}", ()
+    calls, options = write_call_arguments(signatures), ""
+    has_folds = len(first.run_means) > 1
+    if has_folds:  # they were measured before they were compared
+        calls, signatures = [f"metrics={comparison.metrics!r}"], ()
     elif any("report" in one for one in files.values()) or len(columns) > 1:
-        form = f"rn.evaluate({{data}}{{columns}}, {calls[0]})"
-        calls, signatures = [f"metrics={comparison.metrics!r}"], signatures if columns else ()
+        options, signatures = calls[0], signatures if columns else ()
+        calls = [f"metrics={comparison.metrics!r}"]
     elif columns != {""}:
         calls = [f"columns={columns.pop()}, {one}" for one in calls]
     arguments, needed = _write_test_arguments(comparison)
     lines = []
     for n, (name, one) in enumerate(files.items(), 1):
         inputs = {**one, **inputs}
-        if not one.keys() & {"data", "report"} and form != "folds_{n}":
-            needed.append(f"predictions_{n}")
-        given = f", columns={one['columns']}" if "columns" in one else ""
-        data = form.format(data=one.get("data", f"predictions_{n}"), columns=given, n=n)
+        data = one.get("data", f"{'folds' if has_folds else 'predictions'}_{n}")
+        if not (one.keys() & {"data", "report"} or has_folds):
+            needed.append(data)
+        if options:  # models are read in different ways
+            given = f", columns={one['columns']}" if "columns" in one else ""
+            data = f"rn.evaluate({data}{given}, {options})"
         lines.append(f"    {name!r}: {one.get('report', data)},")
+    comment = [f"# {_FOLDS}"] if has_folds else []
     return "\n".join(
         [
-            *("import recsys_ndcg as rn", "", *write_inputs(needed, inputs, signatures)),
+            *("import recsys_ndcg as rn", "", *comment),
+            *write_inputs(needed, inputs, signatures),
             *("models = {", *lines, "}"),
             *(
                 f"comparison{f'_{n}' if n > 1 else ''} = rn.compare("

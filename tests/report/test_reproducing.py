@@ -112,6 +112,7 @@ def load(result: Any, path: str) -> Any:
 
 OWN = {"user": "uid", "item": "iid", "estimated": "est", "true": "r"}
 MODELS = {"good": "good.csv", "fair": Path("fair.csv"), "poor": "poor.csv"}
+GAINS = rn.Convention(gain={1.0: 0.0, 2.0: 0.5, 3.0: 1.0, 4.0: 2.0, 5.0: 4.0})
 RESULTS: dict[str, Callable[[], Any]] = {
     "own columns": lambda: rn.evaluate("good-own.csv", columns=OWN, threshold=4),
     "results": lambda: rn.evaluate(
@@ -133,6 +134,10 @@ RESULTS: dict[str, Callable[[], Any]] = {
     ),
     "own columns of one": lambda: rn.compare(
         {"a": rn.evaluate("good-own.csv", columns=OWN), "b": rn.evaluate("fair.csv")}
+    ),
+    "gains, own columns of one": lambda: rn.compare(
+        {name: rn.evaluate(f"{name}{end}.csv", convention=GAINS, columns=columns)
+         for name, end, columns in (("good", "-own", OWN), ("fair", "", None))}
     ),
     "loaded reports": compare_saved,
     "tables": lambda: rn.compare(models(users=30)),
