@@ -330,7 +330,8 @@ def format_imports(objects: Iterable[Any]) -> list[str]:
     for given in objects:
         is_made = is_algorithm(given) or hasattr(given, "split")
         named = type(given) if is_made else unwrap_function(given)
-        name, module = getattr(named, "__name__", type(named).__name__), named.__module__
+        name = getattr(named, "__name__", type(named).__name__)
+        module = getattr(named, "__module__", None) or "__main__"
         places = [] if module == "__main__" else [*accumulate(module.split("."), "{}.{}".format)]
         found = (one for one in places if getattr(sys.modules.get(one), name, None) is named)
         place = next(found, None)
